@@ -39,7 +39,7 @@ export interface Refusal {
 }
 
 /** The error in an answer; throws when there is none. */
-export const errorOf = ({ text }: RawAnswer): Refusal => (JSON.parse(text) as { error: Refusal }).error
+export const errorOf = ({ text }: Pick<RawAnswer, 'text'>): Refusal => (JSON.parse(text) as { error: Refusal }).error
 
 /** UTF-8 bytes, as clients put them into headers. */
 export const headerText = (text: string): string => Buffer.from(text).toString('latin1')

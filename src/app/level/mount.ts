@@ -4,7 +4,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { fixedLevel, type Level } from '../../release/level.ts'
 import type { Feature, Job } from '../feature.ts'
 import type { Route } from '../route.ts'
-import { deliverMailsJob } from '../mail/outbox.ts'
+import { deliverMailsJob, pruneMailOutcomesJob } from '../mail/outbox.ts'
 import { pruneIdempotencyKeys } from '../http/routes/idempotency.ts'
 import { pruneChanges } from '../snapshot/prune-changes.ts'
 
@@ -108,6 +108,7 @@ export const jobsOf = (features: readonly Feature[], options: MountOptions): rea
   pruneChanges,
   pruneIdempotencyKeys,
   deliverMailsJob,
+  pruneMailOutcomesJob,
   ...features.filter(isOneOf([...featuresOn(features, options), ...featuresOn(features, atBuild(options))])).flatMap((feature) =>
     (feature.jobs ?? []).map((job): Job => ({
       name: job.name,

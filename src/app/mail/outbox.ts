@@ -15,6 +15,8 @@ export interface Mail {
   readonly recipient: string
   readonly template: TemplateName
   readonly variables: Variables
+  /** The id of what it tells, by which `mailsAbout` finds what became of it; absent: nobody asks. */
+  readonly about?: string
 }
 
 /** Puts a mail into the transaction of what it tells; does nothing when no mail server is set. Give `deliverMails` to `afterCommit`. */
@@ -23,8 +25,8 @@ export async function queueMail(em: EntityManager, { config, vault, clock }: Dep
   const id = uuidv7()
   const sealed = await vault.encrypt(place(mail.organisationId, id), JSON.stringify(mail.variables))
   await em.execute(
-    'INSERT INTO outgoing_mails (id, organisation_id, recipient, template, variables, next_attempt_at) VALUES (?, ?, ?, ?, ?, ?)',
-    [id, mail.organisationId, mail.recipient, mail.template, sealed, new Date(clock.now())],
+    'INSERT INTO outgoing_mails (id, organisation_id, recipient, template, variables, next_attempt_at, about) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    [id, mail.organisationId, mail.recipient, mail.template, sealed, new Date(clock.now()), mail.about ?? null],
   )
 }
 
@@ -74,7 +76,7 @@ async function claim({ orm, clock }: Deps): Promise<QueuedMail | null> {
 async function deliver(waiting: QueuedMail, mail: MailConfig, deps: Deps): Promise<void> {
   try {
     await send(waiting, mail, deps)
-    await settle(deps, 'DELETE FROM outgoing_mails WHERE id = ?', [waiting.id])
+    await settle(deps, end, [waiting.id, true, null, new Date(deps.clock.now())])
   } catch (error) {
     await failed(waiting, error, deps)
   }
@@ -105,11 +107,16 @@ const isTemplate = (name: string): name is TemplateName => Object.hasOwn(templat
 const texts = (value: unknown): Variables =>
   typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, String(text)])) : {}
 
+/** Takes a mail out of the box. What became of it stays when it tells of something. */
+const end = `WITH ended AS (DELETE FROM outgoing_mails WHERE id = ? RETURNING id, organisation_id, about, recipient, attempts)
+  INSERT INTO mail_outcomes (id, organisation_id, about, recipient, attempts, is_sent, last_error, ended_at)
+  SELECT id, organisation_id, about, recipient, attempts, ?::boolean, ?::text, ?::timestamptz FROM ended WHERE about IS NOT NULL`
+
 async function failed({ id, template, attempts }: QueuedMail, error: unknown, deps: Deps): Promise<void> {
   const message = error instanceof Error ? error.message : String(error)
   if (attempts >= maxAttempts) {
     deps.log.error({ err: error, mail: id, template, attempts }, 'a mail could not be sent, and is given up')
-    return settle(deps, 'DELETE FROM outgoing_mails WHERE id = ?', [id])
+    return settle(deps, end, [id, false, message.slice(0, 500), new Date(deps.clock.now())])
   }
   deps.log.warn({ err: error, mail: id, template, attempts }, 'a mail could not be sent; it is tried again later')
   const next = new Date(deps.clock.now() + 2 ** attempts * 60_000)
@@ -119,5 +126,43 @@ async function failed({ id, template, attempts }: QueuedMail, error: unknown, de
 const settle = ({ orm }: Deps, statement: string, values: readonly unknown[]): Promise<void> =>
   asSystem(orm, async (em) => void (await em.execute(statement, [...values])))
 
+/** A mail that tells of something, and what became of it. */
+export interface MailOutcome {
+  readonly about: string
+  readonly recipient: string
+  readonly state: 'pending' | 'sent' | 'failed'
+  readonly attempts: number
+  /** In the words of the mail server; null: it took the mail, or was not asked yet. */
+  readonly last_error: string | null
+  readonly next_attempt_at: Date | string | null
+  readonly ended_at: Date | string | null
+}
+
+/** Returns the mails that tell of these things, in the order of their recipients. */
+export async function mailsAbout(em: EntityManager, ids: readonly string[]): Promise<readonly MailOutcome[]> {
+  if (ids.length === 0) return []
+  const among = ids.map(() => '?').join(', ')
+  return em.execute<MailOutcome[]>(
+    `SELECT about, recipient, 'pending' AS state, attempts, last_error, next_attempt_at, NULL::timestamptz AS ended_at
+       FROM outgoing_mails WHERE about IN (${among})
+      UNION ALL
+     SELECT about, recipient, CASE WHEN is_sent THEN 'sent' ELSE 'failed' END, attempts, last_error, NULL, ended_at
+       FROM mail_outcomes WHERE about IN (${among})
+      ORDER BY recipient`,
+    [...ids, ...ids],
+  )
+}
+
 /** Sends the mails that could not be sent at once. */
 export const deliverMailsJob: Job = { name: 'deliver-mails', every: '* * * * *', run: deliverMails }
+
+const keptMs = 90 * 24 * 3_600_000
+
+/** Forgets what became of mails long ago. */
+export const pruneMailOutcomesJob: Job = {
+  name: 'prune-mail-outcomes',
+  every: '17 4 * * *',
+  async run({ orm, clock }) {
+    await asSystem(orm, (em) => em.execute('DELETE FROM mail_outcomes WHERE ended_at < ?', [new Date(clock.now() - keptMs)]))
+  },
+}

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Mail } from '../../app/mail/outbox.ts'
 import type { TemplateName } from '../../app/mail/templates.ts'
+import { groupsOf } from '../../gateway/limits/value-key.ts'
 import type { Alert, AlertKind, AlertOwner, Owner } from './alert.ts'
 
 const words: Readonly<Record<AlertOwner, string>> = {
@@ -40,14 +41,20 @@ export async function mailOf(em: EntityManager, alert: Alert, owner: Owner): Pro
       workspace_name: place?.workspace_name ?? '',
       entity_type: words[alert.owner_kind],
       entity_name: owner.name,
-      // `key:value|key:value`, as the policy groups.
-      group: (alert.value_key ?? '').split('|').join(', '),
+      group: groupsNamed(alert.value_key),
       current_usage: amount(alert, alert.used),
       limit: amount(alert, alert.bound),
       resets_at: moment(alert.resets_at),
     },
   }
 }
+
+const groupsNamed = (valueKey: string | null): string =>
+  valueKey === null || valueKey === ''
+    ? ''
+    : groupsOf(valueKey)
+        .map(([key, value]) => (key === '' ? value : `${key}:${value}`))
+        .join(', ')
 
 /** Writes an amount as people read it; amounts in dollars keep every digit that is not 0. */
 function amount({ counts }: Alert, value: string | null): string {

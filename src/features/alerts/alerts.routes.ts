@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { z } from 'zod'
+import { type MailOutcome, mailsAbout } from '../../app/mail/outbox.ts'
 import { route, type Actor } from '../../app/route.ts'
 import type { AlertKind } from './alert.ts'
 import { alertFilter, alertList } from './webhook.schema.ts'
@@ -52,6 +53,13 @@ export const listAlerts = route({
     ),
     (row) => row.alert_id,
   )
+  const mails = Map.groupBy(
+    await mailsAbout(
+      em,
+      rows.map(({ id }) => id),
+    ),
+    ({ about }) => about,
+  )
   const data = rows.map((row) => ({
     object: 'alert' as const,
     id: row.id,
@@ -65,19 +73,28 @@ export const listAlerts = route({
     created_at: iso(row.created_at),
     told_at: row.queued_at === null ? null : iso(row.queued_at),
     deliveries: (deliveries.get(row.id) ?? []).map(presentDelivery),
+    mails: (mails.get(row.id) ?? []).map((mail) => presentMail(mail, actor)),
   }))
   return { object: 'list' as const, total: rows[0]?.total ?? 0, data }
 })
 
+const isInState = `EXISTS (SELECT FROM alert_deliveries d WHERE d.alert_id = a.id AND d.state = ?)
+  OR EXISTS (SELECT FROM mail_outcomes m WHERE m.about = a.id AND CASE WHEN m.is_sent THEN 'sent' ELSE 'failed' END = ?)
+  OR EXISTS (SELECT FROM outgoing_mails m WHERE m.about = a.id AND 'pending' = ?)`
+
 function findAlerts(em: EntityManager, { organisationId, workspaceId }: Actor, query: z.output<typeof alertFilter>): Promise<Row[]> {
   const { page_size: size, current_page: page, state } = query
   const inWorkspace = workspaceId === null ? '' : ` AND ${ofWorkspace}`
-  const inState = state === undefined ? '' : ' AND EXISTS (SELECT FROM alert_deliveries d WHERE d.alert_id = a.id AND d.state = ?)'
+  const inState = state === undefined ? '' : ` AND (${isInState})`
   return em.execute<Row[]>(
     `SELECT a.id, a.kind, a.owner_kind, a.owner_id, a.value_key, a.counts, trim_scale(a.used)::text AS used, trim_scale(a.bound)::text AS bound, a.created_at, a.queued_at, count(*) OVER ()::float8 AS total
        FROM limit_alerts a WHERE a.organisation_id = ?${inWorkspace}${inState}
       ORDER BY a.created_at DESC, a.id LIMIT ${size} OFFSET ${size * page}`,
-    [organisationId, ...(workspaceId === null ? [] : Array<string>(5).fill(workspaceId)), ...(state === undefined ? [] : [state])],
+    [
+      organisationId,
+      ...(workspaceId === null ? [] : Array<string>(5).fill(workspaceId)),
+      ...(state === undefined ? [] : [state, state, state]),
+    ],
   )
 }
 
@@ -97,4 +114,13 @@ const presentDelivery = ({ webhook_id, state, attempts, last_status, last_error,
   last_status,
   last_error,
   next_attempt_at: state === 'pending' ? iso(next_attempt_at) : null,
+})
+
+const presentMail = ({ recipient, state, attempts, last_error, next_attempt_at, ended_at }: MailOutcome, { workspaceId }: Actor) => ({
+  recipient: workspaceId === null ? recipient : null,
+  state,
+  attempts,
+  last_error,
+  next_attempt_at: next_attempt_at === null ? null : iso(next_attempt_at),
+  ended_at: ended_at === null ? null : iso(ended_at),
 })

@@ -36,6 +36,6 @@ async function tell(em: EntityManager, alert: Alert, deps: Deps): Promise<void> 
   if (owner === null) return
   const recipients = await recipientsOf(em, alert, { owner, asWorkspace: deps.level.atLeast('1.8.0') })
   const mail = await mailOf(em, alert, owner)
-  for (const recipient of recipients) await queueMail(em, deps, { ...mail, recipient })
+  for (const recipient of recipients) await queueMail(em, deps, { ...mail, recipient, about: alert.id })
   await queueDeliveries(em, alert, { owner, now: deps.clock.now() })
 }

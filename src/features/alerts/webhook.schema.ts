@@ -86,7 +86,10 @@ export const webhookTested = z
 export const alertFilter = z.object({
   page_size: z.coerce.number().int().min(1).max(1000).default(50),
   current_page: z.coerce.number().int().min(0).max(1_000_000).default(0),
-  state: z.enum(['pending', 'delivered', 'failed']).optional().meta({ description: 'Only alerts with a delivery in this state.' }),
+  state: z
+    .enum(['pending', 'delivered', 'sent', 'failed'])
+    .optional()
+    .meta({ description: 'Only alerts with a delivery or a mail in this state; deliveries are delivered, mails are sent.' }),
 })
 
 const delivery = z.object({
@@ -96,6 +99,15 @@ const delivery = z.object({
   last_status: z.int().nullable(),
   last_error: z.string().nullable(),
   next_attempt_at: z.iso.datetime().nullable().meta({ description: 'Null: it ended.' }),
+})
+
+const mail = z.object({
+  recipient: z.string().nullable().meta({ description: 'Null to callers of a workspace, to whom addresses are nothing.' }),
+  state: z.enum(['pending', 'sent', 'failed']).meta({ description: '`sent`: the mail server took it.' }),
+  attempts: z.int(),
+  last_error: z.string().nullable().meta({ description: 'In the words of the mail server.' }),
+  next_attempt_at: z.iso.datetime().nullable().meta({ description: 'Null: it ended.' }),
+  ended_at: z.iso.datetime().nullable(),
 })
 
 export const alertList = z
@@ -116,6 +128,7 @@ export const alertList = z
         created_at: z.iso.datetime(),
         told_at: z.iso.datetime().nullable().meta({ description: 'When its mails and deliveries were queued.' }),
         deliveries: z.array(delivery),
+        mails: z.array(mail),
       }),
     ),
   })

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { findLimits, type LimitScope, type OwnedLimit, presentOwned } from './limited-rows.ts'
 import { standingsOf } from './standing.ts'
+import { groupsOf } from '../../gateway/limits/value-key.ts'
 
 /** A key or a provider, as far as limits above it know it. */
 export interface Bounded extends LimitScope {
@@ -83,8 +84,7 @@ const isAmong = (values: readonly string[], names: readonly string[]): boolean =
 
 /** A group that names another key or provider bounds that one. */
 function isOwnGroup({ group }: OwnedLimit, names: Bounded['names']): boolean {
-  const parts = (group ?? '').split('|').map((part) => [part.slice(0, part.indexOf(':')), part.slice(part.indexOf(':') + 1)] as const)
-  return parts.every(([key, value]) => !Object.hasOwn(names, key) || (names[key] ?? []).includes(value))
+  return groupsOf(group ?? '').every(([key, value]) => !Object.hasOwn(names, key) || (names[key] ?? []).includes(value))
 }
 
 async function grantOf(em: EntityManager, { organisationId, workspaceId, integrationId }: Bounded): Promise<string | null> {

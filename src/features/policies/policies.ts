@@ -77,6 +77,15 @@ export function demandMoney({ type, onUnpriced, outputPolicy }: Pick<UsageLimitP
   throw new ApiError('AB01', `${param} is for policies of the type cost; this one counts ${type}.`, { param })
 }
 
+/** Tokens and requests are whole, and dollars are counted in nano-dollars. AB01 for an amount that cannot be held to. */
+export function demandAmounts(type: UsageLimitPolicy['type'], amounts: { readonly [param: string]: number | null | undefined }): void {
+  const [unit, words] = type === 'cost' ? [1e9, 'at most nine digits behind the point'] : [1, `a whole number of ${type}`]
+  for (const [param, amount] of Object.entries(amounts)) {
+    if (typeof amount !== 'number' || Number.isInteger(Number((amount * unit).toPrecision(15)))) continue
+    throw new ApiError('AB01', `${param} must be ${words}.`, { param })
+  }
+}
+
 /** Starts a usage again at 0. */
 export function resetUsage(row: PolicyUsage, nowMs: number): void {
   Object.assign(row, {

@@ -5,7 +5,17 @@ import { assignDefined } from '../../lib/assign-defined.ts'
 import { searching, toList } from '../../lib/paging.ts'
 import { toAmount, toExpiry, toLimit } from '../limits/index.ts'
 import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
-import { demandMoney, demandPeriod, findUsageLimit, homeOfPolicy, newPolicy, presentUsageLimit, resetValue, usageOf } from './policies.ts'
+import {
+  demandAmounts,
+  demandMoney,
+  demandPeriod,
+  findUsageLimit,
+  homeOfPolicy,
+  newPolicy,
+  presentUsageLimit,
+  resetValue,
+  usageOf,
+} from './policies.ts'
 import { UsageLimitPolicy } from './policy.entity.ts'
 import { createdPolicy } from './rate-limits.schema.ts'
 import {
@@ -39,6 +49,7 @@ export const createUsageLimit = route({
   demandPeriod(limit)
   const terms = { onUnpriced: body.on_unpriced ?? null, outputPolicy: body.output_policy ?? null }
   demandMoney({ type: body.type, ...terms })
+  demandAmounts(body.type, { credit_limit: body.credit_limit, alert_threshold: body.alert_threshold })
   const row = em.create(UsageLimitPolicy, { ...limit, ...terms, ...newPolicy(actor, workspaceId, body) })
   await em.flush()
   audit({ id: row.id, workspaceId })
@@ -106,6 +117,7 @@ export const updateUsageLimit = route({
   })
   demandPeriod(row)
   demandMoney(row)
+  demandAmounts(row.type, { credit_limit: body.credit_limit, alert_threshold: body.alert_threshold })
   if (body.reset_usage_for_value !== undefined) await resetValue(em, row, { valueKey: body.reset_usage_for_value, nowMs })
   audit({ id: row.id, workspaceId: row.workspaceId })
   return {}

@@ -5,6 +5,7 @@ import type { Target } from '../targets/target.ts'
 import type { Call } from '../call.ts'
 import { ofOperations } from '../front/work.ts'
 import type { Limit } from './limit.ts'
+import { valueKeyOf } from './value-key.ts'
 
 /** A condition of a policy: one of the values must fit, and none of those that are excluded. */
 export interface PolicyCondition {
@@ -67,7 +68,7 @@ const fits = (value: string, names: readonly string[]): boolean =>
   (value.endsWith('/*') && names.some((name) => name.startsWith(value.slice(0, -1))))
 
 function limitOf({ limit, groupBy, resets }: PolicyView, request: PolicyRequest): Limit {
-  const valueKey = groupBy.map((key) => `${key}:${namesOf(key, request)[0] ?? ''}`).join('|')
+  const valueKey = valueKeyOf(groupBy.map((key) => [key, namesOf(key, request)[0] ?? '']))
   // Callers choose values of metadata; a counter's name has a bound.
   const named = valueKey.length > longestValueKey ? hash('sha256', valueKey) : valueKey
   const reset = resets.get(named)

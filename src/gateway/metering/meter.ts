@@ -110,13 +110,15 @@ function hasAny(counts: Counts): boolean {
   return false
 }
 
-/** Fills the figures that the log shows from the counts, for providers that use words of their own. */
+/**
+ * Returns the figures that the log shows: all that was read, with what came from a cache or was written to it, and all that was written,
+ * whatever the provider's own words leave out of them. So they do not depend on the format in which it was asked.
+ */
 function withTotals(usage: Usage, counts: Counts): Usage {
-  if (usage.inputTokens !== null || usage.outputTokens !== null) return usage
-  const input = promptTokens(counts)
-  const output = outputTokens(counts)
-  if (input + output === 0) return usage
-  return { ...usage, inputTokens: input, outputTokens: output, totalTokens: usage.totalTokens ?? input + output }
+  const input = Math.max(usage.inputTokens ?? 0, promptTokens(counts))
+  const output = Math.max(usage.outputTokens ?? 0, outputTokens(counts))
+  if (input === (usage.inputTokens ?? 0) && output === (usage.outputTokens ?? 0)) return usage
+  return { ...usage, inputTokens: input, outputTokens: output, totalTokens: Math.max(usage.totalTokens ?? 0, input + output) }
 }
 
 interface Units {

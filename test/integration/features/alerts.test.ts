@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
+import { deliverMails, pruneMailOutcomesJob } from '../../../src/app/mail/outbox.ts'
 import { tellAlerts } from '../../../src/features/alerts/tell.jobs.ts'
 import { expireKeys } from '../../../src/features/api-keys/expiry.jobs.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
@@ -131,4 +132,79 @@ test.serial('an alert whose owner is gone tells nobody, and holds up no other', 
   t.deepEqual(recipients(/gone/), [])
   t.is(recipients(/^The API key stays has expired$/).length, 3)
   t.false(mail.received.some(({ to }) => to.includes('stranger@example.com') || to.includes('person@example.com')))
+})
+
+interface ShownMail {
+  readonly recipient: string | null
+  readonly state: string
+  readonly attempts: number
+  readonly last_error: string | null
+  readonly next_attempt_at: string | null
+  readonly ended_at: string | null
+}
+
+/** The mails of the alert of an owner, as a caller sees them. */
+async function mailsOf(key: string, owner: string, query = ''): Promise<readonly ShownMail[]> {
+  const { data } = (await control.call(key, 'GET', `/alerts?page_size=1000${query}`)).body as unknown as {
+    data: readonly { readonly owner_id: string; readonly mails: readonly ShownMail[] }[]
+  }
+  return data.find(({ owner_id }) => owner_id === owner)?.mails ?? []
+}
+
+test.serial('an alert tells which mails wait, with the words of the mail server, and which it took', async (t) => {
+  const key = await makeKey({ name: 'watched', expires_at: new Date(now + 60_000).toISOString() })
+  now += 61_000
+  const { deps } = control.started
+  await expireKeys.run(deps)
+  mail.refuse(true)
+  await tellAlerts.run(deps)
+  await eventually(async () => (await mailsOf(acme.adminKey, key.id)).every(({ last_error: error }) => error !== null), 15_000, 'refusals')
+  const waiting = await mailsOf(acme.adminKey, key.id, '&state=pending')
+  t.deepEqual(
+    waiting.map(({ recipient }) => recipient),
+    ['admin@example.com', 'lead@example.com', 'owner@example.com'],
+  )
+  for (const one of waiting) {
+    t.like(one, { state: 'pending', attempts: 1, ended_at: null })
+    t.regex(one.last_error ?? '', /not now/)
+    t.not(one.next_attempt_at, null)
+  }
+  t.deepEqual(await mailsOf(acme.adminKey, key.id, '&state=sent'), [])
+
+  mail.refuse(false)
+  now += 10 * 60_000
+  await deliverMails(deps)
+  const sent = await mailsOf(acme.adminKey, key.id, '&state=sent')
+  t.is(sent.length, 3)
+  for (const one of sent) t.like(one, { state: 'sent', attempts: 2, last_error: null, next_attempt_at: null })
+  t.true(sent.every(({ ended_at: at }) => at !== null))
+  t.deepEqual(await mailsOf(acme.adminKey, key.id, '&state=failed'), [])
+  const ofWorkspace = await mailsOf(acme.workspaceKey, key.id)
+  t.deepEqual(
+    ofWorkspace.map(({ recipient, state }) => [recipient, state]),
+    Array.from({ length: 3 }, () => [null, 'sent']),
+  )
+})
+
+test.serial('a mail that nobody takes is given up, and its alert says so', async (t) => {
+  const key = await makeKey({ name: 'unheard', expires_at: new Date(now + 60_000).toISOString() })
+  now += 61_000
+  const { deps } = control.started
+  await expireKeys.run(deps)
+  mail.refuse(true)
+  await tellAlerts.run(deps)
+  for (let attempt = 1; attempt < 10; attempt += 1) {
+    now += 24 * 60 * 60_000
+    await deliverMails(deps)
+  }
+  mail.refuse(false)
+  const failed = await mailsOf(acme.adminKey, key.id, '&state=failed')
+  t.is(failed.length, 3)
+  for (const one of failed) {
+    t.like(one, { state: 'failed', attempts: 10, next_attempt_at: null })
+    t.regex(one.last_error ?? '', /not now/)
+  }
+  now += 91 * 24 * 60 * 60_000
+  await pruneMailOutcomesJob.run(deps)
+  t.deepEqual(await mailsOf(acme.adminKey, key.id), [])
 })

@@ -358,5 +358,9 @@ for (const [name, [path, status, body]] of Object.entries(formats))
     t.is(refused.status, status, refused.text)
     t.like(JSON.parse(refused.text), body)
     t.is(refused.headers['x-should-retry'], status === 429 ? undefined : 'false')
+    if (name === 'Google, too fast')
+      t.true(
+        refused.text.includes(`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"${refused.headers['retry-after']}s"}`),
+      )
     t.regex(refused.text, status === 429 ? /0 requests per hour of the API key/ : /1 tokens of the API key/)
   })

@@ -193,6 +193,37 @@ for (const [output_policy, status, says, sent] of [
     t.is(arrived === undefined, status === 412)
   })
 
+test('callers cannot choose metadata that meets the counter of others', async (t) => {
+  await make('rate-limits', {
+    conditions: [{ key: 'metadata.a', value: '*' }],
+    group_by: [{ key: 'metadata.a' }, { key: 'metadata.b' }],
+    type: 'requests',
+    unit: 'rpm',
+    value: 1,
+  })
+  const joined = await passing(1, () => ask({ a: 'x|metadata.b:y', b: 'z' }))
+  t.is(joined.status, 429, joined.text)
+  t.is((await ask({ a: 'x', b: 'y|metadata.b:z' })).status, 200, 'another group, whose parts join to the same text')
+})
+
+test('amounts that a counter cannot be held to are refused by field', async (t) => {
+  const policy = { conditions: [{ key: 'model', value: 'gpt-4.1-nano' }], group_by: [{ key: 'model' }], workspace_id: acme.workspaceId }
+  for (const [body, param, says] of [
+    [{ type: 'cost', credit_limit: 1e-10 }, 'credit_limit', /at most nine digits behind the point/],
+    [{ type: 'cost', credit_limit: 1, alert_threshold: 0.1234567891 }, 'alert_threshold', /at most nine digits/],
+    [{ type: 'tokens', credit_limit: 1.5 }, 'credit_limit', /a whole number of tokens/],
+    [{ type: 'requests', credit_limit: 2, alert_threshold: 1.5 }, 'alert_threshold', /a whole number of requests/],
+  ] as const) {
+    const made = await control.call(acme.adminKey, 'POST', '/policies/usage-limits', { ...policy, ...body })
+    t.is(made.status, 400, made.text)
+    t.like(made.body, { error: { code: 'AB01', param } })
+    t.regex(made.text, says)
+  }
+  const id = await make('usage-limits', { ...policy, type: 'cost', credit_limit: 0.000000001 })
+  t.is((await control.call(acme.adminKey, 'PUT', `/policies/usage-limits/${id}`, { credit_limit: 0.00000000015 })).status, 400)
+  t.is((await control.call(acme.adminKey, 'PUT', `/policies/usage-limits/${id}`, { credit_limit: 12_345_678.123456789 })).status, 200)
+})
+
 test('terms of money that no policy can have are refused by field, with the words that it may have', async (t) => {
   const group_by = [{ key: 'model' }]
   const policy = { conditions: [{ key: 'model', value: 'gpt-4.1-nano' }], group_by, credit_limit: 5, workspace_id: acme.workspaceId }

@@ -8,12 +8,17 @@ function errorBody(error: ApiError) {
   const details = [
     { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code, domain: 'gatehouse', metadata: param === null ? {} : { param } },
     ...badRequest(error),
+    ...retryInfo(error),
   ]
   return {
     error: { code: status, message, status: statuses[status] ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL'), details },
     ...beside,
   }
 }
+
+/** Google's own way of saying when to try again. */
+const retryInfo = ({ retryAfter }: ApiError): readonly object[] =>
+  retryAfter === null ? [] : [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${Math.ceil(retryAfter)}s` }]
 
 /** Google's own way of listing every fault of a request. */
 function badRequest(error: ApiError): readonly object[] {

@@ -1,0 +1,19 @@
+/**
+ * Returns the name of a counter of a policy that groups: `key:value|key:value`. Callers choose the values of metadata, so those signs in them that
+ * join groups are percent-encoded: two groupings must never meet in one counter.
+ */
+export const valueKeyOf = (groups: readonly (readonly [key: string, value: string])[]): string =>
+  groups.map(([key, value]) => `${encoded(key, /[%|:]/g)}:${encoded(value, /[%|]/g)}`).join('|')
+
+/** Returns the groups that a value key names. */
+export const groupsOf = (valueKey: string): readonly (readonly [key: string, value: string])[] =>
+  valueKey.split('|').map((part) => {
+    const at = part.indexOf(':')
+    return [decoded(part.slice(0, at)), decoded(part.slice(at + 1))]
+  })
+
+const encoded = (text: string, signs: RegExp): string =>
+  text.replaceAll(signs, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+
+const decoded = (text: string): string =>
+  text.replaceAll(/%(25|7C|3A)/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
