@@ -133,7 +133,8 @@ test('tokens that were read from a cache or written to it count, whatever the fo
     const shown = async () => (await control.call(acme.adminKey, 'GET', `/api-keys/${key.id}`)).body['usage'] as { spent: number }
     await eventually(async () => (await shown()).spent === 1230, withinMs)
     const logged = async () =>
-      (await control.sql.query('SELECT input_tokens::int, output_tokens::int, total_tokens::int FROM logs WHERE api_key_id = $1', [key.id])).rows
+      (await control.sql.query('SELECT input_tokens::int, output_tokens::int, total_tokens::int FROM logs WHERE api_key_id = $1', [key.id]))
+        .rows
     await eventually(async () => (await logged()).length === 1, withinMs)
     t.deepEqual(await logged(), [{ input_tokens: 1210, output_tokens: 20, total_tokens: 1230 }], path)
   }
