@@ -113,12 +113,13 @@ function translationOf({ attempts }: Trail, redaction: Redaction, keepsWords: bo
 
 const none: readonly string[] = []
 
+const sourceOf = (last: Attempt | null) => (last?.charge?.metered?.estimated === true ? ('estimate' as const) : ('provider' as const))
+
 /** Tells where the answer and its usage come from: a target, an estimate of what it did not tell, or the cache. */
 function origin(trail: Trail, last: Attempt | null, usage: Usage | null) {
   const recalled = last !== null && isRecalled(last)
-  const told = last?.charge?.metered?.estimated === true ? ('estimate' as const) : ('provider' as const)
   return {
-    usageSource: usage === null ? ('none' as const) : recalled ? ('cache' as const) : told,
+    usageSource: usage === null ? ('none' as const) : recalled ? ('cache' as const) : sourceOf(last),
     cacheStatus: cacheStatusOf(trail),
     lastUsedOption: last !== null && (last.sentAt !== null || recalled) ? last.option : null,
     cachedLogId: last?.recalled?.answer?.requestId ?? null,
