@@ -185,8 +185,8 @@ test('amounts: old and new columns in step, back and forth, filled in spite of k
   held.reading = false
   t.true((await reads).every((count) => count === both.length))
   t.deepEqual((await amountsOf(again))[0], ['first', 1.5, null])
-  await change(again, first, { credit_limit: 0.000000000001 })
-  t.deepEqual((await amountsOf(again))[0], ['first', 0.000000000001, null])
+  await change(again, first, { credit_limit: 0.000000001 })
+  t.deepEqual((await amountsOf(again))[0], ['first', 0.000000001, null])
   t.deepEqual(
     await rowsOf(
       database.superuser,

@@ -79,8 +79,9 @@ const ask = (origin: string, { key, method, path }: Visit, sent: string): Promis
     ...(sent !== '' && { body: sent }),
   })
 
+/** That a provider cannot be reached, at an address which a visit stored, is no fault of the server. */
 const faultsOf = ({ status, text }: RawAnswer): readonly string[] => [
-  ...(status >= 500 ? [`fault ${status}`] : []),
+  ...(status >= 500 && !text.includes('"code":"upstream_unreachable"') ? [`fault ${status}`] : []),
   ...(status >= 400 && !isError(text) ? [`not the shape of an error (${status})`] : []),
   ...(status === 400 && !/"param":"./.test(text) ? ['names no field'] : []),
 ]
