@@ -41,7 +41,7 @@ export async function mailOf(em: EntityManager, alert: Alert, owner: Owner): Pro
       workspace_name: place?.workspace_name ?? '',
       entity_type: words[alert.owner_kind],
       entity_name: owner.name,
-      group: groupsNamed(alert.value_key),
+      group: groupsNamed(alert.value_key ?? ''),
       current_usage: amount(alert, alert.used),
       limit: amount(alert, alert.bound),
       resets_at: moment(alert.resets_at),
@@ -49,12 +49,10 @@ export async function mailOf(em: EntityManager, alert: Alert, owner: Owner): Pro
   }
 }
 
-const groupsNamed = (valueKey: string | null): string =>
-  valueKey === null || valueKey === ''
-    ? ''
-    : groupsOf(valueKey)
-        .map(([key, value]) => (key === '' ? value : `${key}:${value}`))
-        .join(', ')
+const groupsNamed = (valueKey: string): string =>
+  groupsOf(valueKey)
+    .map(([key, value]) => (key === '' ? value : `${key}:${value}`))
+    .join(', ')
 
 /** Writes an amount as people read it; amounts in dollars keep every digit that is not 0. */
 function amount({ counts }: Alert, value: string | null): string {

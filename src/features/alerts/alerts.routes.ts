@@ -46,20 +46,9 @@ export const listAlerts = route({
   response: alertList,
 })(async ({ em, actor, query }) => {
   const rows = await findAlerts(em, actor, query)
-  const deliveries = Map.groupBy(
-    await deliveriesOf(
-      em,
-      rows.map(({ id }) => id),
-    ),
-    (row) => row.alert_id,
-  )
-  const mails = Map.groupBy(
-    await mailsAbout(
-      em,
-      rows.map(({ id }) => id),
-    ),
-    ({ about }) => about,
-  )
+  const ids = rows.map(({ id }) => id)
+  const deliveries = Map.groupBy(await deliveriesOf(em, ids), (row) => row.alert_id)
+  const mails = Map.groupBy(await mailsAbout(em, ids), ({ about }) => about)
   const data = rows.map((row) => ({
     object: 'alert' as const,
     id: row.id,

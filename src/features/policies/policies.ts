@@ -4,6 +4,7 @@ import type { Actor } from '../../app/route.ts'
 import { moneyTerms } from '../../gateway/limits/limit.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
+import { fromPico, toPico } from '../../lib/pico.ts'
 import { fromAmount, periodFault, presentLimit, type Limit } from '../limits/index.ts'
 import { demandOwnOrganisation, resolveWorkspace, visibleTo } from '../workspaces/index.ts'
 import type { Condition, Group } from './conditions.schema.ts'
@@ -79,9 +80,11 @@ export function demandMoney({ type, onUnpriced, outputPolicy }: Pick<UsageLimitP
 
 /** Tokens and requests are whole, and dollars are counted in nano-dollars. AB01 for an amount that cannot be held to. */
 export function demandAmounts(type: UsageLimitPolicy['type'], amounts: { readonly [param: string]: number | null | undefined }): void {
-  const [unit, words] = type === 'cost' ? [1e9, 'at most nine digits behind the point'] : [1, `a whole number of ${type}`]
+  const [unit, words] = type === 'cost' ? [1_000n, 'at most nine digits behind the point'] : [10n ** 12n, `a whole number of ${type}`]
   for (const [param, amount] of Object.entries(amounts)) {
-    if (typeof amount !== 'number' || Number.isInteger(Number((amount * unit).toPrecision(15)))) continue
+    if (typeof amount !== 'number') continue
+    const pico = toPico(amount)
+    if (pico % unit === 0n && fromPico(pico) === amount) continue
     throw new ApiError('AB01', `${param} must be ${words}.`, { param })
   }
 }

@@ -180,15 +180,13 @@ function providerPath(request: UnsignedRequest, fields: Fields): string {
   const { path, operation, target } = request
   const { provider, model } = target
   const endpoint = endpointOf(request)
-  if (endpoint !== null) return endpoint.path.includes('{') ? fillTemplate(endpoint.path, withModel(fields, endpoint.model)) : endpoint.path
+  if (endpoint !== null) return fillTemplate(endpoint.path, fields, endpoint.model)
   const spoken = spokenAt(provider, operation.name, fields)
   if (spoken === null || spoken.path === operation.spec?.path) return path
-  const filled = fillTemplate(spoken.path, { ...fields, ...operation.params, ...(model === null ? {} : { model }) })
+  const filled = fillTemplate(spoken.path, { ...fields, ...operation.params }, model)
   const at = path.indexOf('?')
   return at === -1 ? filled : filled + (filled.includes('?') ? '&' : '?') + path.slice(at + 1)
 }
-
-const withModel = (fields: Fields, model: string | null): Fields => (model === null ? fields : { ...fields, model })
 
 /** The caller's headers with what the provider and the stored credential add to them. */
 function withProviderHeaders({ forward, target, body }: UnsignedRequest): HeaderList {

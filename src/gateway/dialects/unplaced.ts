@@ -29,54 +29,31 @@ export const byType = (types: ByType['types'], usual: string | null = null): ByT
 /** So many are named. */
 const mostFound = 64
 
+/** A walk through a request. Most requests hold nothing to be found, so that the name of a place is written only then. */
 interface Walk {
   readonly found: string[]
+  /** The way from the top to where the walk is: names of fields, numbers of items. */
+  readonly way: (string | number)[]
   /** True if the API takes `snake_case` for `camelCase`. */
   readonly camel: boolean
 }
 
 /** Names the fields of a request, below its top level, that its decoder does not read: they have no place in the neutral form. */
 export function unplacedIn(body: Fields, within: Read['within'], camel = false): readonly string[] {
-  let walk: Walk | null = null
-  for (const name in within)
-    if (Object.hasOwn(body, name) && holdsUnplaced(body[name], within[name], camel))
-      visit(body[name], name, { shape: within[name], walk: (walk ??= { found: [], camel }) })
-  return walk === null ? none : walk.found
+  const walk: Walk = { found: [], way: [], camel }
+  for (const name in within) if (Object.hasOwn(body, name)) step(walk, name, body[name], within[name])
+  return walk.found
 }
 
-const none: readonly string[] = []
-
-/** Most requests hold no such field: this look writes no names of places. */
-function holdsUnplaced(value: unknown, shape: Read | ByType | undefined, camel: boolean): boolean {
-  if (shape === undefined || typeof value !== 'object' || value === null) return false
-  if (Array.isArray(value)) return value.some((item) => holdsUnplaced(item, shape, camel))
-  if (!isFields(value)) return false
-  const read = 'types' in shape ? typed(value, shape) : shape
-  return read !== undefined && hasUnplaced(camel ? camelCased(value) : value, read, camel)
-}
-
-function hasUnplaced(value: Fields, { known, within }: Read, camel: boolean): boolean {
-  for (const name in value) {
-    const field = value[name]
-    if (field === null || field === undefined) continue
-    if (known !== null && !known.has(name)) return true
-    if (holdsUnplaced(field, within[name], camel)) return true
-  }
-  return false
-}
-
-interface Visit {
-  readonly shape: Read | ByType | undefined
-  readonly walk: Walk
-}
-
-function visit(value: unknown, at: string, { shape, walk }: Visit): void {
+function step(walk: Walk, to: string | number, value: unknown, shape: Read | ByType | undefined): void {
   if (shape === undefined || typeof value !== 'object' || value === null) return
-  if (Array.isArray(value)) for (const [index, item] of value.entries()) visit(item, `${at}[${index}]`, { shape, walk })
+  walk.way.push(to)
+  if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) step(walk, index, value[index], shape)
   else if (isFields(value)) {
     const read = 'types' in shape ? typed(value, shape) : shape
-    if (read !== undefined) look(walk.camel ? camelCased(value) : value, at, { shape: read, walk })
+    if (read !== undefined) look(walk, walk.camel ? camelCased(value) : value, read)
   }
+  walk.way.pop()
 }
 
 function typed(value: Fields, { field, types, usual }: ByType): Read | undefined {
@@ -85,11 +62,14 @@ function typed(value: Fields, { field, types, usual }: ByType): Read | undefined
   return name !== null && Object.hasOwn(types, name) ? types[name] : undefined
 }
 
-function look(value: Fields, at: string, { shape: { known, within }, walk }: { readonly shape: Read; readonly walk: Walk }): void {
+function look(walk: Walk, value: Fields, { known, within }: Read): void {
   for (const name in value) {
     const field = value[name]
     if (field === null || field === undefined) continue
-    if (known === null || known.has(name)) visit(field, `${at}.${name}`, { shape: within[name], walk })
-    else if (walk.found.length < mostFound && (!Array.isArray(field) || field.length > 0)) walk.found.push(`${at}.${name}`)
+    if (known === null || known.has(name)) step(walk, name, field, within[name])
+    else if (walk.found.length < mostFound && (!Array.isArray(field) || field.length > 0)) walk.found.push(placeOf(walk.way, name))
   }
 }
+
+const placeOf = ([first, ...way]: readonly (string | number)[], name: string): string =>
+  [first, ...way.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)), `.${name}`].join('')

@@ -5,15 +5,13 @@
 export const valueKeyOf = (groups: readonly (readonly [key: string, value: string])[]): string =>
   groups.map(([key, value]) => `${encoded(key, /[%|:]/g)}:${encoded(value, /[%|]/g)}`).join('|')
 
-/** Returns the groups that a value key names. */
+/** Returns the groups that a value key names; the hash that stands for one too long for its column names one group without a key. */
 export const groupsOf = (valueKey: string): readonly (readonly [key: string, value: string])[] =>
   valueKey.split('|').map((part) => {
     const at = part.indexOf(':')
-    return [decoded(part.slice(0, at)), decoded(part.slice(at + 1))]
+    return at === -1 ? ['', part] : [decoded(part.slice(0, at)), decoded(part.slice(at + 1))]
   })
 
-const encoded = (text: string, signs: RegExp): string =>
-  text.replaceAll(signs, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+const encoded = (text: string, signs: RegExp): string => text.replaceAll(signs, encodeURIComponent)
 
-const decoded = (text: string): string =>
-  text.replaceAll(/%(25|7C|3A)/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+const decoded = (text: string): string => text.replaceAll(/%(?:25|7C|3A)/g, decodeURIComponent)

@@ -1,6 +1,8 @@
 import { ApiError } from '../../lib/errors.ts'
 import { operationParams } from '../front/operation-params.ts'
 
+type Fields = Readonly<Record<string, string>>
+
 /** `{name}`, `{first|second}` (the first that is given), `{+name}` (may span several path segments), `{?name}` (a value of the query). */
 const placeholder = /\{([+?]?)([a-z0-9_|]+)\}/g
 
@@ -14,10 +16,10 @@ const encodedSegment = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/
  * ends in `_url` is a whole base URL at the template's start (the egress guard checks where it leads).
  * Throws `missing_credential` or `invalid_request`, naming the field.
  */
-export function fillTemplate(template: string, fields: Readonly<Record<string, string>>): string {
+export function fillTemplate(template: string, fields: Fields, model: string | null = null): string {
   if (!template.includes('{')) return template
   return template.replaceAll(placeholder, (match, kind: string, names: string) => {
-    const { name, value } = lookUp(names, fields)
+    const { name, value } = lookUp(names, fields, model)
     if (name.endsWith('_url') && template.startsWith(match)) return wholeUrl(name, value)
     if (name === 'model') return kind === '+' ? value.split('/').map(encodeModel).join('/') : encodeModel(value)
     if (kind === '?') return encodeURIComponent(value)
@@ -25,9 +27,9 @@ export function fillTemplate(template: string, fields: Readonly<Record<string, s
   })
 }
 
-function lookUp(names: string, fields: Readonly<Record<string, string>>): { name: string; value: string } {
+function lookUp(names: string, fields: Fields, model: string | null): { name: string; value: string } {
   for (const name of names.split('|')) {
-    const value = Object.hasOwn(fields, name) ? fields[name] : undefined
+    const value = name === 'model' && model !== null ? model : Object.hasOwn(fields, name) ? fields[name] : undefined
     if (value !== undefined && value !== '') return { name, value }
   }
   throw missing(names.split('|')[0] ?? names)

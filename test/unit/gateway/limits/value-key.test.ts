@@ -7,6 +7,10 @@ test('a value key reads as the groups that it names, also where values hold what
   fc.assert(fc.property(groups, (given) => t.deepEqual(groupsOf(valueKeyOf(given)), given)))
 })
 
+test('the hash that stands for a long value key is a group without a key', (t) => {
+  t.deepEqual(groupsOf('0a1b'), [['', '0a1b']])
+})
+
 test('a value key without such signs is plain', (t) => {
   t.is(
     valueKeyOf([
