@@ -1,4 +1,4 @@
-// Every order of what can happen to leases of a budget, on the real functions of PostgreSQL: two processes take, use, settle and die, logs come, doubts are
+// Every order of what can happen to leases of a budget or a rate limit, on the real functions of PostgreSQL: two processes take, use, settle and die, logs come, doubts are
 // resolved. The long form runs with NIGHTLY=1.
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
@@ -9,7 +9,18 @@ import { atNight } from '../../support/size.ts'
 const steps = atNight(8, 6)
 const most = 5
 const needed = 2
-const counter = 'api-key:exhaustive:usage:tokens:once::0'
+/** A counter, and the arguments of the functions that make it what it is. Every moment is in the one slot of the window. */
+interface Kind {
+  readonly counter: string
+  readonly subject: string | null
+  readonly slotMs: number | null
+}
+const budget: Kind = {
+  counter: 'api-key:exhaustive:usage:tokens:once::0',
+  subject: JSON.stringify({ kind: 'api-key', id: randomUUID(), from: 0, threshold: null, counts: 'tokens' }),
+  slotMs: null,
+}
+const rate: Kind = { counter: 'api-key:exhaustive:tokens:rpd', subject: null, slotMs: 10_000_000_000_000 }
 const organisationId = randomUUID()
 
 let database: TestDatabase
@@ -37,6 +48,9 @@ interface Process {
 }
 
 interface World {
+  readonly kind: Kind
+  /** Granted in all. */
+  readonly granted: number
   readonly processes: readonly [Process, Process]
   /** What providers charged, by live and dead processes. */
   readonly used: number
@@ -48,19 +62,18 @@ interface World {
 
 const born = (): Process => ({ id: randomUUID(), batch: 0, held: 0, pending: 0 })
 
-const subject = JSON.stringify({ kind: 'api-key', id: randomUUID(), from: 0, threshold: null, counts: 'tokens' })
-
 const changed = (world: World, at: 0 | 1, process: Partial<Process>): World['processes'] =>
   world.processes.map((one, index) => (index === at ? Object.assign({}, one, process) : one)) as unknown as World['processes']
 
 async function take(world: World, at: 0 | 1): Promise<World | null> {
   const one = world.processes[at]
+  const { counter, subject, slotMs } = world.kind
   const { rows } = await sql.query<{ granted: number }>(
-    'SELECT granted FROM lease_limit($1, 60000, $2, $3, $4, $5, $6, $6, $6, NULL, NULL, NULL, NULL, NULL)',
-    [one.id, subject, counter, organisationId, most, needed],
+    'SELECT granted FROM lease_limit($1, 60000, $2, $3, $4, $5, $6, $6, $6, $7, CASE WHEN $7::bigint IS NOT NULL THEN 0 END, NULL, NULL, NULL)',
+    [one.id, subject, counter, organisationId, most, needed, slotMs],
   )
   const granted = rows[0]?.granted ?? 0
-  return granted === 0 ? null : { ...world, processes: changed(world, at, { held: one.held + granted }) }
+  return granted === 0 ? null : { ...world, granted: world.granted + granted, processes: changed(world, at, { held: one.held + granted }) }
 }
 
 /** A request uses one unit of what its process holds, and is logged. */
@@ -79,7 +92,7 @@ function use(world: World, at: 0 | 1): World | null {
 async function settle(world: World, at: 0 | 1): Promise<World | null> {
   const one = world.processes[at]
   if (one.pending === 0) return null
-  await sql.query(`SELECT settle_limits($1, 60000, $2, $3, '{0}', '{0}', $4)`, [one.id, one.batch + 1, [counter], [one.pending]])
+  await sql.query(`SELECT settle_limits($1, 60000, $2, $3, '{0}', '{0}', $4)`, [one.id, one.batch + 1, [world.kind.counter], [one.pending]])
   return { ...world, processes: changed(world, at, { batch: one.batch + 1, held: one.held - one.pending, pending: 0 }) }
 }
 
@@ -90,8 +103,10 @@ async function die(world: World, at: 0 | 1): Promise<World | null> {
   return { ...world, processes: changed(world, at, born()) }
 }
 
+/** Logs tell of budgets only. */
 async function ship(world: World): Promise<World | null> {
-  if (world.unshipped.length === 0) return null
+  const { counter } = world.kind
+  if (world.unshipped.length === 0 || world.kind === rate) return null
   await sql.query(
     `INSERT INTO logs (id, organisation_id, created_at, api_key_id, client_ip, method, path, operation, status, outcome, stream,
        duration_ms, usage_source, retry_count, cache_status, trace_id, request_bytes, response_bytes, budgets)
@@ -103,7 +118,7 @@ async function ship(world: World): Promise<World | null> {
 }
 
 async function resolve(world: World): Promise<World> {
-  await sql.query('SELECT reclaim_leases($1)', [counter])
+  await sql.query('SELECT reclaim_leases($1)', [world.kind.counter])
   await sql.query(`UPDATE limit_doubts SET since = since - interval '1 hour'`)
   await sql.query(`SELECT resolve_doubts('1 minute', true)`)
   const live = new Set(world.processes.map(({ id }) => id.slice(0, 8)))
@@ -123,7 +138,7 @@ const events: Readonly<Record<string, (world: World) => Promise<World | null> | 
   resolve,
 }
 
-async function figures() {
+async function figures({ counter }: Kind) {
   const { rows } = await sql.query<{ granted: string; leased: string }>(
     `SELECT coalesce((c.granted ->> '0')::bigint, 0) AS granted, (SELECT coalesce(sum(l.amount), 0) FROM limit_leases l WHERE l.counter = c.id) AS leased
        FROM limit_counters c WHERE c.id = $1`,
@@ -133,24 +148,33 @@ async function figures() {
 }
 
 /** Tells what is wrong now; null: nothing. */
-async function faultOf({ used, early }: World): Promise<string | null> {
-  const { granted, leased } = await figures()
+async function faultOf({ kind, used, early }: World): Promise<string | null> {
+  const { granted, leased } = await figures(kind)
   if (granted > most) return `${granted} of ${most} granted`
   if (leased > granted) return `${leased} leased of ${granted}`
-  return !early && used > granted ? `${used} used, ${granted} granted` : null
+  return (kind === rate || !early) && used > granted ? `${used} used, ${granted} granted` : null
 }
 
-/** Ends all that is going on: then what was used is what is counted, and nothing is held. */
+/**
+ * Ends all that is going on: then nothing is held. What was used is what is counted of a budget; of a rate limit it is all that was granted, which the dead
+ * may have used, and what they held is given up when the window has left it behind.
+ */
 async function faultAtTheEnd(world: World): Promise<string | null> {
   await sql.query('SAVEPOINT ended')
   let last = world
   for (const name of ['A dies', 'B dies', 'ship', 'resolve']) last = (await events[name]?.(last)) ?? last
-  const { granted, leased } = await figures()
+  if (world.kind === rate) {
+    await sql.query(`UPDATE limit_processes SET lives_until = lives_until - interval '400 years'`)
+    await resolve(last)
+  }
+  const { granted, leased } = await figures(world.kind)
   await sql.query('ROLLBACK TO ended')
-  return granted === last.used && leased === 0 ? null : `at the end ${last.used} used, ${granted} counted, ${leased} leased`
+  const counted = world.kind === rate ? last.granted : last.used
+  return granted === counted && leased === 0 ? null : `at the end ${counted} to be counted, ${granted} counted, ${leased} leased`
 }
 
-test('every order of events keeps a budget, and at the end what is counted is what was used', async (t) => {
+/** Walks every order of events, and returns how many there are and the first fault. */
+async function walkAll(kind: Kind) {
   let orders = 0
   const walk = async (world: World, done: readonly string[]): Promise<string | null> => {
     orders += 1
@@ -169,10 +193,19 @@ test('every order of events keeps a budget, and at the end what is counted is wh
     return null
   }
   await sql.query('BEGIN')
-  const begun = await take({ processes: [born(), born()], used: 0, unshipped: [], early: false }, 0)
+  const begun = await take({ kind, processes: [born(), born()], granted: 0, used: 0, unshipped: [], early: false }, 0)
   const fault = begun === null ? 'nothing was granted' : await walk(begun, ['take A'])
   await sql.query('ROLLBACK')
-  t.log(`${orders} orders`)
-  t.is(fault, null)
-  t.true(orders > 500)
-})
+  return { orders, fault }
+}
+
+for (const [title, kind] of [
+  ['a budget, and at the end what is counted is what was used', budget],
+  ['a rate limit, and what the dead held of it is counted until the window has passed', rate],
+] as const)
+  test.serial(`every order of events keeps ${title}`, async (t) => {
+    const { orders, fault } = await walkAll(kind)
+    t.log(`${orders} orders`)
+    t.is(fault, null)
+    t.true(orders > 500)
+  })
