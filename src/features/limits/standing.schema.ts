@@ -13,7 +13,7 @@ export const standingFields = {
   runs_out_at: z.iso
     .datetime()
     .nullable()
-    .meta({ description: 'When it is used up if it goes on so; null: not before it starts again, or not within a week.' }),
+    .meta({ description: 'When it is used up if it goes on so; null: not before it starts again, not within a week, or it has counted for less than an hour.' }),
 }
 
 /** The thing whose limit it is, and what is limited. */
@@ -32,13 +32,13 @@ export const usageShown = whileOn('USAGE_LIMITS_ENABLED', z.object(standingField
   description: 'What of its budget is used; null: it has none.',
 })
 
-/** A limit above a key or a provider as it is answered. */
 /** Facts about a key or a provider that its row does not have. */
 export const lastUseFields = {
   last_used_at: z.iso.datetime().nullable().optional().meta({ description: 'When the last logged request used it; null: none did.' }),
   owner_name: z.string().nullable().optional().meta({ description: 'The person of a key, or who made it; null: no person did.' }),
 }
 
+/** A limit above a key or a provider as it is answered. */
 const boundView = z.object({
   ...limitOwner,
   ...standingFields,

@@ -76,9 +76,12 @@ const isNearlyUsed = ({ value, budget }: Limit, used: number): boolean => used >
 /** A budget that never starts again is at risk when it lasts no longer. */
 const soonMs = 7 * 24 * 3_600_000
 
-/** Returns the moment at which a budget is used up if it goes on as it did in this period; null: not before its end, or not soon. */
+/** Figures of a shorter time say little of what comes. */
+const leastSeenMs = 3_600_000
+
+/** Returns the moment at which a budget is used up if it goes on as it did in this period; null: not before its end, not soon, or nobody can tell yet. */
 function runsOutAt({ kind, value }: Limit, used: number, { begun, ends, now }: Row): number | null {
-  if (kind === 'rate' || begun === null || used <= 0 || used >= value || now <= begun) return null
+  if (kind === 'rate' || begun === null || used <= 0 || used >= value || now < begun + leastSeenMs) return null
   const at = now + ((value - used) * (now - begun)) / used
   return at < (ends ?? now + soonMs) ? at : null
 }

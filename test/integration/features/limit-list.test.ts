@@ -142,17 +142,23 @@ const position = (rows: readonly Fields[], text: string): number =>
       text === [kind, name, group, type, unit].map((part) => (typeof part === 'string' ? part : '')).join(' '),
   )
 
-test('a budget that runs out before it starts again is at risk, with the moment; filters, search and pages narrow the list', async (t) => {
-  const atRisk = await list('?state=at_risk&kind=usage')
-  t.true(atRisk.some(({ owner_name: name, runs_out_at: at }) => name === 'Main' && typeof at === 'string' && Date.parse(at) > Date.now()))
-  t.true(atRisk.every(({ state }) => state === 'at_risk'))
-  t.true((await list('?search=tea')).every(({ owner_name: name }) => name === 'Teams'))
-  const page = await control.call(acme.adminKey, 'GET', '/limits?page_size=2')
-  t.like(page.body, { total: 9, has_more: true })
-  const rest = await control.call(acme.adminKey, 'GET', `/limits?page_size=100&after=${String(page.body['next_cursor'])}`)
-  t.is((rest.body['data'] as object[]).length, 7)
-  t.is((await control.call(acme.adminKey, 'GET', '/limits?state=bad')).status, 400)
-})
+test.serial(
+  'a budget that runs out before it starts again is at risk, with the moment; filters, search and pages narrow the list',
+  async (t) => {
+    const isMain = ({ owner_name: name, runs_out_at: at }: Fields) => name === 'Main' && at !== null
+    t.false((await list('?kind=usage')).some(isMain), 'a few seconds tell nothing of what comes')
+    await control.sql.query(`UPDATE limit_counters SET begun_at = begun_at - interval '1 hour'`)
+    const atRisk = await list('?state=at_risk&kind=usage')
+    t.true(atRisk.some((row) => isMain(row) && Date.parse(String(row['runs_out_at'])) > Date.now()))
+    t.true(atRisk.every(({ state }) => state === 'at_risk'))
+    t.true((await list('?search=tea')).every(({ owner_name: name }) => name === 'Teams'))
+    const page = await control.call(acme.adminKey, 'GET', '/limits?page_size=2')
+    t.like(page.body, { total: 9, has_more: true })
+    const rest = await control.call(acme.adminKey, 'GET', `/limits?page_size=100&after=${String(page.body['next_cursor'])}`)
+    t.is((rest.body['data'] as object[]).length, 7)
+    t.is((await control.call(acme.adminKey, 'GET', '/limits?state=bad')).status, 400)
+  },
+)
 
 test('limits are those of the caller: of a workspace key its own, of strangers none', async (t) => {
   t.deepEqual(await list('', other.adminKey), [])
