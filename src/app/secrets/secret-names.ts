@@ -1,5 +1,5 @@
 const secretName =
-  /key|secret|token|password|passwd|passphrase|credential|authorization|private|certificate|service_account|cookie|signature|samlresponse|headers$|_json$/i
+  /key|secret|token|password|passwd|passphrase|credential|authorization|private|certificate|service_account|cookie|signature|samlresponse|headers$|_json$|(?:^|_)jwt$/i
 const harmlessName =
   /(?:^|_)(?:id|ids|hint|type|name|names|mode|status|mapping|enabled|count|limit)$|^masked_|^max_|^(?:input|output|total)_tokens?$/i
 
@@ -17,4 +17,4 @@ export const isSecretName = (name: string, list = ''): boolean =>
   (list === requestItself && onceNames.has(name)) ||
   (!(name === 'key' && namingLists.has(list)) &&
     secretName.test(name) &&
-    (!harmlessName.test(name) || /access_key_id|client_secret/i.test(name)))
+    (!harmlessName.test(name) || /access_key_id|client_secret|(?:^|_)secret_id$/i.test(name)))
