@@ -17,29 +17,38 @@ const line = z
 const pem = z.string().min(1).max(20_000)
 const url = line.refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'This is not an http or https URL.')
 const vaultUrl = url.refine((text) => ['', '/'].includes(URL.parse(text)?.pathname ?? ''), 'The URL of a vault has no path.')
+const roleArn = line.regex(
+  /^arn:aws[a-z0-9-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/,
+  'This is not the ARN of a role, as `arn:aws:iam::123456789012:role/secrets`.',
+)
+const accessKeyId = line.regex(/^\w{1,128}$/, 'This is not the id of an access key.')
+const externalId = line.regex(/^[\w+=,.@:/-]{1,1224}$/, 'This is not an external id.')
+/** Of a tenant or an application of Entra: a UUID; a tenant has names of domains too. */
+const entraId = line.regex(/^[a-z0-9](?:[a-z0-9.-]{0,253}[a-z0-9])?$/i, 'This is no id of Entra: give the UUID, or a domain of the tenant.')
+const namespace = line.regex(/^[\w./-]{1,1024}$/, 'This is not the path of a namespace.')
 const region = line.regex(/^[a-z0-9-]{1,40}$/, 'This is not a region.')
 const form = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape)
 
 const aws = z.discriminatedUnion('aws_auth_type', [
   form({
     aws_auth_type: z.literal('accessKey'),
-    aws_access_key_id: line,
+    aws_access_key_id: accessKeyId,
     aws_secret_access_key: line,
     aws_session_token: line.optional(),
     aws_region: region,
   }),
   form({
     aws_auth_type: z.literal('assumedRole'),
-    aws_role_arn: line,
-    aws_external_id: line.optional(),
+    aws_role_arn: roleArn,
+    aws_external_id: externalId.optional(),
     aws_region: region,
-    aws_access_key_id: line.optional(),
+    aws_access_key_id: accessKeyId.optional(),
     aws_secret_access_key: line.optional(),
   }),
   form({ aws_auth_type: z.literal('serviceRole'), aws_region: region.optional() }),
 ])
 
-const entra = { azure_entra_tenant_id: line, azure_entra_client_id: line, azure_vault_url: vaultUrl }
+const entra = { azure_entra_tenant_id: entraId, azure_entra_client_id: entraId, azure_vault_url: vaultUrl }
 const azure = z.discriminatedUnion('azure_auth_mode', [
   form({
     azure_auth_mode: z.literal('entra'),
@@ -51,18 +60,18 @@ const azure = z.discriminatedUnion('azure_auth_mode', [
       (secret === undefined) !== (certificate === undefined),
     { path: ['azure_entra_client_secret'], message: 'Give the secret or the certificate of the application.' },
   ),
-  form({ azure_auth_mode: z.literal('managed'), azure_managed_client_id: line.optional(), azure_vault_url: vaultUrl }),
+  form({ azure_auth_mode: z.literal('managed'), azure_managed_client_id: entraId.optional(), azure_vault_url: vaultUrl }),
   form({
     azure_auth_mode: z.literal('workload'),
-    azure_entra_tenant_id: line.optional(),
-    azure_workload_client_id: line.optional(),
+    azure_entra_tenant_id: entraId.optional(),
+    azure_workload_client_id: entraId.optional(),
     azure_vault_url: vaultUrl,
   }),
   form({ azure_auth_mode: z.literal('default'), azure_vault_url: vaultUrl }),
 ])
 
 const mount = line.regex(/^[\w./-]+$/, 'This is not the path of an auth method.').optional()
-const vault = { vault_addr: url, vault_namespace: line.optional() }
+const vault = { vault_addr: url, vault_namespace: namespace.optional() }
 const hashicorp = z.discriminatedUnion('vault_auth_type', [
   form({ vault_auth_type: z.literal('token'), ...vault, vault_token: line }),
   form({ vault_auth_type: z.literal('approle'), ...vault, vault_auth_mount: mount, vault_role_id: line, vault_secret_id: line }),

@@ -307,7 +307,7 @@ for (const { providerId, field, operation } of addressFields.filter(({ field: na
 
 /** What the code that signs puts into addresses of its own. */
 const tenant = { azure_auth_mode: 'entra', azure_resource_name: 'r', azure_entra_client_id: 'c', azure_entra_client_secret: 's' }
-const role = { aws_access_key_id: 'AKIAEXAMPLE', aws_secret_access_key: 's', aws_role_arn: 'arn:aws:iam::1:role/r' }
+const role = { aws_access_key_id: 'AKIAEXAMPLE', aws_secret_access_key: 's', aws_role_arn: 'arn:aws:iam::123456789012:role/r' }
 for (const [providerId, field, fields] of [
   ['azure-openai', 'azure_entra_tenant_id', tenant],
   ['bedrock', 'aws_region', role],

@@ -142,7 +142,7 @@ const accessKey = {
   aws_secret_access_key: awsKeys.secret,
   aws_region: 'eu-west-1',
 }
-const role = { aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::2:role/secrets', aws_region: 'eu-west-1' }
+const role = { aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::222222222222:role/secrets', aws_region: 'eu-west-1' }
 const application = {
   azure_auth_mode: 'entra',
   azure_entra_tenant_id: azureApplication.tenant,

@@ -175,7 +175,7 @@ for (const [title, given, param] of [
       manager_type: 'aws_sm',
       auth_config: {
         aws_auth_type: 'assumedRole',
-        aws_role_arn: 'arn:aws:iam::1:role/x',
+        aws_role_arn: 'arn:aws:iam::123456789012:role/x',
         aws_region: 'eu-west-1',
         aws_access_key_id: 'AKID',
       },
