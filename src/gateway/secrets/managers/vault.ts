@@ -40,7 +40,8 @@ async function readWith(token: string, { auth, path, version }: Wanted, deps: Ma
   const first = await get(plain)
   const mayBeVersioned = versioned !== null && (first.status === 404 || first.status === 403)
   const second = mayBeVersioned ? await get(versioned) : null
-  const answer = second?.status === 200 ? second : first
+  // A policy that grants the versioned path alone refuses the plain one: what the former answers is then the truth, also that nothing is there.
+  const answer = second?.status === 200 || (second?.status === 404 && first.status === 403) ? second : first
   if (answer.status !== 200) throw refused(answer)
   return JSON.stringify(fieldsOf(parseRecord(answer.text)?.['data']))
 }
