@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -5,6 +7,7 @@ import test, { type ExecutionContext } from 'ava'
 import type { Command } from 'commander'
 import { createProgram } from '../../../src/cli/program.ts'
 import { gatehouse, gatehouseHere } from '../../support/cli.ts'
+import { nodeEnvironment } from '../../support/node-environment.ts'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 
@@ -18,6 +21,15 @@ function checkout(t: ExecutionContext): string {
     cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
   return folder
 }
+
+test('a reader that has seen enough ends nothing with a fault', async (t) => {
+  const child = spawn(process.execPath, [path.join(root, 'src/cli/gatehouse.ts'), '--help'], { env: nodeEnvironment })
+  child.stdout.destroy()
+  let said = ''
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number | null]
+  t.deepEqual([code, said], [0, ''])
+})
 
 /** A command and all below it. */
 const withSubcommands = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(withSubcommands)]
