@@ -13,6 +13,8 @@ export interface Protocol<Answer = unknown> {
   readonly whole: readonly `/${string}`[]
   /** Paths below a prefix. */
   readonly routes: readonly Route[]
+  /** The media types of its bodies, in words. */
+  readonly takes: string
   /** Finds whose a bearer token is. Throws AB05 for one that is not good, which counts against the address. */
   identify(token: string, deps: Deps): Promise<Actor>
   answer(answer: Answer): ProtocolAnswer

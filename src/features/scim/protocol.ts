@@ -40,6 +40,7 @@ export const scimProtocol: Protocol<ScimAnswer> = {
     patchScimGroup,
     deleteScimGroup,
   ],
+  takes: 'application/scim+json or application/json',
   identify: identifyClient,
   answer: ({ status, headers, body }) => ({ status, headers, type, body }),
   refuse: toScimError,

@@ -222,7 +222,10 @@ test('a bad request is told in the schema of SCIM, by the name that RFC 7644 giv
     t.is(answer.body.scimType, scimType, `${method} ${path}: ${answer.text}`)
     t.is(answer.headers.get('content-type'), 'application/scim+json; charset=utf-8')
   }
-  t.is((await client.send('POST', '/Users', { body: 'x', headers: { 'content-type': 'text/plain' } })).status, 415)
+  const plain = await client.send('POST', '/Users', { body: 'x', headers: { 'content-type': 'text/plain' } })
+  t.is(plain.status, 415)
+  t.deepEqual(plain.body.schemas, ['urn:ietf:params:scim:api:messages:2.0:Error'])
+  t.regex(plain.text, /must be application\/scim\+json or application\/json, not text\/plain/)
 })
 
 test('PATCH takes every form of a path, and the ways in which identity providers bend it', async (t) => {

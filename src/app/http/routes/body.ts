@@ -12,16 +12,18 @@ export const protobufType = 'application/x-protobuf'
 interface OtherFormats {
   readonly form?: true | undefined
   readonly protobuf?: { read(bytes: Uint8Array): unknown } | undefined
+  /** The media types of JSON by the names of a standard, for the error of another one. */
+  readonly named?: string | undefined
 }
 
 /** Reads the body of a control-plane request; `{}` when there is none. Throws 400, 408, 413 or 415. */
 export function bodyReader(maxBytes: number): (ctx: Context, formats?: OtherFormats) => Promise<unknown> {
   const read = rawReader(maxBytes)
-  return async (ctx, { form = false, protobuf } = {}) => {
+  return async (ctx, { form = false, protobuf, named = 'application/json' } = {}) => {
     if (!hasBody(ctx)) return {}
     if (protobuf !== undefined && isProtobuf(ctx)) return protobuf.read(await read(ctx))
     if (form && ctx.is('urlencoded') !== false) return Object.fromEntries(new URLSearchParams(Buffer.from(await read(ctx)).toString()))
-    if (ctx.is('json', '+json') === false) throw unsupported(ctx.get('content-type'), form)
+    if (ctx.is('json', '+json') === false) throw unsupported(ctx.get('content-type'), form ? 'application/x-www-form-urlencoded' : named)
     const value = parseJson(await read(ctx))
     refuseKeys(value, poisonous)
     return value
@@ -33,8 +35,7 @@ export const isProtobuf = (ctx: Pick<Context, 'is'>): boolean => ctx.is(protobuf
 
 const hasBody = ({ req }: Context) => req.headers['transfer-encoding'] !== undefined || !/^0*$/.test(req.headers['content-length'] ?? '')
 
-function unsupported(given: string, form: boolean): ApiError {
-  const wanted = form ? 'application/x-www-form-urlencoded' : 'application/json'
+function unsupported(given: string, wanted: string): ApiError {
   const told = given === '' ? 'without a content-type' : given.slice(0, 100)
   return new ApiError('unsupported_media_type', `The body must be ${wanted}, not ${told}.`, { param: 'content-type' })
 }
