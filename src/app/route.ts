@@ -180,6 +180,8 @@ export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {
   readonly writes?: true
   /** A POST that changes nothing, or only adds to the logs, and so leaves no row in the audit trail. */
   readonly reads?: true
+  /** A person's browser is sent here: an error is a page for whoever asks for `text/html` sooner than for JSON. */
+  readonly browsers?: true
   /** A body may also be a form, as some standards ask; its fields are texts. */
   readonly form?: true
   /** A body may also be a message of protobuf: `read` gives what its JSON would be, and the answer is then one too. */

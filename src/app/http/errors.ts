@@ -1,5 +1,6 @@
 import { errorBody, retryHeaders, toApiError, ApiError, type ErrorCode } from '../../lib/errors.ts'
 import { databaseFault } from '../database/database-fault.ts'
+import { answeredAsPage } from './error-page.ts'
 import type { Frame } from './frame.ts'
 import type { Context, Middleware } from './context.ts'
 
@@ -48,7 +49,7 @@ export function answerError(ctx: Context, error: ApiError): void {
   ctx.set(retryHeaders(error))
   if (error.status === 401 && !ctx.res.hasHeader('www-authenticate')) ctx.set('www-authenticate', 'Bearer realm="gatehouse"')
   if (!ctx.req.complete) ctx.set('connection', 'close')
-  ctx.body = errorBody(error, ctx.state.requestId)
+  if (!answeredAsPage(ctx, error)) ctx.body = errorBody(error, ctx.state.requestId)
 }
 
 /** Whatever was thrown, as the caller may see it: a database that is away is no fault of the caller's key, and no bug. */

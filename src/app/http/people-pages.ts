@@ -90,7 +90,7 @@ const pages: readonly Page[] = [
 ]
 
 /** Nothing from elsewhere and nothing inline. */
-const headers = {
+export const pageHeaders: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
@@ -104,8 +104,8 @@ const files = [
 
 /** Returns what reads each page for people, and its script and style: when somebody first asks. */
 export const peoplePages = (): readonly (readonly [path: string, answer: () => StaticAnswer])[] => [
-  ...pages.map((page) => [page.path, once(() => cached('text/html; charset=utf-8', htmlOf(page), headers))] as const),
-  ...files.map(([path, file, type]) => [path, once(() => cached(type, readFileSync(locate(file), 'utf8'), headers))] as const),
+  ...pages.map((page) => [page.path, once(() => cached('text/html; charset=utf-8', htmlOf(page), pageHeaders))] as const),
+  ...files.map(([path, file, type]) => [path, once(() => cached(type, readFileSync(locate(file), 'utf8'), pageHeaders))] as const),
 ]
 
 function once(make: () => StaticAnswer): () => StaticAnswer {

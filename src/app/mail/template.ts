@@ -1,3 +1,4 @@
+import { escapeHtml, htmlEntities } from '../../lib/text/escape-html.ts'
 import { oneLine } from '../../lib/text/one-line.ts'
 
 /** The values that fill a template, by name. */
@@ -43,12 +44,8 @@ function fill(template: string, variables: Variables, write: (value: string) => 
 
 const value = (variables: Variables, name: string): string => (Object.hasOwn(variables, name) ? (variables[name] ?? '') : '')
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-const escapeHtml = (text: string) => text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character)
-
 const unescapeHtml = (text: string) =>
-  Object.entries(entities)
+  Object.entries(htmlEntities)
     .toReversed()
     .reduce((rest, [character, entity]) => rest.replaceAll(entity, character), text)
 

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { errorOf } from '../../support/caller.ts'
 import { eventually } from '../../support/eventually.ts'
-import type { RawAnswer } from '../../support/http.ts'
+import { send, type RawAnswer } from '../../support/http.ts'
 import { startFaultyIssuer, type Fault, type FaultyIssuer } from '../../support/oidc/faulty-issuer.ts'
 import { openBrowser, publicUrl } from '../../support/oidc/browser.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
@@ -129,6 +129,31 @@ for (const [name, [fault, expected]] of Object.entries(faults))
     refused(t, outcome, expected)
     t.false(outcome.answer.text.includes('<script>'))
     t.is(await sessions(), before)
+  })
+
+for (const [accept, isPage] of [
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', true],
+  ['application/json, text/html;q=0.5', false],
+  ['*/*', false],
+] as const)
+  test.serial(`a sign-in that fails is ${isPage ? 'a page' : 'JSON'} to whoever accepts ${accept}`, async (t) => {
+    issuer.fault = { answer: { code: undefined, error: 'access_denied', error_description: '<script>' } }
+    const browser = openBrowser(control.origin)
+    const { pathname, search } = new URL(await browser.leave(login))
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const answer = await send(`${control.origin}${pathname}${search}`, { headers: { accept, cookie } })
+    t.is(answer.status, 403, answer.text)
+    t.regex(String(answer.headers['content-type']), isPage ? /^text\/html/ : /^application\/json/)
+    t.regex(String(answer.headers.vary), /accept/i)
+    t.is(answer.headers['x-content-type-options'], 'nosniff')
+    if (!isPage) {
+      t.is(errorOf(answer).code, 'AB03')
+      return
+    }
+    t.regex(String(answer.headers['content-security-policy']), /default-src 'none'.*frame-ancestors 'none'/)
+    t.notRegex(answer.text, /<script|<style|\son\w+=|style=/)
+    t.regex(answer.text, /role="alert">.+<\/p>[\s\S]*href="\/console"/)
+    t.regex(answer.text, /AB03, request [0-9a-f-]{36}/)
   })
 
 test.serial('a discovery document that names another issuer sends nobody on', async (t) => {

@@ -61,6 +61,7 @@ interface Presented {
 async function run(ctx: Context, adapted: Adapted): Promise<void> {
   const { route, frame } = adapted
   ctx.state.access.route = route.path
+  if (route.browsers === true) ctx.state.sendsBrowsers = true
   const running = demandRunning(frame)
   const { deps } = running
   if (route.identify !== undefined) demandPatience(adapted, ctx, running)
