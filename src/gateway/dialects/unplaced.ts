@@ -41,14 +41,19 @@ interface Walk {
 /** Names the fields of a request, below its top level, that its decoder does not read: they have no place in the neutral form. */
 export function unplacedIn(body: Fields, within: Read['within'], camel = false): readonly string[] {
   const walk: Walk = { found: [], way: [], camel }
-  for (const name in within) if (Object.hasOwn(body, name)) step(walk, name, body[name], within[name])
+  for (const name in within) if (Object.hasOwn(body, name)) step(walk, { to: name, value: body[name] }, within[name])
   return walk.found
 }
 
-function step(walk: Walk, to: string | number, value: unknown, shape: Read | ByType | undefined): void {
+interface Step {
+  readonly to: string | number
+  readonly value: unknown
+}
+
+function step(walk: Walk, { to, value }: Step, shape: Read | ByType | undefined): void {
   if (shape === undefined || typeof value !== 'object' || value === null) return
   walk.way.push(to)
-  if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) step(walk, index, value[index], shape)
+  if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) step(walk, { to: index, value: value[index] }, shape)
   else if (isFields(value)) {
     const read = 'types' in shape ? typed(value, shape) : shape
     if (read !== undefined) look(walk, walk.camel ? camelCased(value) : value, read)
@@ -66,7 +71,7 @@ function look(walk: Walk, value: Fields, { known, within }: Read): void {
   for (const name in value) {
     const field = value[name]
     if (field === null || field === undefined) continue
-    if (known === null || known.has(name)) step(walk, name, field, within[name])
+    if (known === null || known.has(name)) step(walk, { to: name, value: field }, within[name])
     else if (walk.found.length < mostFound && (!Array.isArray(field) || field.length > 0)) walk.found.push(placeOf(walk.way, name))
   }
 }

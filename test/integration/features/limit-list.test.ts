@@ -142,10 +142,11 @@ const position = (rows: readonly Fields[], text: string): number =>
       text === [kind, name, group, type, unit].map((part) => (typeof part === 'string' ? part : '')).join(' '),
   )
 
+const isMain = ({ owner_name: name, runs_out_at: at }: Fields): boolean => name === 'Main' && at !== null
+
 test.serial(
   'a budget that runs out before it starts again is at risk, with the moment; filters, search and pages narrow the list',
   async (t) => {
-    const isMain = ({ owner_name: name, runs_out_at: at }: Fields) => name === 'Main' && at !== null
     t.false((await list('?kind=usage')).some(isMain), 'a few seconds tell nothing of what comes')
     await control.sql.query(`UPDATE limit_counters SET begun_at = begun_at - interval '1 hour'`)
     const atRisk = await list('?state=at_risk&kind=usage')
