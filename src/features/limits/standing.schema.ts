@@ -10,13 +10,10 @@ export const standingFields = {
   limit: z.number(),
   resets_at: z.iso.datetime().nullable(),
   state: z.enum(limitStates),
-  runs_out_at: z.iso
-    .datetime()
-    .nullable()
-    .meta({
-      description:
-        'When it is used up if it goes on so; null: not before it starts again, not within a week, or it has counted for less than an hour.',
-    }),
+  runs_out_at: z.iso.datetime().nullable().meta({
+    description:
+      'When it is used up if it goes on so; null: not before it starts again, not within a week, or it has counted for less than an hour.',
+  }),
 }
 
 /** The thing whose limit it is, and what is limited. */
