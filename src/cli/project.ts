@@ -4,7 +4,7 @@ import path from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { healthView } from '../app/http/process-routes.ts'
-import { openapiDocument } from '../app/openapi/openapi.ts'
+import { operationsOf } from '../app/openapi/openapi.ts'
 import { allSettingNames, settingNames, settings } from '../config/index.ts'
 import { version } from '../config/version.ts'
 import { features } from '../features/index.ts'
@@ -50,7 +50,7 @@ export function readCode(): Code {
     features,
     settings: settingNames.map((name) => ({ name, since: settings[name].since })),
     fields: markedFields(),
-    operations: kept(operationsOf),
+    operations: kept(servedAt),
     preflightChecks: preflightChecks.map(({ id }) => id),
   }
 }
@@ -73,8 +73,6 @@ const markedFields = (): Code['fields'] => {
   )
 }
 
-const Described = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
-
 /** Asked for once a level. */
 function kept<T>(read: (level: string) => T): (level: string) => T {
   const known = new Map<string, T>()
@@ -85,11 +83,7 @@ function kept<T>(read: (level: string) => T): (level: string) => T {
   }
 }
 
-function operationsOf(level: string): readonly string[] {
-  const mounted = features.filter(({ since }) => compareVersions(since, level) <= 0)
-  const { paths } = Described.parse(openapiDocument(mounted, { version: level, publicUrl: null }))
-  return Object.entries(paths).flatMap(([at, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${at}`))
-}
+const servedAt = (level: string) => operationsOf(features.filter(({ since }) => compareVersions(since, level) <= 0))
 
 const hash = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
 

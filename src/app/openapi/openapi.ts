@@ -25,16 +25,7 @@ export function openapiDocument(features: readonly Feature[], about: About): Jso
   const writer = schemaWriter(shownOf(about))
   // Answers first, so that of two shapes with one id theirs keeps it.
   for (const { response } of features.flatMap(({ routes }) => routes)) writer.write(response, 'output')
-  const paths: Record<string, Json> = {}
-  for (const { id, routes } of features) {
-    for (const route of routes) {
-      const path = pathOf(route)
-      paths[path] = {
-        ...paths[path],
-        [route.method.toLowerCase()]: operation(route, { tag: id, writer, about }),
-      }
-    }
-  }
+  const paths = pathsOf(features, (route, tag) => operation(route, { tag, writer, about }))
   return {
     openapi: '3.1.1',
     info: {
@@ -45,7 +36,7 @@ export function openapiDocument(features: readonly Feature[], about: About): Jso
     servers: [{ url: `${about.publicUrl ?? ''}/v1` }],
     security: [{ serviceKey: [] }, { bearer: [] }, { session: [] }],
     tags: [...features.filter(({ routes }) => routes.length > 0).map(({ id }) => ({ name: id })), { name: 'gateway' }],
-    paths: withExamples({ ...paths, ...gatewayPaths }, examplesAt(features, about)),
+    paths: withExamples(paths, examplesAt(features, about)),
     components: {
       schemas: { ...writer.components(), Error: errorSchema },
       responses: errorResponses,
@@ -61,6 +52,23 @@ export function openapiDocument(features: readonly Feature[], about: About): Jso
       },
     },
   }
+}
+
+/** Returns the operations that the document of these features has, such as `GET /keys/{id}`, without describing them. */
+export const operationsOf = (features: readonly Feature[]): readonly string[] =>
+  Object.entries(pathsOf(features, () => ({}))).flatMap(([at, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${at}`),
+  )
+
+function pathsOf(features: readonly Feature[], describe: (route: Route, tag: string) => Json): Readonly<Record<string, Json>> {
+  const paths: Record<string, Json> = {}
+  for (const { id, routes } of features) {
+    for (const route of routes) {
+      const path = pathOf(route)
+      paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route, id) }
+    }
+  }
+  return { ...paths, ...gatewayPaths }
 }
 
 /** Returns the credentials of a route that takes others than most. */

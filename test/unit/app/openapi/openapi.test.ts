@@ -1,7 +1,7 @@
 import test from 'ava'
 import { z } from 'zod'
 import { feature } from '../../../../src/app/feature.ts'
-import { openapiDocument } from '../../../../src/app/openapi/openapi.ts'
+import { openapiDocument, operationsOf } from '../../../../src/app/openapi/openapi.ts'
 import { route } from '../../../../src/app/route.ts'
 import { features } from '../../../../src/features/index.ts'
 
@@ -59,6 +59,14 @@ test('schemas with an id become components once; input and output differ by name
 })
 
 const document = JSON.parse(JSON.stringify(openapiDocument(features, about)))
+
+test('the operations are told alike with their description and without', (t) => {
+  const described = Object.entries(document.paths).flatMap(([at, methods]) =>
+    Object.keys(Object(methods)).map((method) => `${method.toUpperCase()} ${at}`),
+  )
+  t.true(described.length > 200)
+  t.deepEqual(operationsOf(features), described)
+})
 
 test('every reference of the whole document resolves', (t) => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference ?? '')
