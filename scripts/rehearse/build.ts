@@ -1,4 +1,5 @@
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cpSync, rmSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stringify } from 'yaml'
@@ -32,7 +33,7 @@ export const thisBuild = async (): Promise<Build> => ({
 export async function buildCut(release: Cut): Promise<Build> {
   const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-cut-'))
   await cutSources({ root, folder, release, runs: true })
-  return { folder, release: release.version, remove: () => rm(folder, { recursive: true, force: true }) }
+  return { folder, release: release.version, remove: async () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 /** What the product reads at run time, as the image holds it. */
@@ -44,7 +45,7 @@ export type Edits = Readonly<Record<string, (text: string) => string>>
 /** Builds the last of these releases, each on top of the one before it; with edits where a product is wanted that is not ours. */
 export async function buildNext(releases: readonly NextRelease[], edits: Edits = {}): Promise<Build> {
   const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-build-'))
-  await Promise.all(parts.map((part) => cp(path.join(root, part), path.join(folder, part), { recursive: true })))
+  for (const part of parts) cpSync(path.join(root, part), path.join(folder, part), { recursive: true })
   await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
   for (const release of releases) await add(folder, release)
   for (const [name, edit] of Object.entries(edits)) {
@@ -53,7 +54,7 @@ export async function buildNext(releases: readonly NextRelease[], edits: Edits =
   }
   const version = releases.at(-1)?.version ?? ''
   await writeFile(path.join(folder, 'package.json'), JSON.stringify({ name: 'gatehouse', version, type: 'module' }))
-  return { folder, release: version, remove: () => rm(folder, { recursive: true, force: true }) }
+  return { folder, release: version, remove: async () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 async function add(folder: string, { version, migrations, recorded }: NextRelease): Promise<void> {
