@@ -73,7 +73,7 @@ export const helmProgram = (major: HelmMajor): string => ('missing' in provided 
 let running = 0
 const waiting: (() => void)[] = []
 
-/** Runs Helm, two at once at most, without any configuration of the machine. */
+/** Runs Helm, two at once at most, without any configuration of the machine. Half of its short life would go into collecting garbage. */
 export async function helm(
   major: HelmMajor,
   args: readonly string[],
@@ -86,7 +86,7 @@ export async function helm(
     const from = performance.now()
     const [program = '', ...first] = (options.wrap ?? []).concat(provided[major])
     const child = spawn(program, [...first, ...args], {
-      env: { PATH: process.env['PATH'], HOME: scratch, KUBECONFIG: path.join(scratch, 'none'), ...options.env },
+      env: { PATH: process.env['PATH'], HOME: scratch, GOGC: 'off', KUBECONFIG: path.join(scratch, 'none'), ...options.env },
     })
     child.stdin.end(options.input ?? '')
     const [stdout, stderr, code] = await Promise.all([
