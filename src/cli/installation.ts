@@ -56,4 +56,6 @@ const emptyVault: Vault = {
   decrypt: async () => refuse(),
   hashKey: refuse,
   logs: { seal: refuse, open: refuse },
+  words: { of: refuse },
+  logKey: refuse,
 }

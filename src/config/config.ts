@@ -258,6 +258,8 @@ export interface Config {
   readonly mirrorConcurrency: number
   /** True if confidential parts of logs are sealed, on disk and in the database. */
   readonly logSealing: boolean
+  /** True if the words of logs are kept, as keyed hashes. */
+  readonly logSearchIndex: boolean
   /** Most bytes of one body that a log keeps. */
   readonly maxLogBodyBytes: number
   /** Most bytes of journal segments that wait on disk for the database; beyond it drops are counted. */

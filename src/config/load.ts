@@ -140,6 +140,7 @@ function assemble(values: Values): Omit<Config, 'given' | 'told' | 'unread' | 'i
     logLevel: values.LOG_LEVEL,
     logFile: values.LOG_FILE ?? null,
     logSealing: values.LOG_SEALING === 'on',
+    logSearchIndex: values.LOG_SEARCH_INDEX === 'on',
     ...timesOf(values),
     ...boundsOf(values),
     semantic: semanticOf(values),

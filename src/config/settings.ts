@@ -5,6 +5,7 @@ import { allowedHost, databaseHost, headerAlias, host, proxyAddress, publicUrl, 
 import { certificates, certificatesSource, privateKey, privateKeySource } from './pem.ts'
 import { identitySettings } from './identity-settings.ts'
 import { limitSettings } from './limit-settings.ts'
+import { logSettings } from './log-settings.ts'
 import { logStoreSettings } from './log-store-settings.ts'
 import { scimSettings } from './scim-settings.ts'
 import { tracingSettings } from './tracing-settings.ts'
@@ -172,29 +173,7 @@ export const settings = {
     desc: 'The file to which the log is appended. Default: standard output, except that `npm start` at a terminal logs to `gatehouse.log` in `DATA_DIR`, so that the screen stays readable.',
     example: '/var/log/gatehouse.log',
   }),
-  LOG_RETENTION_DAYS: setting(integer(1, 3650), '90', { desc: 'The number of days after which request logs are deleted.', example: '30' }),
-  LOG_RETENTION_DISPLAY: optional(integer(1, 3650), {
-    desc: 'The days of retention of logs that `GET /v1/organisations/self` tells. Default: `LOG_RETENTION_DAYS`, 90.',
-    example: '90',
-    since: '1.9.0',
-  }),
-  METRICS_RETENTION_DISPLAY: optional(integer(1, 3650), {
-    desc: 'The days of retention of analytics that `GET /v1/organisations/self` tells. Default: `METRICS_RETENTION_DAYS`, 365.',
-    example: '365',
-    since: '1.9.0',
-  }),
-  METRICS_RETENTION_DAYS: setting(integer(1, 3650), '365', {
-    desc: 'The number of days after which the figures of analytics are deleted. They do not need the logs themselves, and are small.',
-    example: '730',
-  }),
-  RESPONSE_RETENTION_DAYS: setting(integer(0, 3650), '30', {
-    desc: 'The number of days after which responses are deleted that Gatehouse keeps for `GET /v1/responses/{id}` and `previous_response_id`, at providers that keep none. They are always sealed under `ENCRYPTION_KEY`. With `0` it keeps none.',
-    example: '7',
-  }),
-  LOG_SEALING: setting(choice(['off', 'on'] as const), 'off', {
-    desc: 'With `on`, Gatehouse seals bodies, headers, URLs and guardrail results of request logs (AES-256-GCM, under `ENCRYPTION_KEY`) before it writes them to `DATA_DIR/journal` and to the database. Without that key they are lost. Sealed logs need more space, because they cannot be compressed.',
-    example: 'on',
-  }),
+  ...logSettings,
   REQUEST_TIMEOUT: setting(duration(1), '600s', {
     desc: 'The maximum time until a provider begins its answer, and for a whole answer that is not a stream.',
     example: '120s',

@@ -14,6 +14,7 @@ const told: ReadonlySet<SettingName> = new Set<SettingName>([
   'METRICS_RETENTION_DAYS',
   'RESPONSE_RETENTION_DAYS',
   'LOG_SEALING',
+  'LOG_SEARCH_INDEX',
   'REQUEST_TIMEOUT',
   'STREAM_IDLE_TIMEOUT',
   'MAX_JSON_PAYLOAD_SIZE_IN_MB',

@@ -80,7 +80,7 @@ export function exchangeRecord(fields: Partial<ExchangeRecord> = {}): ExchangeRe
 }
 
 /** Bodies of the given text; null for none. */
-export const exchangeBodies = (request: string | null, response: string | null): ExchangeBodies => ({
+export const exchangeBodies = (request: string | Buffer | null, response: string | Buffer | null): ExchangeBodies => ({
   request: request === null ? null : Buffer.from(request),
   response: response === null ? null : Buffer.from(response),
   requestTruncated: false,

@@ -3,6 +3,7 @@ import { tellLogsStatement } from '../events/notice.ts'
 import type { Column } from './binary-array.ts'
 import { bodyColumns, logColumns, type LoggedExchange } from './columns.ts'
 import type { EncodedRows } from './rows.ts'
+import { wordsStatement } from './words-rows.ts'
 
 /** Rows of one segment, and how they move its cursor. */
 export interface RowBatch {
@@ -24,7 +25,7 @@ export class CursorMovedError extends Error {}
 export async function insertBatch(client: Client, batch: RowBatch): Promise<void> {
   const { rows } = batch
   await client.query(
-    `BEGIN; SET LOCAL statement_timeout = '30s'; SET LOCAL lock_timeout = '10s'; SELECT set_config('app.scope', 'system', true)`,
+    `BEGIN; SET LOCAL statement_timeout = '30s'; SET LOCAL lock_timeout = '10s'; SELECT set_config('app.scope', 'system', true)${rows.words === null ? '' : keepsWords}`,
   )
   try {
     await advance(client, batch)
@@ -35,6 +36,7 @@ export async function insertBatch(client: Client, batch: RowBatch): Promise<void
         tellLogsStatement,
         toldPlaces.map((place) => rows.logs[place]),
       )
+      if (rows.words !== null && rows.words.count > 0) await client.query(wordsStatement, [...rows.words.parameters])
       if (rows.batches.length > 0) await client.query(batchStatement, [JSON.stringify(rows.batches)])
       if (batch.queuesBodies)
         await client.query(
@@ -48,6 +50,9 @@ export async function insertBatch(client: Client, batch: RowBatch): Promise<void
     throw error
   }
 }
+
+/** Says that the words of all logs of the transaction are inserted too. */
+const keepsWords = `, set_config('app.log_words_kept', 'on', true)`
 
 /** How far a segment is shipped. */
 export async function readCursor(client: Client, { node, segment }: { node: string; segment: string }): Promise<number> {

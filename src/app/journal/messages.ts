@@ -13,6 +13,8 @@ export interface WorkerInput {
   readonly connection: WorkerConnection
   /** True if the bodies of logs are to be moved to a log store. */
   readonly queuesBodies: boolean
+  /** The log key; null: words are not kept. */
+  readonly wordsUnder: Uint8Array | null
   /** Null: spans of requests are not exported. */
   readonly spans: SpanReceiver | null
 }

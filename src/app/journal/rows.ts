@@ -2,7 +2,8 @@ import type { ExchangeRecord } from '../../gateway/ports.ts'
 import type { StoredFrame } from '../../gateway/journal/frame.ts'
 import { decodeRecord } from '../../gateway/journal/record.ts'
 import { createArrayWriter } from './binary-array.ts'
-import { bodyColumns, logColumns } from './columns.ts'
+import { bodyColumns, type LoggedExchange, logColumns } from './columns.ts'
+import { createWordsEncoder, type EncodedWords } from './words-rows.ts'
 
 /** A batch as parameters of its inserts; valid until the next batch is encoded. */
 export interface EncodedRows {
@@ -11,6 +12,8 @@ export interface EncodedRows {
   readonly days: readonly string[]
   readonly logs: readonly Buffer[]
   readonly bodies: readonly Buffer[]
+  /** Null: words are not kept. */
+  readonly words: EncodedWords | null
   /** The batches that its exchanges began by stored providers. */
   readonly batches: readonly BegunBatch[]
 }
@@ -35,26 +38,38 @@ const dayMs = 24 * 60 * 60 * 1000
 const lastMs = 8.64e15
 
 /** An encoder with its own memory. Each record is decoded and written before the next, so that little of it has to be collected. */
-export function createRowEncoder(): (frames: readonly StoredFrame[]) => EncodedRows {
+export function createRowEncoder(
+  wordsOf: ((log: LoggedExchange) => readonly number[]) | null = null,
+): (frames: readonly StoredFrame[]) => EncodedRows {
   const logs = logColumns.map(createArrayWriter)
   const bodies = bodyColumns.map(createArrayWriter)
   const all = [...logs, ...bodies]
+  const words = wordsOf === null ? null : createWordsEncoder(wordsOf)
   return (frames) => {
     const days = new Set<number>()
     const batches: BegunBatch[] = []
     for (const array of all) array.reset()
+    words?.reset()
     try {
       for (const frame of frames) {
         const row = { record: decodeRecord(frame.record.toString()), bodies: frame }
         days.add(Math.floor(row.record.createdAt / dayMs))
         if (row.record.batch !== null) batches.push(...begunBatches(row.record))
         for (const array of all) array.add(row)
+        words?.add(row)
       }
     } catch (error) {
       throw new UnreadableRowError('a record is no row', { cause: error })
     }
     const finish = (arrays: typeof all) => arrays.map((array) => array.finish(frames.length))
-    return { count: frames.length, days: [...days].map(toDate), logs: finish(logs), bodies: finish(bodies), batches }
+    return {
+      count: frames.length,
+      days: [...days].map(toDate),
+      logs: finish(logs),
+      bodies: finish(bodies),
+      words: words?.finish() ?? null,
+      batches,
+    }
   }
 }
 

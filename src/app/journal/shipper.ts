@@ -17,6 +17,8 @@ export interface ShipperOptions {
   readonly log: Logger
   /** True if a log store shall get the bodies. */
   readonly queuesBodies?: boolean
+  /** The log key, under which hashes of the words of logs are kept; absent: they are not. */
+  readonly wordsUnder?: Uint8Array | null
   /** The receiver of a span of every request; absent: there is none. */
   readonly spans?: SpanReceiver | null
   /** Starts its thread, which takes some 14 MB, with the first record only; absent: at once. */
@@ -74,12 +76,13 @@ const stopDeadlineMs = 5_000
 const resourceLimits = { maxOldGenerationSizeMb: 128 }
 const entry = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
 
-const inputOf = ({ directory, database, client, queuesBodies = false, spans = null }: ShipperOptions): WorkerInput => ({
+const inputOf = ({ directory, database, client, queuesBodies = false, wordsUnder = null, spans = null }: ShipperOptions): WorkerInput => ({
   root: directory,
   segmentBytes,
   memory: randomUUID(),
   connection: packConnection(database, client),
   queuesBodies,
+  wordsUnder,
   spans,
 })
 

@@ -3,6 +3,7 @@ import type { StoredFrame } from '../../gateway/journal/frame.ts'
 import type { ReadFrame } from '../../gateway/journal/reader.ts'
 import { deleteCursor, insertBatch, readCursor } from './insert.ts'
 import { createRowEncoder, UnreadableRowError } from './rows.ts'
+import { createWordReader } from './log-words.ts'
 import type { Session } from './session.ts'
 
 /** A segment, by the key of its cursor. */
@@ -15,6 +16,8 @@ export interface StoreOptions {
   readonly session: Session
   /** True if a log store shall get the bodies. */
   readonly queuesBodies?: boolean
+  /** The log key, under which hashes of the words of logs are kept; null: they are not. */
+  readonly wordsUnder?: Uint8Array | null
   /** The frames are valid until the call returns. */
   readonly shipped: (batch: { readonly frames: readonly ReadFrame[]; readonly own: boolean }) => void
   readonly rejected: (frame: StoredFrame, reason: string) => void
@@ -36,8 +39,9 @@ const largestBatch = 500
 const dataFault = /^(?:22|23|54)/
 
 /** Builds the store on a session. */
-export function createStore({ session, queuesBodies = false, shipped, rejected }: StoreOptions): Store {
-  const encode = createRowEncoder()
+export function createStore({ session, queuesBodies = false, wordsUnder = null, shipped, rejected }: StoreOptions): Store {
+  const encode = createRowEncoder(wordsUnder === null ? null : createWordReader(wordsUnder))
+  const beginWords = wordsUnder === null ? null : createWordsBeginning(session)
   const cursors = createCursors(session)
   const partitions = createPartitions(session)
   let batchSize = largestBatch
@@ -46,6 +50,7 @@ export function createStore({ session, queuesBodies = false, shipped, rejected }
     const from = await cursors.position({ node, segment })
     const rows = encode(frames.map(({ frame }) => frame))
     await partitions.ensure(rows.days)
+    await beginWords?.()
     await insertBatch(await session.client(), { node, segment, from, to, rows, queuesBodies })
     cursors.moved(segment, to)
     batchSize = Math.min(batchSize * 2, largestBatch)
@@ -119,6 +124,21 @@ function createPartitions(session: Session) {
       }
     },
     reset: () => days.clear(),
+  }
+}
+
+/** Words that another process ended, which does not keep them, begin again so often at most. */
+const beginEveryMs = 60_000
+
+/** Returns what sees to it that the words of logs are complete from some time on. */
+function createWordsBeginning(session: Session): () => Promise<void> {
+  let begunAt = -Infinity
+  return async () => {
+    if (performance.now() - begunAt < beginEveryMs) return
+    await (
+      await session.client()
+    ).query(`BEGIN; SET LOCAL statement_timeout = '30s'; SELECT set_config('app.scope', 'system', true); SELECT begin_log_words(); COMMIT`)
+    begunAt = performance.now()
   }
 }
 

@@ -34,6 +34,7 @@ const session = createSession(unpackConnection(input.connection))
 const store = createStore({
   session,
   queuesBodies: input.queuesBodies,
+  wordsUnder: input.wordsUnder,
   shipped({ frames, own }) {
     counts[own ? 'own' : 'adopted'] += frames.length
     if (exporter !== null) for (const { frame } of frames) exporter.add(decodeRecord(frame.record.toString()))

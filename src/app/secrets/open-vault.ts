@@ -10,6 +10,7 @@ import { openDataKeys, type DataKeys } from './data-keys.ts'
 import { chooseKey, fingerprint, type KeyRing } from './encryption-key.ts'
 import { keyVersionOf, open, seal } from './envelope.ts'
 import { createInstanceSecret, openInstanceSecret, readInstanceSecret, type InstanceSecret } from './instance-secrets.ts'
+import { createWordHash } from './word-hash.ts'
 import type { Place, SealedReason, Vault } from './vault.ts'
 
 export interface VaultOptions {
@@ -64,7 +65,15 @@ function refuse(reason: SealedReason, { log, config }: VaultOptions): Vault {
   const fail = () => {
     throw new ApiError('sealed', `This server is sealed: ${advice[reason]}.`)
   }
-  return { sealed: reason, encrypt: async () => fail(), decrypt: async () => fail(), hashKey: fail, logs: { seal: fail, open: fail } }
+  return {
+    sealed: reason,
+    encrypt: async () => fail(),
+    decrypt: async () => fail(),
+    hashKey: fail,
+    logs: { seal: fail, open: fail },
+    words: { of: fail },
+    logKey: fail,
+  }
 }
 
 function openedVault(keys: DataKeys, { pepper, logKey }: { readonly pepper: Buffer; readonly logKey: Buffer }): Vault {
@@ -84,6 +93,8 @@ function openedVault(keys: DataKeys, { pepper, logKey }: { readonly pepper: Buff
     },
     hashKey: (secret) => createHmac('sha256', hmacKey).update(secret).digest(),
     logs: createLogSeal(logKey),
+    words: createWordHash(logKey),
+    logKey: () => logKey,
   }
 }
 

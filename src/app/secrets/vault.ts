@@ -1,4 +1,5 @@
 import type { LogSeal } from '../../gateway/journal/log-seal.ts'
+import type { WordHash } from './word-hash.ts'
 
 /**
  * Envelope encryption and key hashing. Key-encryption key (environment or file) -> one wrapped data key per organisation ->
@@ -14,6 +15,10 @@ export interface Vault {
   hashKey(secret: string): Buffer
   /** Seals and opens what is confidential in logs. Synchronous. */
   readonly logs: LogSeal
+  /** Names words of logs. */
+  readonly words: WordHash
+  /** The key of `logs` and `words`, for a thread of this process. */
+  logKey(): Uint8Array
 }
 
 export type SealedReason = 'missing_key' | 'wrong_key' | 'invalid_key'

@@ -134,6 +134,7 @@ function openLogging({ deps, db }: PlanesOptions) {
     client: db.connection.runtime,
     log,
     queuesBodies: config.logStore !== null,
+    wordsUnder: config.logSearchIndex && vault.sealed === null ? vault.logKey() : null,
     spans: packReceiver(config),
     sleeps: !isGateway && listDirectories(directory).length === 0,
   })

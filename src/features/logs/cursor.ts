@@ -6,6 +6,9 @@ export interface Cursor {
   readonly id: string
 }
 
+/** Returns the place of a log. */
+export const cursorOf = ({ created_at: createdAt, id }: { readonly created_at: number; readonly id: string }): Cursor => ({ createdAt, id })
+
 /** The opaque text of a cursor. */
 export const writeCursor = ({ createdAt, id }: Cursor): string => Buffer.from(`${createdAt}.${id}`).toString('base64url')
 

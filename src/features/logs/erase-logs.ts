@@ -67,6 +67,7 @@ async function eraseRows(em: EntityManager, { organisationId }: LogScope, logs: 
     values,
   )
   await em.execute(`UPDATE log_bodies t SET ${nothingSaid} WHERE ${rows}`, values)
+  await em.execute(`DELETE FROM log_words t WHERE ${rows}`, values)
   await em.execute(`UPDATE logs t SET ${nobody} WHERE ${rows}`, values)
   await em.execute('DELETE FROM log_uploads WHERE organisation_id = ? AND id = ANY (?::uuid[])', [organisationId, idsOf(logs)])
   const traced = logs.filter(({ workspace_id: workspaceId }) => workspaceId !== null)

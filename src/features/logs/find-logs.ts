@@ -32,7 +32,17 @@ export async function findLogs(em: EntityManager, scope: LogScope, { limit, filt
   return withNames(em, scope, await withAdjustments(em, scope, found))
 }
 
-const directionOf = ({ order }: Filtered) => (order === 'asc' ? 'ASC' : 'DESC')
+/** Returns those logs at some places that a scope and a filter leave, in the order of the filter. */
+export async function findLogsAt(
+  em: EntityManager,
+  scope: LogScope,
+  { places, filter }: { readonly places: readonly Place[]; readonly filter: LogFilter },
+): Promise<LogRow[]> {
+  const found = await readPlaces(em, logConditions(scope, filter), { places, filter })
+  return withNames(em, scope, await withAdjustments(em, scope, found))
+}
+
+export const directionOf = ({ order }: Filtered) => (order === 'asc' ? 'ASC' : 'DESC')
 const orderOf = (filter: Filtered): string => `l.created_at ${directionOf(filter)}, l.id ${directionOf(filter)}`
 const whereOf = (conditions: readonly Condition[]): string => conditions.map(({ sql }) => sql).join(' AND ')
 const valuesOf = (conditions: readonly Condition[]) => conditions.flatMap(({ values }) => values)
@@ -63,7 +73,8 @@ const isNarrowed = (scope: LogScope, filter: LogFilter): boolean =>
   filter.trace_id === undefined &&
   (scope.own !== null || Object.entries(filter).some(([name, value]) => value !== undefined && !foundWithout.has(name)))
 
-interface Place {
+/** The place of a log; `at` is `created_at` as PostgreSQL writes it. */
+export interface Place {
   readonly at: string
   readonly id: string
 }
@@ -110,7 +121,7 @@ async function searchLogs(
     )
   }
   await endSearch(em)
-  return [...first, ...(await readPlaces(em, scope, { places, filter }))]
+  return [...first, ...(await readPlaces(em, scopeConditions(scope), { places, filter }))]
 }
 
 const placesOf = (table: string, conditions: readonly Condition[]): Condition => ({
@@ -155,11 +166,10 @@ function searchIn({ organisationId, workspaceId, own }: LogScope, filter: LogFil
 
 async function readPlaces(
   em: EntityManager,
-  scope: LogScope,
+  conditions: readonly Condition[],
   { places, filter }: { readonly places: readonly Place[]; readonly filter: LogFilter },
 ) {
   if (places.length === 0) return []
-  const conditions = scopeConditions(scope)
   return em.execute<BareRow[]>(
     `SELECT ${columns} FROM (SELECT * FROM unnest(?::timestamptz[], ?::uuid[]) AS place (at, log_id)) p
        JOIN logs l ON l.created_at = p.at AND l.id = p.log_id LEFT JOIN workspaces w ON w.id = l.workspace_id

@@ -40,6 +40,12 @@ export const logQuery = logFilter
         'A text in the body of the request or the answer, whatever its case. It needs the scope `logs.view`. Bodies are read one after the other for a second and a half at most: `search` tells how far, and the page can be empty while `has_more` is true. Give it a time or other filters.',
     }),
   })
+  .extend({
+    match: z.enum(['text', 'words']).default('text').meta({
+      description:
+        'How `q` is looked for: `text` anywhere in a body, `words` as whole words that come one after the other. With `LOG_SEARCH_INDEX=on` words are found by an index, and in bodies that are sealed or in the log store too.',
+    }),
+  })
   .meta({ id: 'LogQuery', description: 'Which logs to list.' })
 
 export const logParams = z.object({
@@ -61,6 +67,14 @@ export const logList = z
       .object({
         read: z.int().meta({ description: 'Logs whose bodies were looked at for this page.' }),
         unreadable: z.int().meta({ description: 'Logs that were passed over: their bodies are sealed or in the log store.' }),
+        index: z
+          .object({
+            from: z.iso.datetime().nullable().meta({
+              description: 'The index has all logs from then on; null: all that there are. Earlier ones are read one after the other.',
+            }),
+          })
+          .nullable()
+          .meta({ description: 'What the index of words answers; null: bodies are read one after the other.' }),
         until: z.iso.datetime().nullable().meta({ description: 'The time of the log that was looked at last; null: all were.' }),
       })
       .nullable()

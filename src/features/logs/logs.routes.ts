@@ -4,7 +4,7 @@ import type { Deps } from '../../app/deps.ts'
 import { readKey } from '../../app/log-store/object-key.ts'
 import { type Actor, route } from '../../app/route.ts'
 import { demandScope, workspaceFilter } from '../workspaces/index.ts'
-import { writeCursor } from './cursor.ts'
+import { type Cursor, cursorOf, writeCursor } from './cursor.ts'
 import { logList, logObject, logParams, logQuery } from './log.schema.ts'
 import { findLogs } from './find-logs.ts'
 import { findLog, logScopeOf } from './logs.queries.ts'
@@ -14,6 +14,7 @@ import { presentCost } from './present-cost.ts'
 import { type LogDetail, type LogRow, presentLog } from './log-fields.ts'
 import { withPathFormats } from './path-formats.ts'
 import { type Found, searchBodies } from './search-bodies.ts'
+import { searchWords } from './search-words.ts'
 import { presentLogDetail } from './present-log.ts'
 
 export const listLogs = route({
@@ -23,32 +24,34 @@ export const listLogs = route({
   permission: 'logs.list',
   query: logQuery,
   response: logList,
-})(async ({ em, actor, query: { q, ...query } }) => {
+})(async ({ em, actor, query: { q, match, ...query }, deps }) => {
   const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
   const scope = { ...logScopeOf(actor), workspaceId }
   if (q !== undefined) {
     // What a body says is told to those alone who may read it.
     demandScope(actor, 'logs.view')
-    const found = await searchBodies(em, scope, { text: q, filter: query })
+    const found = await (match === 'words'
+      ? searchWords(em, scope, { text: q, filter: query, deps })
+      : searchBodies(em, scope, { text: q, filter: query }))
     return presentFound({ ...found, rows: [...(await withPathFormats(em, scope, found.rows))] })
   }
   const rows = await findLogs(em, scope, { limit: query.page_size + 1, filter: query })
   const page = await withPathFormats(em, scope, rows.slice(0, query.page_size))
   const last = rows.length > page.length ? page.at(-1) : undefined
-  return { ...presentPage(page, last), search: null }
+  return { ...presentPage(page, last === undefined ? null : cursorOf(last)), search: null }
 })
 
-const presentPage = (page: readonly LogRow[], last: LogRow | undefined) => ({
+const presentPage = (page: readonly LogRow[], last: Cursor | null) => ({
   object: 'list' as const,
   data: page.map(presentLog),
-  has_more: last !== undefined,
-  next_cursor: last === undefined ? null : writeCursor({ createdAt: last.created_at, id: last.id }),
+  has_more: last !== null,
+  next_cursor: last === null ? null : writeCursor(last),
   total: null,
 })
 
-const presentFound = ({ rows, read, unreadable, last }: Found) => ({
-  ...presentPage(rows, last ?? undefined),
-  search: { read, unreadable, until: last === null ? null : new Date(last.created_at).toISOString() },
+const presentFound = ({ rows, read, unreadable, index, last }: Found) => ({
+  ...presentPage(rows, last),
+  search: { read, unreadable, index, until: last === null ? null : new Date(last.createdAt).toISOString() },
 })
 
 export const readLog = route({

@@ -36,7 +36,7 @@ export async function renewPartitions({ orm, config, clock, log }: Needed): Prom
 async function daysBefore(em: EntityManager, day: string): Promise<readonly string[]> {
   const rows = await em.execute<{ readonly day: string }[]>(
     `SELECT DISTINCT partition_day(c.relname)::text AS day FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-      WHERE i.inhparent IN ('logs'::regclass, 'log_bodies'::regclass) AND partition_day(c.relname) < ?::date ORDER BY 1`,
+      WHERE i.inhparent IN ('logs'::regclass, 'log_bodies'::regclass, 'log_words'::regclass) AND partition_day(c.relname) < ?::date ORDER BY 1`,
     [day],
   )
   return rows.map((row) => row.day)

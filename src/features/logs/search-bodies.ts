@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { arrayText } from '../../lib/text/array-text.ts'
+import { type Cursor, cursorOf } from './cursor.ts'
 import { findLogs } from './find-logs.ts'
 import type { LogRow } from './log-fields.ts'
 import type { LogFilter } from './log.schema.ts'
@@ -11,12 +12,14 @@ export interface Found {
   /** Logs whose bodies were looked at, and those that could not be: they are sealed, or in the log store. */
   readonly read: number
   readonly unreadable: number
-  /** The log with which it ended; null: it came to the end. */
-  readonly last: LogRow | null
+  /** The part that the index of words answered; null: none. */
+  readonly index: { readonly from: string | null } | null
+  /** The place with which it ended; null: it came to the end. */
+  readonly last: Cursor | null
 }
 
 /** One search ends after so long, wherever it is by then. */
-const longestMs = 1500
+export const longestMs = 1500
 /** A look at some bodies that took less may take in more of them. */
 const quickMs = 150
 const [fewest, most] = [25, 400] as const
@@ -34,22 +37,23 @@ export async function searchBodies(
   const needles = needlesOf(text)
   const rows: LogRow[] = []
   let [read, unreadable, many] = [0, 0, fewest as number]
-  let last: LogRow | null = null
+  let last: Cursor | null = null
+  const found = { rows, index: null }
   for (;;) {
     const startedAt = performance.now()
-    const after = last === null ? filter.after : { createdAt: last.created_at, id: last.id }
+    const after: Cursor | undefined = last ?? filter.after
     const logs = await findLogs(em, scope, { limit: many, filter: { ...filter, after } })
     const bodies = await lookInto(em, scope, { logs, needles })
     for (const log of logs) {
       const body = bodies.get(log.id)
       read += Number(body?.is_closed === false)
       unreadable += Number(body?.is_closed === true)
-      last = log
+      last = cursorOf(log)
       if (body?.says === true) rows.push(log)
-      if (rows.length === filter.page_size) return { rows, read, unreadable, last }
+      if (rows.length === filter.page_size) return { ...found, read, unreadable, last }
     }
-    if (logs.length < many) return { rows, read, unreadable, last: null }
-    if (performance.now() - begunAt > longestMs) return { rows, read, unreadable, last }
+    if (logs.length < many) return { ...found, read, unreadable, last: null }
+    if (performance.now() - begunAt > longestMs) return { ...found, read, unreadable, last }
     many = performance.now() - startedAt < quickMs ? Math.min(many * 2, most) : Math.max(many / 2, fewest) | 0
   }
 }
@@ -60,7 +64,8 @@ interface Body extends Readonly<Record<string, unknown>> {
   readonly says: boolean
 }
 
-const printable = `lower(encode(coalesce(b.BODY, ''), 'escape') COLLATE "C")`
+/** SQL of a body in lower case, with bytes beyond ASCII as octal digits. */
+export const printableOf = (column: string): string => `lower(encode(coalesce(${column}, ''), 'escape') COLLATE "C")`
 
 async function lookInto(
   em: EntityManager,
@@ -74,7 +79,7 @@ async function lookInto(
   const rows = await em.execute<Body[]>(
     `SELECT s.id, s.is_closed, EXISTS (SELECT FROM unnest(?::text[]) needle WHERE position(needle IN s.asked) > 0 OR position(needle IN s.told) > 0) AS says
        FROM (SELECT b.id, b.sealed IS NOT NULL OR b.object_key IS NOT NULL AS is_closed,
-                    ${printable.replace('BODY', 'request_body')} AS asked, ${printable.replace('BODY', 'response_body')} AS told
+                    ${printableOf('b.request_body')} AS asked, ${printableOf('b.response_body')} AS told
                FROM log_bodies b
               WHERE b.organisation_id = ? AND b.created_at BETWEEN ?::timestamptz AND ?::timestamptz AND b.id = ANY (?::uuid[]) OFFSET 0) s`,
     [arrayText(needles), organisationId, first, end, arrayText(logs.map(({ id }) => id))],

@@ -65,7 +65,7 @@ async function deleteSome(em: EntityManager, workspace: Kept, { deps, isFirst }:
   await removeObjects(old, logStore)
   const times = arrayText(old.map(({ at }) => at))
   const ids = arrayText(old.map(({ id }) => id))
-  for (const table of ['log_uploads', 'log_bodies', 'logs'])
+  for (const table of ['log_uploads', 'log_words', 'log_bodies', 'logs'])
     await em.execute(
       `DELETE FROM ${table} t USING unnest(?::timestamptz[], ?::uuid[]) AS m (created_at, id)
         WHERE t.created_at = m.created_at AND t.id = m.id AND t.organisation_id = ? AND t.created_at >= ?::timestamptz AND t.created_at < ?::timestamptz`,
@@ -93,7 +93,8 @@ const oldLogs = `
   SELECT o.created_at::text AS at, o.id, b.object_key AS key
     FROM old o LEFT JOIN log_bodies b ON b.created_at = o.created_at AND b.id = o.id
    WHERE EXISTS (SELECT FROM held h WHERE h.created_at = o.created_at AND h.id = o.id)
-      OR NOT EXISTS (SELECT FROM log_uploads u WHERE u.created_at = o.created_at AND u.id = o.id)`
+      OR NOT EXISTS (SELECT FROM log_uploads u WHERE u.created_at = o.created_at AND u.id = o.id)
+   ORDER BY o.created_at`
 
 /** Objects that are deleted at a time. */
 const atOnce = 16

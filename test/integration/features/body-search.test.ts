@@ -100,7 +100,7 @@ test.serial('what is sealed or in the log store is passed over, and counted', as
   await sql.query(`UPDATE log_bodies SET object_key = 'x', response_body = NULL WHERE id = $1`, [stored])
   const { ids, searches } = await all({ q: 'needle', trace_id: 'closed' })
   t.deepEqual(ids, [clear])
-  t.deepEqual(searches, [{ read: 1, unreadable: 2, until: null }])
+  t.deepEqual(searches, [{ read: 1, unreadable: 2, index: null, until: null }])
   t.is((await list({ trace_id: 'closed' })).body['search'], null)
 })
 

@@ -13,7 +13,8 @@ export interface Exporting {
   readonly control: Control
   readonly acme: Tenant
   readonly rival: Tenant
-  ship(records: readonly ExchangeRecord[]): Promise<void>
+  /** Writes logs; `texts` are the bodies of the request and the answer of each. */
+  ship(records: readonly ExchangeRecord[], texts?: (at: number) => readonly [asked: string | Buffer, told: string | Buffer]): Promise<void>
   /** Drafts an export; returns its id. */
   draft(wanted: object, key?: string): Promise<string>
   /** Drafts, starts and finishes an export; returns its file. */
@@ -44,7 +45,8 @@ export async function startExporting(env: Readonly<Record<string, string>> = {})
   const [acme, rival] = [await control.createTenant('acme'), await control.createTenant('rival')]
   const { database } = deps.config
   const { runtime } = await connect(database, silent)
-  const shipper = startShipper({ directory: directory.path, database, client: runtime, log: silent })
+  const wordsUnder = deps.config.logSearchIndex ? deps.vault.logKey() : null
+  const shipper = startShipper({ directory: directory.path, database, client: runtime, log: silent, wordsUnder })
   const link = async (id: string, key = acme.workspaceKey) => {
     const { status, text, body } = await control.call(key, 'GET', `/logs/exports/${id}/download`)
     if (status !== 200) throw new Error(text)
@@ -64,8 +66,11 @@ export async function startExporting(env: Readonly<Record<string, string>> = {})
     draft,
     file,
     link,
-    async ship(records) {
-      for (const record of records) journal.append(record, exchangeBodies(`{"ask":"${record.id}"}`, `{"tell":"${record.id}"}`))
+    async ship(records, texts) {
+      for (const [at, record] of records.entries()) {
+        const [asked, told] = texts?.(at) ?? [`{"ask":"${record.id}"}`, `{"tell":"${record.id}"}`]
+        journal.append(record, exchangeBodies(asked, told))
+      }
       await shipper.flushed()
     },
     async whole(wanted, key = acme.workspaceKey) {

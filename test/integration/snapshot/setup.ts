@@ -6,6 +6,7 @@ import { createLogSeal } from '../../../src/gateway/journal/log-seal.ts'
 import { viewsOf } from '../../../src/app/feature.ts'
 import { features } from '../../../src/features/index.ts'
 import { providerView } from '../../../src/features/providers/provider.view.ts'
+import { createWordHash } from '../../../src/app/secrets/word-hash.ts'
 import type { Vault } from '../../../src/app/secrets/vault.ts'
 import { ApiError } from '../../../src/lib/errors.ts'
 import { silent, testDatabase } from '../../support/database.ts'
@@ -18,6 +19,8 @@ export const vault: Vault = {
   encrypt: () => Promise.reject(new ApiError('sealed', 'not in this test')),
   decrypt: () => Promise.reject(new ApiError('sealed', 'not in this test')),
   logs: createLogSeal(randomBytes(32)),
+  words: createWordHash(randomBytes(32)),
+  logKey: () => randomBytes(32),
 }
 
 /** One organisation with one workspace in a database of its own, and a proxy through which snapshots reach it. */
