@@ -40,13 +40,23 @@ const unsettled = `
      AND EXISTS (SELECT FROM usage_days u WHERE u.bucket = day)
    ORDER BY day DESC`
 
-/** Forgets figures older than METRICS_RETENTION_DAYS. */
+/** Forgets figures older than METRICS_RETENTION_DAYS, and those that name users with their logs. */
 export const forgetUsage: Job = {
   name: 'analytics.forget',
   every: '41 3 * * *',
-  run: ({ orm, config }) =>
-    asSystem(orm, async (em) => {
+  async run({ orm, config }) {
+    await asSystem(orm, async (em) => {
       for (const table of ['usage_hours', 'usage_days', 'usage_day_latencies', 'usage_day_users', 'usage_user_hours', 'usage_user_days'])
         await em.execute(`DELETE FROM ${table} WHERE bucket < now() - ? * interval '1 day'`, [config.metricsRetentionDays])
-    }),
+    })
+    for (let gone = sumsAtOnce; gone === sumsAtOnce;)
+      gone = await asSystem(orm, async (em) => (await em.execute<{ n: number }[]>(oldSums, [config.logRetentionDays]))[0]?.n ?? 0)
+  },
 }
+
+/** A day can have millions: as many go in a transaction as do within a second. */
+const sumsAtOnce = 20_000
+const oldSums = `
+  WITH gone AS (DELETE FROM usage_user_sums u WHERE u.ctid = ANY (ARRAY(
+    SELECT s.ctid FROM usage_user_sums s WHERE s.bucket < date_trunc('day', now(), 'UTC') - ? * interval '1 day' LIMIT ${sumsAtOnce})) RETURNING 1)
+  SELECT count(*)::float8 AS n FROM gone`

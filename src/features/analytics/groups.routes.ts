@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { findGroups } from './groups.queries.ts'
 import { groupColumns, groupList, groupParams, groupQuery } from './groups.schema.ts'
+import { answerInTime } from './sampling.ts'
 import { logsFrom, usageOf, type Asked } from './usage-of.ts'
 
 const shape = { method: 'GET', params: groupParams, query: groupQuery, response: groupList } as const
@@ -16,20 +17,17 @@ async function answerGroups(asked: AskedGroups) {
   const { columns, page_size, current_page, ...query } = asked.query
   const usage = await usageOf({ ...asked, query })
   const by = [groupColumns[asked.params.groupBy]]
-  const found = await findGroups(asked.em, usage, {
-    by,
-    columns,
-    page_size,
-    current_page,
-    logsFrom: await logsFrom(asked.em, usage.scope, asked.deps),
+  const kept = { em: asked.em, logsFrom: await logsFrom(asked.em, usage.scope, asked.deps) }
+  return answerInTime({ ...kept, usage }, async (of) => {
+    const found = await findGroups(asked.em, of, { by, columns, page_size, current_page, logsFrom: kept.logsFrom })
+    const data = found.groups.map(({ keys: [key = null], requests, figures }) => ({
+      object: 'analytics-group' as const,
+      key,
+      requests,
+      ...figures,
+    }))
+    return { object: 'list' as const, total: found.total, data }
   })
-  const data = found.groups.map(({ keys: [key = null], requests, figures }) => ({
-    object: 'analytics-group' as const,
-    key,
-    requests,
-    ...figures,
-  }))
-  return { object: 'list' as const, total: found.total, data }
 }
 
 export const readAnalyticsGroups = route({

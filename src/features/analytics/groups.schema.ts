@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { maxPageSize } from '../../lib/paging.ts'
 import { measureFields, measureNames } from './measures.ts'
+import { sampled } from './sampling.ts'
 import { usageQuery } from './usage.schema.ts'
 
 /** The column of a usage `l` that each group is made by. */
@@ -61,5 +62,6 @@ export const groupList = z
     object: z.literal('list'),
     total: z.int().meta({ description: 'Groups in all.' }),
     data: z.array(group).meta({ description: 'The groups with most requests first.' }),
+    ...sampled,
   })
   .meta({ id: 'AnalyticsGroupList', description: 'A page of groups.' })

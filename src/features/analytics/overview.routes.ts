@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { intervals, zoneField } from './grid.ts'
 import { drawFigures, figureFields, griddedUsage, intervalFor, overviewMeasures } from './overview.ts'
+import { answerInTime, sampled } from './sampling.ts'
 import { logsFrom, usageOf } from './usage-of.ts'
 import { usageQuery } from './usage.schema.ts'
 import type { Usage } from './usage-source.ts'
@@ -34,6 +35,7 @@ const told = {
   time_of_generation_max: moment,
   summary: z.object(figureFields).meta({ description: 'Of all the time.' }),
   data_points: z.array(z.object(point)),
+  ...sampled,
 }
 
 const response = z
@@ -57,15 +59,15 @@ export const readOverview = route({
   const { step: _, ...usage } = await usageOf({ em, actor, query: rest, deps })
   const interval = asked === 'auto' ? intervalFor(usage.to - usage.from) : asked
   const tell = async (of: Omit<Usage, 'step'>) => {
-    const drawn = await drawFigures(
-      { em, ...(await griddedUsage(em, of, { interval, zone })), logsFrom: await logsFrom(em, usage.scope, deps) },
-      measures,
-    )
+    const kept = { em, logsFrom: await logsFrom(em, usage.scope, deps) }
+    const { usage: stepped, grid } = await griddedUsage(em, of, { interval, zone })
+    const drawn = await answerInTime({ ...kept, usage: stepped }, (within) => drawFigures({ ...kept, usage: within, grid }, measures))
     return {
       time_of_generation_min: new Date(of.from).toISOString(),
       time_of_generation_max: new Date(of.to).toISOString(),
       summary: drawn.summary,
       data_points: [...drawn.data_points],
+      ...(drawn.sampled !== undefined && { sampled: drawn.sampled }),
     }
   }
   const now = await tell(usage)

@@ -10,6 +10,8 @@ export interface Usage {
   readonly to: number
   /** The longest time that one figure may stand for. */
   readonly step: 'minute' | 'hour' | 'day'
+  /** Logs are read on one of so many of their pages, and counted so many times; absent: all are. */
+  readonly every?: number
 }
 
 /** The times for which the database has roll-ups and logs. */
@@ -52,13 +54,31 @@ export function partsOf(usage: Pick<Usage, 'from' | 'to' | 'step'>, { completeFr
   return all.filter((part) => part.from < part.until)
 }
 
-const tables = { logs: 'usage_logs', hours: 'usage_hours', days: 'usage_days' } as const
-/** The tables of the users whom requests name. */
-const userTables = { logs: 'usage_logs', hours: 'usage_user_hours', days: 'usage_user_days' } as const
+/** The tables of roll-ups, and those of the users whom requests name. */
+const tables = { hours: 'usage_hours', days: 'usage_days' } as const
+const userTables = { hours: 'usage_user_hours', days: 'usage_user_days' } as const
+const logsOf = ({ every = 1 }: Usage): string => (every === 1 ? 'usage_logs' : 'usage_sampled_logs')
 
-const columns = `l.bucket, l.workspace_id, l.api_key_id, l.user_id, l.provider, l.provider_slug, l.model, l.config_slug, l.prompt_slug, l.status, l.outcome,
-  l.cache_status, l.retry_count, l.options_tried, l.requests, l.input_tokens, l.input_known, l.output_tokens, l.output_known, l.total_tokens,
-  l.total_known, l.cost_pico, l.saved_pico, l.duration_us, l.first_seen, l.last_seen, l.latency`
+const traits = `l.bucket, l.workspace_id, l.api_key_id, l.user_id, l.provider, l.provider_slug, l.model, l.config_slug, l.prompt_slug, l.status, l.outcome,
+  l.cache_status, l.retry_count, l.options_tried, l.first_seen, l.last_seen`
+const sums = [
+  'requests',
+  'input_tokens',
+  'input_known',
+  'output_tokens',
+  'output_known',
+  'total_tokens',
+  'total_known',
+  'cost_pico',
+  'saved_pico',
+  'duration_us',
+]
+
+/** Returns SQL of what a row has; each log of a sample stands for several. */
+const columnsOf = (every = 1): string =>
+  [traits, ...sums.map((name) => (every === 1 ? `l.${name}` : `l.${name} * ${every} AS ${name}`)), latencyOf(every)].join(', ')
+/** A log has one cell, whose count is its lower half. */
+const latencyOf = (every = 1): string => (every === 1 ? 'l.latency' : `ARRAY[l.latency[1] + ${every - 1}] AS latency`)
 
 /** Text of SQL with the values of its question marks. */
 export interface Fragment {
@@ -68,7 +88,7 @@ export interface Fragment {
 
 const time = (ms: number): string => new Date(ms).toISOString()
 
-const within = ({ from, until }: Part): Condition => ({
+const within = ({ from, until }: Pick<Part, 'from' | 'until'>): Condition => ({
   sql: 'l.bucket >= ?::timestamptz AND l.bucket < ?::timestamptz',
   values: [time(from), time(until)],
 })
@@ -91,7 +111,13 @@ const isNarrowed = ({ scope, filters }: Usage): boolean => scope.own !== null ||
 export async function usageSource(em: EntityManager, usage: Usage, logsFrom: number): Promise<Fragment> {
   const conditions = conditionsOf(usage)
   const parts = needsLogs(usage.filters) ? onlyLogs(usage) : partsOf(usage, await keptOf(em, logsFrom))
-  return union(parts.map((part) => select(columns, tables[part.table], [...conditions, within(part)])))
+  return union(
+    parts.map((part) =>
+      part.table === 'logs'
+        ? select(columnsOf(usage.every), logsOf(usage), [...conditions, within(part)])
+        : select(columnsOf(), tables[part.table], [...conditions, within(part)]),
+    ),
+  )
 }
 
 const settledIn =
@@ -129,7 +155,8 @@ export async function latencySource(
   return union(
     parts.flatMap((part) => {
       const all = [...conditions, within(part)]
-      if (part.table !== 'days') return [select(`l.bucket, l.latency${column}`, tables[part.table], all)]
+      if (part.table === 'logs') return [select(`l.bucket, ${latencyOf(usage.every)}${column}`, logsOf(usage), all)]
+      if (part.table === 'hours') return [select(`l.bucket, l.latency${column}`, tables.hours, all)]
       const ofTrait: Condition = { sql: 'l.trait = ?', values: [trait] }
       return [
         select(`l.bucket, l.latency${merged}`, 'usage_day_latencies', [...all, ofTrait, settled(true)]),
@@ -143,7 +170,11 @@ export async function latencySource(
 export function metadataSource(usage: Usage, key: string): Fragment {
   const named: Condition = { sql: 'l.metadata ->> ? IS NOT NULL', values: [key] }
   const conditions = [...conditionsOf(usage), named, ...onlyLogs(usage).map(within)]
-  const { sql, values } = select(`${columns}, l.id, l.trace_id, l.metadata ->> ? AS metadata_value`, tables.logs, conditions)
+  const { sql, values } = select(
+    `${columnsOf(usage.every)}, l.id, l.trace_id, l.metadata ->> ? AS metadata_value`,
+    logsOf(usage),
+    conditions,
+  )
   return { sql: `(${sql}) l`, values: [key, ...values] }
 }
 
@@ -164,7 +195,7 @@ function userCellsOf(part: Part, usage: Usage): readonly Fragment[] {
   if (table === 'hours') return [select(rows, userTables.hours, all)]
   if (table === 'logs') {
     const named: Condition = { sql: `l.metadata ->> '_user' IS NOT NULL`, values: [] }
-    return [select(`l.bucket, sketch_cell(l.metadata ->> '_user') AS cell`, userTables.logs, [...all, named])]
+    return [select(`l.bucket, sketch_cell(l.metadata ->> '_user') AS cell`, logsOf(usage), [...all, named])]
   }
   const place = usage.scope.workspaceId === null ? [ofWholeOrganisation] : []
   return [
@@ -173,7 +204,84 @@ function userCellsOf(part: Part, usage: Usage): readonly Fragment[] {
   ]
 }
 
-const onlyLogs = ({ from, to }: Usage): readonly Part[] => [{ table: 'logs', from, until: to + 1 }]
+/** The days of a range whose users are counted: those from some time on, and the last one up to its end where nothing is later. */
+export function userDaysOf(
+  { from, to }: Pick<Usage, 'from' | 'to'>,
+  { usersFrom, now }: { readonly usersFrom: number; readonly now: number },
+) {
+  const first = Math.max(up(from, dayMs), up(usersFrom, dayMs))
+  const until = to >= now ? up(to + 1, dayMs) : down(to + 1, dayMs)
+  return first < until ? { from: first, until } : null
+}
+
+/** The place of sums of a whole organisation. */
+const everywhere = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/**
+ * Returns requests and costs `l` of the users whom metadata name, as `l.metadata_value`: of whole days from their sums, of the rest from logs. The
+ * ranges are those that logs are read of. Null: sums know of users only which workspace they are of.
+ */
+export async function userSource(
+  em: EntityManager,
+  usage: Usage,
+  now: number,
+): Promise<{ readonly source: (every?: number) => Fragment; readonly ranges: readonly Range[] } | null> {
+  if (isNarrowed(usage)) return null
+  const [state] = await em.execute<{ at: number }[]>(
+    `SELECT CASE WHEN isfinite(users_from) THEN extract(epoch FROM users_from) * 1000 ELSE extract(epoch FROM users_from) END::float8 AS at FROM usage_state`,
+  )
+  const days = userDaysOf(usage, { usersFrom: state?.at ?? Infinity, now })
+  if (days === null) return null
+  const { organisationId, workspaceId } = usage.scope
+  const summed = select('l.name AS metadata_value, l.requests, l.cost_pico', 'usage_user_sums', [
+    { sql: 'l.organisation_id = ? AND l.place = ?', values: [organisationId, workspaceId ?? everywhere] },
+    within(days),
+  ])
+  const ranges = [
+    { from: usage.from, until: Math.min(days.from, usage.to + 1) },
+    { from: days.until, until: usage.to + 1 },
+  ].filter(({ from, until }) => from < until)
+  const named: Condition = { sql: `l.metadata ->> '_user' IS NOT NULL`, values: [] }
+  const source = (every = 1) => {
+    const scaled = (name: string) => (every === 1 ? `l.${name}` : `l.${name} * ${every} AS ${name}`)
+    const logs = ranges.map((range) =>
+      select(`l.metadata ->> '_user' AS metadata_value, ${scaled('requests')}, ${scaled('cost_pico')}`, logsOf({ ...usage, every }), [
+        ...conditionsOf(usage),
+        named,
+        within(range),
+      ]),
+    )
+    return union([summed, ...logs])
+  }
+  return { source, ranges }
+}
+
+/** A time, its end not included. */
+export interface Range {
+  readonly from: number
+  readonly until: number
+}
+
+/** Returns how many requests roll-ups count in some ranges, whatever their traits: to the hour, without those that they do not hold yet. */
+export async function countRoughly(
+  em: EntityManager,
+  usage: Usage,
+  { ranges, logsFrom }: { readonly ranges: readonly Range[]; readonly logsFrom: number },
+): Promise<number> {
+  const kept = await keptOf(em, logsFrom)
+  const conditions = scopeConditions({ ...usage.scope, own: null })
+  const parts = ranges
+    .flatMap(({ from, until }) => partsOf({ from: down(from, hourMs), to: up(until, hourMs) - 1, step: 'day' }, kept))
+    .flatMap((part) => (part.table === 'logs' ? [] : [select('l.requests', tables[part.table], [...conditions, within(part)])]))
+  if (parts.length === 0) return 0
+  const { sql, values } = union(parts)
+  const [row] = await em.execute<{ requests: number | null }[]>(`SELECT sum(l.requests)::float8 AS requests FROM ${sql}`, [...values])
+  return row?.requests ?? 0
+}
+
+/** Returns the range of a usage. */
+export const wholeOf = ({ from, to }: Pick<Usage, 'from' | 'to'>): readonly Range[] => [{ from, until: to + 1 }]
+const onlyLogs = (usage: Usage): readonly Part[] => wholeOf(usage).map(({ from, until }) => ({ table: 'logs', from, until }))
 
 async function keptOf(em: EntityManager, logsFrom: number): Promise<Kept> {
   const [state] = await em.execute<{ at: number | null }[]>(

@@ -4,6 +4,7 @@ import { route } from '../../app/route.ts'
 import { findGroups } from './groups.queries.ts'
 import { groupColumns, groupQuery } from './groups.schema.ts'
 import { measureFields } from './measures.ts'
+import { answerInTime, sampled } from './sampling.ts'
 import { logsFrom, usageOf } from './usage-of.ts'
 
 const { workspace: _, ...traits } = groupColumns
@@ -48,6 +49,7 @@ const list = z
         ...measureFields,
       }),
     ),
+    ...sampled,
   })
   .meta({ id: 'WorkspaceGroupList', description: 'A page of groups, those with most requests first.' })
 
@@ -61,13 +63,10 @@ export const readWorkspaceGroups = route({
 })(async ({ em, actor, query: { group_by: names, columns, page_size, current_page, ...filters }, deps }) => {
   const usage = await usageOf({ em, actor, query: filters, deps })
   const by = ['workspace_id', ...names.map((name) => traits[name])]
-  const { groups, total } = await findGroups(em, usage, {
-    by,
-    columns,
-    page_size,
-    current_page,
-    logsFrom: await logsFrom(em, usage.scope, deps),
-  })
+  const kept = { em, logsFrom: await logsFrom(em, usage.scope, deps) }
+  const { groups, total, ...rest } = await answerInTime({ ...kept, usage }, (of) =>
+    findGroups(em, of, { by, columns, page_size, current_page, logsFrom: kept.logsFrom }),
+  )
   const slugs = await slugsOf(
     em,
     groups.map(({ keys: [id = null] }) => id),
@@ -84,7 +83,7 @@ export const readWorkspaceGroups = route({
       figures,
     ),
   )
-  return { object: 'list' as const, total, data }
+  return { object: 'list' as const, total, data, ...rest }
 })
 
 /** Returns the slugs of workspaces, archived ones too. */

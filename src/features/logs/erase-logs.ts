@@ -68,6 +68,7 @@ async function eraseRows(em: EntityManager, { organisationId }: LogScope, logs: 
   )
   await em.execute(`UPDATE log_bodies t SET ${nothingSaid} WHERE ${rows}`, values)
   await em.execute(`DELETE FROM log_words t WHERE ${rows}`, values)
+  await em.execute('SELECT forget_users_of_logs(?, ?::uuid[], ?::timestamptz, ?::timestamptz)', [organisationId, idsOf(logs), first, last])
   await em.execute(`UPDATE logs t SET ${nobody} WHERE ${rows}`, values)
   await em.execute('DELETE FROM log_uploads WHERE organisation_id = ? AND id = ANY (?::uuid[])', [organisationId, idsOf(logs)])
   const traced = logs.filter(({ workspace_id: workspaceId }) => workspaceId !== null)

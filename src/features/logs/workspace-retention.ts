@@ -65,6 +65,12 @@ async function deleteSome(em: EntityManager, workspace: Kept, { deps, isFirst }:
   await removeObjects(old, logStore)
   const times = arrayText(old.map(({ at }) => at))
   const ids = arrayText(old.map(({ id }) => id))
+  await em.execute('SELECT forget_users_of_logs(?, ?::uuid[], ?::timestamptz, ?::timestamptz)', [
+    workspace.organisation_id,
+    ids,
+    old[0]?.at,
+    old.at(-1)?.at,
+  ])
   for (const table of ['log_uploads', 'log_words', 'log_bodies', 'logs'])
     await em.execute(
       `DELETE FROM ${table} t USING unnest(?::timestamptz[], ?::uuid[]) AS m (created_at, id)

@@ -66,11 +66,11 @@ const personal = (tenant: Tenant, minutes: number, more: Partial<ExchangeRecord>
     ...more,
   })
 
-/** Everything that the database holds, but the audit trail, the people themselves and the roll-ups. */
+/** Everything that the database holds, but the audit trail, the people themselves and the roll-ups that name nobody. */
 async function sightings(text: string): Promise<readonly string[]> {
   const tables = await sql<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace
-        AND relname !~ '^(?:audit|users|workspace_members|usage_|api_keys)'`,
+        AND relname !~ '^(?:audit|users|workspace_members|usage_(?!user_sums)|api_keys)'`,
   )
   const seen: string[] = []
   for (const { name } of tables) {

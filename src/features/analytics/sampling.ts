@@ -1,0 +1,119 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { z } from 'zod'
+import { codeOf } from '../../app/database/connection-error.ts'
+import { needsLogs } from '../logs/index.ts'
+import { countRoughly, wholeOf, type Range, type Usage } from './usage-source.ts'
+
+/** The part of an answer that tells of logs that were not read. */
+export const sampledField = z
+  .object({
+    every: z.int().meta({ description: 'Logs were read on one of so many pages of the database, and counted so many times.' }),
+    rate: z.number().meta({ description: 'The part of the logs that was read: 0 to 1.' }),
+    error_bound: z.number().nullable().meta({
+      description: 'In 95 of 100 cases a count is no further off than so many per cent of all requests of the time. Null: it is not known.',
+    }),
+  })
+  .meta({
+    id: 'Sampled',
+    description: 'The figures are estimates, from a part of the logs: more of them were to be read than is possible in time.',
+  })
+  .optional()
+
+export type Sampled = z.output<typeof sampledField>
+
+/** The shape that answers have beside their figures. */
+export const sampled = { sampled: sampledField }
+
+interface Asked {
+  readonly em: EntityManager
+  readonly usage: Usage
+  /** Logs are kept from then on, in epoch milliseconds. */
+  readonly logsFrom: number
+  /** The times that logs are read of; absent: the whole range if a filter asks for what only logs tell. */
+  readonly ranges?: readonly Range[]
+}
+
+/** So many logs of a tenant are read in time, so many of them are a sample, and so many logs of all tenants are passed for it. */
+const most = { read: 400_000, sampled: 200_000, passed: 2_500_000 }
+/** A part of what a statement may take, so that there is time for a sample. */
+const firstTryMs = 2500
+/** How much smaller a sample is after one that took too long. */
+const smaller = 8
+
+/**
+ * Answers from all logs where there are few enough, and from a sample where there are more, or where reading them takes too long. Times without
+ * such reading are answered as they are.
+ */
+export async function answerInTime<Answer extends object>(
+  asked: Asked,
+  answer: (usage: Usage) => Promise<Answer>,
+): Promise<Answer & { sampled?: Sampled }> {
+  const { em, usage } = asked
+  const ranges = asked.ranges ?? rangesOf(usage)
+  if (ranges.length === 0) return answer(usage)
+  const size = await sizeOf(em, ranges)
+  const first = await everyFor({ ...asked, ranges }, size)
+  try {
+    return await attempt(em, firstTryMs, () => sample({ ...asked, size, every: first }, answer))
+  } catch (error) {
+    if (codeOf(error) !== timedOut) throw error
+    const every = Math.max(first * smaller, Math.ceil(size.rows / most.sampled))
+    return attempt(em, null, () => sample({ ...asked, size, every }, answer))
+  }
+}
+
+const rangesOf = (usage: Usage): readonly Range[] => (needsLogs(usage.filters) || usage.step === 'minute' ? wholeOf(usage) : [])
+
+interface Size {
+  readonly rows: number
+  readonly pages: number
+}
+
+/** Returns how many logs of all tenants there are, and on how many pages. */
+async function sizeOf(em: EntityManager, ranges: readonly Range[]): Promise<Size> {
+  const rows = await em.execute<Size[]>(
+    ranges.map(() => 'SELECT * FROM size_of_logs(?::timestamptz, ?::timestamptz)').join(' UNION ALL '),
+    ranges.flatMap(({ from, until }) => [new Date(from).toISOString(), new Date(until).toISOString()]),
+  )
+  return { rows: rows.reduce((sum, row) => sum + row.rows, 0), pages: rows.reduce((sum, row) => sum + row.pages, 0) }
+}
+
+async function everyFor({ em, usage, logsFrom, ranges }: Required<Asked>, size: Size): Promise<number> {
+  if (size.rows <= most.read) return 1
+  const own = await countRoughly(em, usage, { ranges, logsFrom })
+  return own <= most.read ? 1 : Math.max(Math.ceil(own / most.sampled), Math.ceil(size.rows / most.passed))
+}
+
+async function sample<Answer extends object>(
+  { em, usage, every, size }: Asked & { readonly every: number; readonly size: Size },
+  answer: (usage: Usage) => Promise<Answer>,
+): Promise<Answer & { sampled?: Sampled }> {
+  if (every === 1) return answer(usage)
+  await em.execute(`SELECT set_config('app.sample_percent', ?, true)`, [String(100 / every)])
+  const pages = size.pages / every
+  const bound = pages < 1 ? null : Math.min(100, (100 * z95) / Math.sqrt(pages))
+  return { ...(await answer({ ...usage, every })), sampled: { every, rate: 1 / every, error_bound: bound } }
+}
+
+/**
+ * Pages, not logs, are drawn, and logs of one page came at about the same time: so a page counts as one observation. The variance of a count is then
+ * at most that of the number of pages.
+ */
+const z95 = 1.96
+
+/** PostgreSQL's query_canceled. */
+const timedOut = '57014'
+
+/** Does work that leaves the transaction as it was when it fails; it may take so long, or as long as any statement. */
+async function attempt<T>(em: EntityManager, ms: number | null, work: () => Promise<T>): Promise<T> {
+  await em.execute('SAVEPOINT in_time')
+  try {
+    if (ms !== null) await em.execute(`SET LOCAL statement_timeout = ${ms}`)
+    const result = await work()
+    await em.execute('ROLLBACK TO SAVEPOINT in_time')
+    return result
+  } catch (error) {
+    await em.execute('ROLLBACK TO SAVEPOINT in_time').catch(() => {})
+    throw error
+  }
+}
