@@ -73,7 +73,9 @@ async function settle(client: Client | undefined, days: number): Promise<void> {
     await client?.query(`INSERT INTO usage_settled_days VALUES (${day}) ON CONFLICT DO NOTHING`)
   }
   await client?.query('VACUUM (ANALYZE) logs')
-  await client?.query('VACUUM (ANALYZE) usage_hours, usage_days, usage_day_latencies, usage_day_users, usage_user_hours, usage_user_days')
+  await client?.query(
+    'VACUUM (ANALYZE) usage_hours, usage_days, usage_day_latencies, usage_day_users, usage_user_hours, usage_user_days, usage_user_sums',
+  )
 }
 
 /** How many of the latest logs have bodies: those that are searched and exported. */
@@ -83,11 +85,22 @@ export const withBodies = (rows: number): number => Math.round(rows / 10)
 export const markedEvery = 100_000
 const words = 2_000
 
-/** Gives bodies to the latest logs: a kilobyte of words each, and here and there a marked one. Returns the time of the first of them. */
-export async function fillBodies(client: ClientBase, rows: number): Promise<number> {
+/** Returns a text of words that nobody has heard. */
+function corpusOf(): string {
   const syllables = ['ka', 'lo', 'mi', 'ren', 'su', 'ta', 'vo', 'zen', 'bri', 'dal', 'fe', 'gu', 'ho', 'ji', 'na', 'per']
   const pick = () => syllables[Math.floor(Math.random() * syllables.length)] ?? ''
-  const corpus = Array.from({ length: words }, () => Array.from({ length: 2 + Math.floor(Math.random() * 3) }, pick).join('')).join(' ')
+  return Array.from({ length: words }, () => Array.from({ length: 2 + Math.floor(Math.random() * 3) }, pick).join('')).join(' ')
+}
+
+/** Returns what makes texts of a kilobyte out of the same words. */
+export function kilobytes(): (place: number) => string {
+  const corpus = corpusOf()
+  return (place) => corpus.slice((place * 7919) % (corpus.length - 1000)).slice(0, 1000)
+}
+
+/** Gives bodies to the latest logs: a kilobyte of words each, and here and there a marked one. Returns the time of the first of them. */
+export async function fillBodies(client: ClientBase, rows: number): Promise<number> {
+  const corpus = corpusOf()
   const { rows: first } = await client.query<{ at: string; ms: number }>(
     `SELECT created_at::text AS at, (extract(epoch FROM created_at) * 1000)::float8 AS ms FROM logs ORDER BY created_at DESC OFFSET $1 LIMIT 1`,
     [withBodies(rows) - 1],
@@ -109,7 +122,7 @@ export async function fillBodies(client: ClientBase, rows: number): Promise<numb
 export async function sizesOf(client: ClientBase): Promise<{ readonly logs: number; readonly rollUps: number; readonly rows: number }> {
   const { rows } = await client.query<{ logs: number; rollups: number; n: number }>(`
     SELECT (SELECT sum(pg_total_relation_size(inhrelid))::float8 / 1e6 FROM pg_inherits WHERE inhparent = 'logs'::regclass) AS logs,
-           (SELECT sum(pg_total_relation_size(t))::float8 / 1e6 FROM unnest('{usage_hours,usage_days,usage_day_latencies,usage_day_users,usage_user_hours,usage_user_days}'::regclass[]) t) AS rollups,
+           (SELECT sum(pg_total_relation_size(t))::float8 / 1e6 FROM unnest('{usage_hours,usage_days,usage_day_latencies,usage_day_users,usage_user_hours,usage_user_days,usage_user_sums}'::regclass[]) t) AS rollups,
            (SELECT count(*)::float8 FROM usage_hours) AS n`)
   return { logs: rows[0]?.logs ?? NaN, rollUps: rows[0]?.rollups ?? NaN, rows: rows[0]?.n ?? NaN }
 }

@@ -62,7 +62,7 @@ const waits = (what: string, { request, list, graph }: Waits) => row(what, shown
 /** Returns the page `bench/ANALYTICS.md`. */
 export function reportOf(figures: Figures): string {
   const { rows, days, prepared, answers, ingest, search, exported, retention, load, minutes } = figures
-  const { rare, frequent } = search
+  const { rare, frequent, indexed } = search
   return `# Benchmark of analytics
 
 Made by \`npm run bench:analytics -- --write\`; do not edit.
@@ -92,6 +92,8 @@ ${[
   row('with roll-ups', whole(ingest.withRollUps)),
   row('without', whole(ingest.without)),
   row('with, while graphs and lists are asked for', whole(ingest.whileAsked)),
+  row('with, and bodies of a kilobyte', whole(ingest.withBodies)),
+  row('the same with the index of words', whole(ingest.withWords)),
 ].join('\n')}
 
 The answers that were asked for meanwhile took ${shown(ingest.meanwhile.p50)} ms (p50), ${shown(ingest.meanwhile.p95)} ms (p95), ${shown(ingest.meanwhile.max)} ms at most.
@@ -100,6 +102,8 @@ The answers that were asked for meanwhile took ${shown(ingest.meanwhile.p50)} ms
 
 A page of what nearly every body says: ${shown(frequent.p50)} ms (p50), ${shown(frequent.p95)} ms (p95). All of what one body in 100,000 says, in the ${whole(rows / 10)} logs that
 have bodies: ${rare.found} found in ${(rare.ms / 1000).toFixed(1)} s over ${rare.answers} answers, of which the longest took ${shown(rare.longest)} ms; ${whole((rare.read * 1000) / rare.ms)} bodies a second.
+
+With the index of words, in ${whole(indexed.logs)} logs: ${indexed.found} found in ${indexed.ms.toFixed(0)} ms over ${indexed.answers} answers, for which ${indexed.read} bodies were read.
 
 ## An export
 

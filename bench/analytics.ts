@@ -83,7 +83,7 @@ Object.assign(process.env, {
   GATEHOUSE_TEST_DB_USER: server.superuser.user,
   GATEHOUSE_TEST_DB_PASS: server.superuser.password,
 })
-const gatehouse = await startGatehouse({ env: { LOG_LEVEL: 'warn', LOG_RETENTION_DAYS: '90' } })
+const gatehouse = await startGatehouse({ env: { LOG_LEVEL: 'warn', LOG_RETENTION_DAYS: '90', LOG_SEARCH_INDEX: 'on' } })
 try {
   const page = reportOf(await measure(openBench(gatehouse)))
   console.log(page)
