@@ -115,7 +115,7 @@ test.serial('what a person asked is nowhere any longer; sums stay, and so do the
      VALUES ($1, $2, $3, 'a', $2, now(), 1, $3, 'internal', 'ok', false, $4)`,
     [acme.organisationId, acme.workspaceId, canary, Buffer.from(canary)],
   )
-  t.deepEqual([...(await sightings(canary))].toSorted(), ['feedbacks', 'log_bodies', 'logs', 'trace_spans'])
+  t.deepEqual([...(await sightings(canary))].toSorted(), ['feedbacks', 'log_bodies', 'logs', 'trace_spans', 'usage_user_sums'])
 
   const { status, body, text } = await erase({ user_id: ada })
   t.is(status, 200, text)
