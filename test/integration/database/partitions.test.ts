@@ -20,7 +20,7 @@ for (const [what, off] of plans)
         await client.query(`SELECT ensure_answer_partition(now() - $1 * interval '1 day')`, [days])
       }
       const logs = await client.query<{ n: number }>(`SELECT drop_log_partitions((now() - interval '30 days')::date) AS n`)
-      t.is(logs.rows[0]?.n, 4)
+      t.is(logs.rows[0]?.n, 6)
       const answers = await client.query<{ n: number }>('SELECT drop_answer_partitions() AS n')
       t.true((answers.rows[0]?.n ?? 0) > 0)
       const again = await client.query<{ n: number }>(`SELECT drop_log_partitions((now() - interval '30 days')::date) AS n`)
