@@ -10,6 +10,7 @@ import { encodeLogObject, type LogBodies } from '../../../src/app/log-store/log-
 import { openJournal } from '../../../src/gateway/journal/journal.ts'
 import { renewPartitions } from '../../../src/features/logs/partitions.ts'
 import { expireOfWorkspaces } from '../../../src/features/logs/workspace-retention.ts'
+import { userScopes } from '../../../src/lib/access/scopes.ts'
 import { uuidv7 } from '../../../src/lib/uuid.ts'
 import { silent } from '../../support/database.ts'
 import { exchangeBodies, temporaryDirectory } from '../../support/journal.ts'
@@ -273,6 +274,35 @@ test.serial('words of others are found by nobody else, and the database does not
   t.deepEqual([others.length, mine.length], [1, 2])
   t.true(mine[0]?.words.some((word) => mine[1]?.words.includes(word)))
   t.false(mine.some(({ words }) => words.some((word) => others[0]?.words.includes(word))))
+})
+
+test.serial('who sees their own requests alone finds no others, and what was read tells nothing of others', async (t) => {
+  const { acme, control } = exporting
+  const userId = await control.createUser(acme, { email: 'ada@acme.example', workspaces: { [acme.sideId]: 'member' } })
+  const member = await control.createKey(acme, { workspaceId: acme.sideId, userId, scopes: userScopes })
+  const many = 700
+  await say(
+    'hers',
+    Array.from({ length: many }, () => 'canary of others'),
+    { workspaceId: acme.sideId },
+  )
+  const hers = Array.from({ length: 2 }, (_, at) =>
+    recordOf(acme, 120 + at, { id: uuidv7(), traceId: 'hers', workspaceId: acme.sideId, userId }),
+  )
+  await exporting.ship(hers, () => ['canary of hers', '{}'])
+  const asked = () => all({ q: 'canary', trace_id: 'hers' }, exporting, member)
+  t.is((await asked()).ids.length, many + hers.length)
+  await control.call(acme.adminKey, 'PUT', '/admin/organisation', { settings: { membersViewAllData: false } })
+  await control.refresh()
+  const own = await asked()
+  t.deepEqual(
+    own.ids,
+    hers.map(({ id }) => id),
+  )
+  t.is(own.read, hers.length)
+  t.true(own.searches.every(({ unreadable, index }) => unreadable === 0 && index !== null))
+  await control.call(acme.adminKey, 'PUT', '/admin/organisation', { settings: { membersViewAllData: true } })
+  await control.refresh()
 })
 
 test.serial('words go with their logs: erased, kept for a shorter time, and by day', async (t) => {
