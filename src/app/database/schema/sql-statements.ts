@@ -11,25 +11,34 @@ const token =
 /** Splits a migration file, so that a failure can be traced to its statement. Comments that stand alone are left out. */
 export function splitStatements(sql: string): readonly Statement[] {
   const statements: Statement[] = []
-  let text = ''
-  let line = 1
-  let start = 1
-  const flush = () => {
-    if (text.trim() !== '') statements.push({ text: text.trim(), line: start })
-    text = ''
+  const lineAt = lineCounter(sql)
+  /** Where the statement of now begins; null between two of them. */
+  let begin: number | null = null
+  const endAt = (end: number) => {
+    if (begin !== null) statements.push({ text: sql.slice(begin, end).trimEnd(), line: lineAt(begin) })
+    begin = null
   }
-  for (const [piece] of sql.matchAll(token)) {
-    if (piece === ';') flush()
-    else if (text.trim() !== '' || !isBlank(piece)) {
-      if (text.trim() === '') start = line + leadingLines(piece)
-      text += piece
-    }
-    line += piece.split('\n').length - 1
+  for (const { 0: piece, index } of sql.matchAll(token)) {
+    if (piece === ';') endAt(index)
+    else if (begin === null && !isBlank(piece)) begin = index + leadingBlanks(piece)
   }
-  flush()
+  endAt(sql.length)
   return statements
 }
 
-const isBlank = (piece: string) => piece.trim() === '' || piece.startsWith('--') || piece.startsWith('/*')
+const isBlank = (piece: string) => piece.startsWith('--') || piece.startsWith('/*') || !/\S/.test(piece)
 
-const leadingLines = (piece: string) => (/^\s*/.exec(piece)?.[0] ?? '').split('\n').length - 1
+const leadingBlanks = (piece: string) => piece.length - piece.trimStart().length
+
+/** Tells the line of positions that are asked for in their order. */
+function lineCounter(text: string): (position: number) => number {
+  let line = 1
+  let from = 0
+  return (position) => {
+    for (let at = text.indexOf('\n', from); at !== -1 && at < position; at = text.indexOf('\n', from)) {
+      line += 1
+      from = at + 1
+    }
+    return line
+  }
+}
