@@ -32,7 +32,7 @@ const mostFound = 64
 /** A walk through a request. Most requests hold nothing to be found, so that the name of a place is written only then. */
 interface Walk {
   readonly found: string[]
-  /** The way from the top to where the walk is: names of fields, numbers of items. */
+  /** The way from the top to what is looked at: names of fields, numbers of items. */
   readonly way: (string | number)[]
   /** True if the API takes `snake_case` for `camelCase`. */
   readonly camel: boolean
@@ -40,20 +40,23 @@ interface Walk {
 
 /** Names the fields of a request, below its top level, that its decoder does not read: they have no place in the neutral form. */
 export function unplacedIn(body: Fields, within: Read['within'], camel = false): readonly string[] {
-  const walk: Walk = { found: [], way: [], camel }
-  for (const name in within) if (Object.hasOwn(body, name)) step(walk, { to: name, value: body[name] }, within[name])
+  const walk: Walk = { found: [], way: [''], camel }
+  for (const name in within)
+    if (Object.hasOwn(body, name)) {
+      walk.way[0] = name
+      visit(walk, body[name], within[name])
+    }
   return walk.found
 }
 
-interface Step {
-  readonly to: string | number
-  readonly value: unknown
-}
-
-function step(walk: Walk, { to, value }: Step, shape: Read | ByType | undefined): void {
+function visit(walk: Walk, value: unknown, shape: Read | ByType | undefined): void {
   if (shape === undefined || typeof value !== 'object' || value === null) return
-  walk.way.push(to)
-  if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) step(walk, { to: index, value: value[index] }, shape)
+  const end = walk.way.push('') - 1
+  if (Array.isArray(value))
+    for (let index = 0; index < value.length; index += 1) {
+      walk.way[end] = index
+      visit(walk, value[index], shape)
+    }
   else if (isFields(value)) {
     const read = 'types' in shape ? typed(value, shape) : shape
     if (read !== undefined) look(walk, walk.camel ? camelCased(value) : value, read)
@@ -68,13 +71,15 @@ function typed(value: Fields, { field, types, usual }: ByType): Read | undefined
 }
 
 function look(walk: Walk, value: Fields, { known, within }: Read): void {
+  const end = walk.way.length - 1
   for (const name in value) {
     const field = value[name]
     if (field === null || field === undefined) continue
-    if (known === null || known.has(name)) step(walk, { to: name, value: field }, within[name])
-    else if (walk.found.length < mostFound && (!Array.isArray(field) || field.length > 0)) walk.found.push(placeOf(walk.way, name))
+    walk.way[end] = name
+    if (known === null || known.has(name)) visit(walk, field, within[name])
+    else if (walk.found.length < mostFound && (!Array.isArray(field) || field.length > 0)) walk.found.push(placeOf(walk.way))
   }
 }
 
-const placeOf = ([first, ...way]: readonly (string | number)[], name: string): string =>
-  [first, ...way.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)), `.${name}`].join('')
+const placeOf = ([first, ...way]: readonly (string | number)[]): string =>
+  `${first}${way.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('')}`
