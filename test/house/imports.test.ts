@@ -70,7 +70,7 @@ const gatewayDoors: readonly string[] = [
   'providers/catalog providers/endpoint providers/fields providers/provider routing/breaker routing/state routing/verdict',
   'egress/allowed-hosts egress/create-egress egress/egress egress/narrowed tracing/ids',
   'journal/confidential journal/frame journal/journal journal/log-seal journal/owner journal/reader journal/record journal/segment limits/counters limits/lease-ledger limits/limit limits/policy limits/value-key limits/written-limits',
-  'prices/entry prices/multipliers prices/names prices/price-source prices/price-usage prices/rates prices/resolve prices/terms prices/whole ending/cost ending/metrics ending/query-keys ending/record ending/redact wire/bearer wire/header-list wire/headers',
+  'prices/entry prices/multipliers prices/names prices/price-source prices/price-usage prices/rates prices/resolve prices/state-of prices/terms prices/whole metering/runs ending/metrics ending/query-keys ending/record ending/redact wire/bearer wire/header-list wire/headers',
 ]
 
 test('the rest of the house imports of the data plane what is listed here', (t) => {

@@ -1,8 +1,9 @@
 import type { LoggedCharge } from '../../gateway/ports.ts'
-import { stateOf } from '../../gateway/ending/cost.ts'
+import { priceRuns } from '../../gateway/metering/runs.ts'
 import type { PriceSource } from '../../gateway/prices/price-source.ts'
-import { type Cost, type CostLine, type CostState, notCharged, priceUsage } from '../../gateway/prices/price-usage.ts'
+import { type Cost, type CostLine, type CostState, notCharged } from '../../gateway/prices/price-usage.ts'
 import { findPrices } from '../../gateway/prices/resolve.ts'
+import { stateOf } from '../../gateway/prices/state-of.ts'
 import { type IntegrationPrices, isProvisioned } from '../../gateway/prices/terms.ts'
 
 /** The cost of a log with other price lists. */
@@ -41,7 +42,9 @@ function priceAgain(charge: LoggedCharge, { prices, termsOf }: RepriceOptions): 
   const { provider, answered, sent, counts, facts, reported, estimated, recalled, skipped } = charge
   const terms = termsOf(charge)
   if (recalled || skipped || isProvisioned(terms, charge.usage) || facts === null) return free
-  const found = provider === null ? null : findPrices({ provider, answered, sent, terms }, prices)
-  const cost = priceUsage({ counts, facts, reported: reported === null ? null : BigInt(reported), estimated }, found)
+  const query = { provider: provider ?? '', answered, sent, terms }
+  const found = provider === null ? null : findPrices(query, prices)
+  const usage = { counts, facts, reported: reported === null ? null : BigInt(reported), estimated, raw: charge.usage }
+  const cost = priceRuns(usage, { query, found, prices })
   return { cost, catalogue: found?.catalogue ?? null }
 }

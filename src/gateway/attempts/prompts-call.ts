@@ -2,6 +2,7 @@ import { isFields } from '../../lib/json/fields.ts'
 import { JoinedCompletions } from '../answers/joined-completions.ts'
 import type { AimedCall } from '../call.ts'
 import { severalPrompts } from '../dialects/completions/prompts.ts'
+import { sumCounts } from '../dialects/neutral/counts.ts'
 import { noUsage, sumOf, type TokenUsage } from '../dialects/neutral/token-usage.ts'
 import { conversationOf } from '../front/conversation.ts'
 import type { TaskCall } from './task-call.ts'
@@ -52,7 +53,7 @@ const joined = (calls: readonly TranslatedCall[], { first, perPrompt, maxHeldByt
 function summed(usages: readonly (TokenUsage | null)[]): TokenUsage | null {
   const told = usages.filter((one) => one !== null)
   if (told.length === 0) return null
-  const of = (name: keyof TokenUsage): number | null => sumOf(...told.map((one) => one[name]))
+  const of = (name: Exclude<keyof TokenUsage, 'apart'>): number | null => sumOf(...told.map((one) => one[name]))
   return {
     ...noUsage,
     input: of('input'),
@@ -64,5 +65,6 @@ function summed(usages: readonly (TokenUsage | null)[]): TokenUsage | null {
     audioInput: of('audioInput'),
     audioOutput: of('audioOutput'),
     searches: of('searches'),
+    apart: sumCounts(told.map(({ apart }) => apart)),
   }
 }

@@ -1,7 +1,7 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
 import { promptTokens } from '../dialects/neutral/disjoint.ts'
 import { readCounts } from '../dialects/read-counts.ts'
-import { stateOf } from '../ending/cost.ts'
+import { stateOf } from '../prices/state-of.ts'
 import { matchOperation } from '../front/match.ts'
 import { placeOf } from '../metering/region.ts'
 import type { PriceSource } from '../prices/price-source.ts'

@@ -43,17 +43,22 @@ export function readCounts(usage: Fields, about: CountsAbout): ReadCounts | null
   const found = readers.find(([field]) => usage[field] !== undefined && usage[field] !== null)
   if (found === undefined) return null
   const read = found[1](usage, about)
-  return !read.inconsistent && hasNegative(usage) ? { ...read, inconsistent: true } : read
+  return !read.inconsistent && hasNoCount(usage) ? { ...read, inconsistent: true } : read
 }
 
-/** Returns true if a count is below 0, also one of an object within; it is read as 0. */
-function hasNegative(usage: Fields): boolean {
+/** Returns true if a figure is below 0, or one of tokens is no whole number, also in an object within; it is read as 0. */
+function hasNoCount(usage: Fields): boolean {
   for (const name in usage) {
     const value = usage[name]
-    if (typeof value === 'number' ? value < 0 : isFields(value) && hasNegative(value)) return true
+    if (
+      typeof value === 'number' ? value < 0 || (!Number.isSafeInteger(value) && ofTokens.test(name)) : isFields(value) && hasNoCount(value)
+    )
+      return true
   }
   return false
 }
+
+const ofTokens = /tokens?(?:count)?$/i
 
 const one = (dimension: keyof ReadCounts['counts'], count: number): ReadCounts => ({
   counts: count > 0 ? { [dimension]: count } : {},

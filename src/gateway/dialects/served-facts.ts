@@ -33,8 +33,10 @@ export function servedFacts(
   const tier =
     textIn(usage, 'service_tier') ??
     textIn(usage, 'trafficType') ??
+    textIn(usage, 'serviceTier') ??
     lastText(bytes.tail, 'service_tier') ??
-    lastText(bytes.head, 'service_tier')
+    lastText(bytes.head, 'service_tier') ??
+    converseTier(bytes.tail)
   const mode = tier === null ? (modes[asked ?? ''] ?? null) : (modes[tier] ?? null)
   return {
     model: firstText(bytes.head, 'model') ?? firstText(bytes.head, 'modelVersion'),
@@ -48,6 +50,12 @@ const known = (geo: string | null): string | null => (geo === null || geo === 'g
 function textIn(fields: Fields | null, name: string): string | null {
   const value = fields?.[name]
   return typeof value === 'string' ? value : null
+}
+
+/** Converse tells its tier in an object beside the usage: `"serviceTier":{"type":"flex"}`. */
+function converseTier(bytes: Buffer): string | null {
+  const at = bytes.lastIndexOf('"serviceTier"')
+  return at === -1 ? null : textAt(bytes, bytes.indexOf('"type"', at), 'type')
 }
 
 /** Bytes of the longest value. */

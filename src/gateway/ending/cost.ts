@@ -2,6 +2,7 @@ import { type Attempt, isRecalled } from '../attempts/attempt.ts'
 import type { LoggedCharge, LoggedCost, LoggedCostLine } from '../journal/log-record.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { CostLine, CostState } from '../prices/price-usage.ts'
+import { stateOf } from '../prices/state-of.ts'
 import { saysProvisioned } from '../prices/terms.ts'
 import type { Trail } from '../trail.ts'
 
@@ -57,15 +58,6 @@ function sumOf(charged: readonly Charged[]): LoggedCost {
 const amountOf = (state: CostState, amount: bigint): string | null => (state === 'unpriced' ? null : String(amount))
 const textOf = (amount: bigint | null): string | null => (amount === null ? null : String(amount))
 const linesOf = ({ charge, index }: Charged): readonly LoggedCostLine[] => charge.cost.lines.map((line) => loggedLine(line, index))
-
-/** The whole is priced when every part that is charged is, and a lower bound when some are. */
-export function stateOf(states: readonly CostState[]): CostState {
-  const charged = states.filter((state) => state !== 'not_charged')
-  if (charged.length === 0) return 'not_charged'
-  if (charged.every((state) => state === 'unpriced')) return 'unpriced'
-  if (charged.some((state) => state === 'unpriced' || state === 'partly_priced')) return 'partly_priced'
-  return charged.includes('estimated') ? 'estimated' : 'priced'
-}
 
 const loggedLine = ({ dimension, count, unit, rate, amount, source, note }: CostLine, attempt: number): LoggedCostLine => ({
   attempt,

@@ -3,7 +3,7 @@ import { isRecalled } from '../attempts/attempt.ts'
 import type { RelayResult } from '../answers/relay.ts'
 import type { MatchedOperation } from '../front/match.ts'
 import type { AskedWork } from '../front/asked-work.ts'
-import { notCharged, priceUsage } from '../prices/price-usage.ts'
+import { notCharged } from '../prices/price-usage.ts'
 import type { Task } from '../front/operations.ts'
 import { fillCounts } from '../tokens/estimate-usage.ts'
 import { hasEnded } from '../dialects/answer-marks.ts'
@@ -16,6 +16,7 @@ import { type Charge, noCharge } from './charge.ts'
 import type { RequestBody } from '../wire/body.ts'
 import type { HeldUpload } from '../wire/recorded-length.ts'
 import { placeOf } from './region.ts'
+import { priceRuns } from './runs.ts'
 import { meter, type Metered, type MeteredRequest, withCounts } from './meter.ts'
 
 /** The facts of the exchange that an attempt belongs to. */
@@ -93,7 +94,8 @@ function priced(metered: Metered, { attempt, target }: Targeted, { exchange, pri
   const found = findPrices(query, prices)
   const facts = factsOf(metered, placeOf(target, found), exchange)
   const counts = isRouted(query) ? { ...metered.counts, routing: metered.promptTokens } : metered.counts
-  const cost = priceUsage({ counts, facts, reported: metered.reported, estimated: metered.estimated }, found)
+  const { reported, estimated: isEstimate, raw } = metered
+  const cost = priceRuns({ counts, facts, reported, estimated: isEstimate, raw }, { query, found, prices })
   const recalled = isRecalled(attempt)
   const charged = recalled || isPaidAhead(target, metered.raw) ? notCharged : cost
   const saved = recalled ? cost.amount : null

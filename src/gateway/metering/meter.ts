@@ -1,12 +1,13 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
 import type { RelayResult } from '../answers/relay.ts'
-import { type Counts, isDimension } from '../dialects/neutral/counts.ts'
+import { type Counts, isDimension, sumCounts } from '../dialects/neutral/counts.ts'
 import { disjointCounts, outputTokens, promptTokens } from '../dialects/neutral/disjoint.ts'
 import { noUsage, plainUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { readCounts } from '../dialects/read-counts.ts'
 import { reportedCost, type ServedFacts, servedFacts, transcribedMs } from '../dialects/served-facts.ts'
 import { type HeldUpload, modelOfUpload, recordedMs } from '../wire/recorded-length.ts'
+import { runsOf } from './runs.ts'
 import { billedSearches, type Bytes, withTools } from './tool-uses.ts'
 import { scanUsage } from '../dialects/usage-scan.ts'
 
@@ -97,7 +98,8 @@ interface Answer {
 function countsOf(request: MeteredRequest, answer: Answer): Pick<Metered, 'counts' | 'estimated' | 'inconsistent' | 'hasTokens'> {
   const read = answer.raw === null || answer.raw['estimated'] === true ? null : readCounts(answer.raw, request)
   if (read === null || !hasAny(read.counts)) return { ...unitsOf(request, answer), inconsistent: false, hasTokens: false }
-  const counts = withTools(read.counts, answer.bytes, request)
+  const runs = runsOf(answer.raw)
+  const counts = runs === null ? withTools(read.counts, answer.bytes, request) : (sumCounts(runs.map((run) => run.counts)) ?? read.counts)
   return { counts, estimated: false, inconsistent: read.inconsistent, hasTokens: true }
 }
 

@@ -42,11 +42,10 @@ function costOf(state: LoggedCost['state'], amount: string | null, more: object 
     recalled: false,
     slug: null,
     skipped: false,
-    ...more,
   }
   const figures = { reported: null, estimated: false, inconsistent: false, usage: null }
   const counts = { input: 100 }
-  const charges = [{ ...charge, ...figures, counts, facts: { ...facts, startedAt: day, promptTokens: 100 } }]
+  const charges = [{ ...charge, ...figures, counts, ...more, facts: { ...facts, startedAt: day, promptTokens: 100 } }]
   return { state, amount, catalogue: 'old', saved: null, lines: [], unpriced: [], charges }
 }
 
@@ -119,6 +118,17 @@ test.serial('filters go by what the logs are now; pages follow one another', asy
   t.like(second.body, { id, requests: 3, changed: 3, has_more: false })
   t.like((await recompute({ filters: { cost_state: ['unpriced'], model: ['gpt-4o'] } })).body, { requests: 0 })
   t.like((await recompute({ filters: { provider: ['anthropic'] } })).body, { requests: 0 })
+})
+
+const run = (model: string, input: number, output: number) => ({ type: 'message', model, input_tokens: input, output_tokens: output })
+
+test.serial('a recompute of an answer that several models made prices each run again', async (t) => {
+  const usage = { input_tokens: 10, output_tokens: 20, iterations: [run('claude-sonnet-4-5', 100, 7), run('claude-opus-4-6', 10, 20)] }
+  const claude = { provider: 'anthropic', sent: 'claude-opus-4-6', usage, counts: { input: 110, output: 27 } }
+  const [id] = await log(acme, 'runs', [{ provider: 'anthropic', model: 'claude-opus-4-6', cost: costOf('unpriced', null, claude) }])
+  t.like(await recompute({ dry_run: false, filters: { model: ['claude-opus-4-6'] } }), { status: 200, body: { changed: 1 } })
+  // Sonnet 3.00 and 15.00, Opus 5.00 and 25.00: 300,000,000 + 105,000,000 + 50,000,000 + 500,000,000
+  t.like(await costBy(id), { total_pico_usd: '955000000' })
 })
 
 test.serial('the terms of an integration hold for what went by its provider', async (t) => {

@@ -102,6 +102,8 @@ const cases: readonly (readonly [
     true,
     { input: 10, output: 5 },
   ],
+  ['a count that is no whole number', chat, { prompt_tokens: 10, completion_tokens: 1.5 }, true, { input: 10 }],
+  ['a count that no number holds exactly', chat, { prompt_tokens: 2 ** 53 + 2, completion_tokens: 5 }, true, { output: 5 }],
   ['the responses API, a wrong total', responses, { input_tokens: 10, output_tokens: 5, total_tokens: 16 }, true, { input: 10, output: 5 }],
   [
     'Gemini, all adds up',

@@ -6,6 +6,7 @@ import { readMultipliers } from '../../../src/gateway/prices/multipliers.ts'
 import { customEntry } from '../../../src/gateway/prices/terms.ts'
 import { type Charged, charges, hello } from '../../support/charges.ts'
 import { foreignCharges } from '../../support/foreign-charges.ts'
+import { kindCharges } from '../../support/kind-charges.ts'
 import { oddCharges } from '../../support/odd-charges.ts'
 import { taskCharges } from '../../support/task-charges.ts'
 import { oracleCredential } from '../../support/dialects/oracle-credential.ts'
@@ -116,7 +117,7 @@ async function sentOf({ model, body = {}, form }: Charged): Promise<{ readonly b
   return { body: Buffer.from(await written.arrayBuffer()), type: written.headers.get('content-type') ?? '' }
 }
 
-for (const [name, charged] of Object.entries({ ...charges, ...oddCharges, ...foreignCharges, ...taskCharges })) {
+for (const [name, charged] of Object.entries({ ...charges, ...oddCharges, ...kindCharges, ...foreignCharges, ...taskCharges })) {
   const { provider, path = '/v1/chat/completions', answer, answerType = 'text/plain', status = 200, cutAt, ...wanted } = charged
   test.serial(`a charge: ${name}`, async (t) => {
     const isStream = typeof answer === 'string' && answer.startsWith('data:')

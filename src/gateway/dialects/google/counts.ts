@@ -1,6 +1,8 @@
 import type { Fields } from '../../../lib/json/fields.ts'
+import { toldCounts } from '../neutral/counts.ts'
 import { countOf, noUsage, sumOf, type TokenUsage } from '../neutral/token-usage.ts'
-import { saidList } from '../reading.ts'
+import { saidList, saidText } from '../reading.ts'
+import { kindsOf } from './billed.ts'
 
 /** Returns the tokens of one kind of content, of a list by kind. */
 function audioIn(usage: Fields, field: string): number | null {
@@ -19,8 +21,23 @@ export function readCounts(usage: Fields): TokenUsage {
     reasoning,
     audioInput: audioIn(usage, 'promptTokensDetails'),
     audioOutput: audioIn(usage, 'candidatesTokensDetails'),
+    apart: toldCounts(kindsOf(usage)),
   }
 }
+
+/** Gemini and Vertex AI name the tier that they served in their own words. */
+const tiers: Readonly<Record<string, string>> = {
+  standard: 'default',
+  flex: 'flex',
+  priority: 'priority',
+  ON_DEMAND: 'default',
+  ON_DEMAND_FLEX: 'flex',
+  ON_DEMAND_PRIORITY: 'priority',
+}
+
+/** Returns the tier that was served, in OpenAI's words; null: the answer does not say. */
+export const tierOf = (usage: Fields): string | null =>
+  tiers[saidText(usage, 'serviceTier') ?? saidText(usage, 'trafficType') ?? ''] ?? null
 
 const audioDetail = (count: number): readonly object[] => [{ modality: 'AUDIO', tokenCount: count }]
 

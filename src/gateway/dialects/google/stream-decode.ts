@@ -6,7 +6,7 @@ import { countOf } from '../neutral/token-usage.ts'
 import { saidFields, saidList, saidText } from '../reading.ts'
 import { hashedId } from '../tool-calls.ts'
 import { CandidateDecoder } from './candidate-decode.ts'
-import { readCounts } from './counts.ts'
+import { readCounts, tierOf } from './counts.ts'
 import { decodeError } from './error-codec.ts'
 import { blockedFinish } from './finish.ts'
 
@@ -50,7 +50,7 @@ class GoogleDecoder implements StreamDecoder {
     const feedback = saidFields(json, 'promptFeedback')
     if (feedback !== null && this.#candidates.size === 0) this.#block(feedback, events)
     const usage = saidFields(json, 'usageMetadata')
-    if (usage !== null) events.push({ type: 'usage', usage: readCounts(usage), tier: null })
+    if (usage !== null) events.push({ type: 'usage', usage: readCounts(usage), tier: tierOf(usage) })
     return events
   }
 

@@ -79,3 +79,18 @@ export const isDimension = (name: string): name is Dimension => Object.hasOwn(di
  * that `reasoning` counts. Their sum is what the provider counted.
  */
 export type Counts = { readonly [Name in Dimension]?: number }
+
+/** Returns the sums of counts, dimension by dimension; null: there are none. */
+export function sumCounts(all: readonly (Counts | null)[]): Counts | null {
+  const known = all.filter((counts) => counts !== null)
+  if (known.length === 0) return null
+  const sum: Partial<Record<Dimension, number>> = {}
+  for (const counts of known) for (const name in counts) if (isDimension(name)) sum[name] = (sum[name] ?? 0) + (counts[name] ?? 0)
+  return sum
+}
+
+/** Returns the counts that are not 0; null: all are. */
+export function toldCounts(counts: Counts): Counts | null {
+  const told = Object.entries(counts).filter(([, count]) => count > 0)
+  return told.length === 0 ? null : Object.fromEntries(told)
+}

@@ -90,20 +90,47 @@ export function promptTokens(counts: Counts): number {
 export const outputTokens = ({ output = 0, reasoning = 0, output_audio: audio = 0, output_image: image = 0 }: Counts): number =>
   output + reasoning + audio + image
 
+const noCounts: Counts = {}
+/** The dimensions that no total of tokens has in it. */
+const besideTokens = [
+  'citation',
+  'web_search_low',
+  'web_search_medium',
+  'web_search_high',
+  'file_search',
+  'x_search',
+  'code_execution',
+  'code_session',
+] as const satisfies readonly Dimension[]
+
 /** Reads the counts of an answer that was translated, which are totals in one way whoever counted. */
 export function disjointCounts(usage: TokenUsage): ReadCounts {
   const collector = new Collector()
-  const hour = usage.cacheWriteHour ?? 0
-  collector.whole(usage.input ?? 0)
-  collector.part('cache_read', usage.cacheRead ?? 0)
-  collector.part('cache_write_1h', hour)
-  collector.part('cache_write', Math.max(0, (usage.cacheWrite ?? 0) - hour))
-  collector.part('input_audio', usage.audioInput ?? 0)
-  collector.rest('input')
+  const apart = usage.apart ?? noCounts
+  addInput(collector, usage, apart)
   collector.whole(usage.output ?? 0)
   collector.part('output_audio', usage.audioOutput ?? 0)
+  addParts(collector, apart, ['output_image', 'output_video'])
   collector.part('reasoning', usage.reasoning ?? 0)
   collector.rest('output')
   collector.add('web_search', usage.searches ?? 0)
+  for (const name of besideTokens) collector.add(name, apart[name] ?? 0)
   return collector.read()
+}
+
+function addInput(collector: Collector, usage: TokenUsage, apart: Counts): void {
+  const hour = usage.cacheWriteHour ?? 0
+  const { cache_read_audio: cachedAudio = 0, cache_read_image: cachedImage = 0 } = apart
+  collector.whole(usage.input ?? 0)
+  addParts(collector, apart, ['cache_read_audio', 'cache_read_image'])
+  collector.part('cache_read', Math.max(0, (usage.cacheRead ?? 0) - cachedAudio - cachedImage))
+  collector.part('cache_write_1h', hour)
+  collector.part('cache_write', Math.max(0, (usage.cacheWrite ?? 0) - hour))
+  collector.part('input_audio', Math.max(0, (usage.audioInput ?? 0) - cachedAudio))
+  addParts(collector, apart, ['input_image', 'input_video'])
+  collector.rest('input')
+}
+
+function addParts(collector: Collector, counts: Counts, names: readonly Dimension[]): void {
+  for (const name of names) collector.part(name, counts[name] ?? 0)
 }

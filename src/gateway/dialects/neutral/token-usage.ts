@@ -1,3 +1,4 @@
+import type { Counts } from './counts.ts'
 import type { Usage } from './usage.ts'
 
 /** Tokens of one answer, summed in one way whoever counted. Null: the provider did not say. */
@@ -15,6 +16,8 @@ export interface TokenUsage {
   readonly audioOutput: number | null
   /** Searches in the web that the vendor ran. */
   readonly searches: number | null
+  /** Counts that have rates of their own and no field here: kinds of tokens within `input`, `cacheRead` and `output`, and calls beside them. */
+  readonly apart: Counts | null
 }
 
 export const noUsage: TokenUsage = {
@@ -27,6 +30,7 @@ export const noUsage: TokenUsage = {
   audioInput: null,
   audioOutput: null,
   searches: null,
+  apart: null,
 }
 
 /** Returns what two counts of one answer say together: the later one wins where it says something. Counts are totals, never differences. */
@@ -43,6 +47,7 @@ export const mergeUsage = (before: TokenUsage | null, later: TokenUsage): TokenU
         audioInput: later.audioInput ?? before.audioInput,
         audioOutput: later.audioOutput ?? before.audioOutput,
         searches: later.searches ?? before.searches,
+        apart: later.apart ?? before.apart,
       }
 
 /** Returns a count of tokens; null for all that is none. */

@@ -1,8 +1,36 @@
 import type { Fields } from '../../../lib/json/fields.ts'
+import type { Counts, Dimension } from '../neutral/counts.ts'
 import { Collector, countAt, fieldsIn, type ReadCounts } from '../neutral/disjoint.ts'
 
 /** Hosts whose `completion_tokens` leave out what the model thought, although the total has it. */
 const thoughtsApart: ReadonlySet<string> = new Set(['google', 'vertex-ai'])
+
+/** Returns what has rates of its own, apart from sound that was not cached: kinds of tokens within their totals, and what stands beside them. */
+export function kindsOf(usage: Fields): Counts {
+  const fee = feeOf(usage)
+  return {
+    cache_read_audio: cachedAudioOf(usage),
+    input_image: countAt(usage, 'prompt_tokens_details', 'image_tokens'),
+    output_image: countAt(usage, 'completion_tokens_details', 'image_tokens'),
+    citation: countAt(usage, 'citation_tokens'),
+    ...(fee !== null && { [fee]: 1 }),
+  }
+}
+
+const cachedAudioOf = (usage: Fields): number =>
+  countAt(fieldsIn(fieldsIn(usage, 'prompt_tokens_details'), 'cached_tokens_details'), 'audio_tokens')
+
+/** Perplexity's fee for a request, by how much of what it found the model reads; models that count their searches pay for those instead. */
+const searchesBySize: Readonly<Record<string, Dimension>> = {
+  low: 'web_search_low',
+  medium: 'web_search_medium',
+  high: 'web_search_high',
+}
+
+function feeOf(usage: Fields): Dimension | null {
+  const size = usage['search_context_size']
+  return typeof size === 'string' && countAt(usage, 'num_search_queries') === 0 ? (searchesBySize[size] ?? null) : null
+}
 
 /**
  * Reads the usage of chat and text completions and of embeddings. Cached and written tokens and those of audio are within
@@ -15,7 +43,7 @@ export function readCounts(usage: Fields, provider: string): ReadCounts {
   // Some hosts tell the total of an embedding alone.
   const prompt = countAt(usage, 'prompt_tokens') || (completion === 0 ? total : 0)
   const cached = cachedOf(usage)
-  const cachedAudio = countAt(fieldsIn(fieldsIn(usage, 'prompt_tokens_details'), 'cached_tokens_details'), 'audio_tokens')
+  const cachedAudio = cachedAudioOf(usage)
   collector.whole(prompt)
   collector.part('cache_read_audio', cachedAudio)
   collector.part('cache_read', Math.max(0, cached - cachedAudio))
@@ -33,6 +61,8 @@ export function readCounts(usage: Fields, provider: string): ReadCounts {
   collector.rest('output')
   collector.add('citation', countAt(usage, 'citation_tokens'))
   collector.add('web_search', countAt(usage, 'num_search_queries'))
+  const fee = feeOf(usage)
+  if (fee !== null) collector.add(fee, 1)
   return collector.read()
 }
 

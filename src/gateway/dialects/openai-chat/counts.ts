@@ -1,6 +1,8 @@
 import type { Fields } from '../../../lib/json/fields.ts'
+import { toldCounts } from '../neutral/counts.ts'
 import { countOf, noUsage, sumOf, type TokenUsage } from '../neutral/token-usage.ts'
 import { saidFields } from '../reading.ts'
+import { kindsOf } from './billed.ts'
 
 const nothing: Fields = {}
 
@@ -13,8 +15,10 @@ export function readCounts(usage: Fields): TokenUsage {
     saidFields(usage, 'prompt_tokens_details') ?? nothing,
     saidFields(usage, 'completion_tokens_details') ?? nothing,
   ]
-  const cacheRead = countOf(prompt['cached_tokens'] ?? usage['prompt_cache_hit_tokens'])
-  const reasoning = countOf(completion['reasoning_tokens'])
+  const cacheRead = countOf(
+    prompt['cached_tokens'] ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'] ?? usage['cached_prompt_text_tokens'],
+  )
+  const reasoning = countOf(completion['reasoning_tokens'] ?? usage['reasoning_tokens'])
   return {
     ...noUsage,
     input: readInput(usage, cacheRead),
@@ -24,6 +28,8 @@ export function readCounts(usage: Fields): TokenUsage {
     reasoning,
     audioInput: countOf(prompt['audio_tokens']),
     audioOutput: countOf(completion['audio_tokens']),
+    searches: countOf(usage['num_search_queries']),
+    apart: toldCounts(kindsOf(usage)),
   }
 }
 

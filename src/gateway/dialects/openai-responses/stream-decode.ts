@@ -7,7 +7,7 @@ import { type Finish, finishOf } from '../neutral/finish.ts'
 import { countOf } from '../neutral/token-usage.ts'
 import { saidFields, saidList, saidText } from '../reading.ts'
 import { ItemDecoder } from './item-decode.ts'
-import { readUsage } from './usage-decode.ts'
+import { usageOf } from './usage-decode.ts'
 
 const ping: readonly NeutralEvent[] = [{ type: 'ping' }]
 const none: readonly NeutralEvent[] = []
@@ -77,7 +77,7 @@ class ResponseDecoder implements StreamDecoder {
     this.#rest(response, events)
     this.#state = 'over'
     const usage = saidFields(response, 'usage')
-    if (usage !== null) events.push({ type: 'usage', usage: readUsage(usage), tier: saidText(response, 'service_tier') })
+    if (usage !== null) events.push({ type: 'usage', usage: usageOf(usage, response), tier: saidText(response, 'service_tier') })
     events.push({ type: 'finish', choice: 0, finish: finishOfResponse(response, this.#called) }, { type: 'end' })
   }
 
@@ -125,7 +125,7 @@ class ResponseDecoder implements StreamDecoder {
     const usage = response === null ? null : saidFields(response, 'usage')
     return response === null || usage === null
       ? [error]
-      : [{ type: 'usage', usage: readUsage(usage), tier: saidText(response, 'service_tier') }, error]
+      : [{ type: 'usage', usage: usageOf(usage, response), tier: saidText(response, 'service_tier') }, error]
   }
 }
 

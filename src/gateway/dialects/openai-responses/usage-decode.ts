@@ -1,11 +1,14 @@
 import type { Fields } from '../../../lib/json/fields.ts'
+import { toldCounts } from '../neutral/counts.ts'
 import { countOf, noUsage, type TokenUsage } from '../neutral/token-usage.ts'
-import { saidFields } from '../reading.ts'
+import { saidFields, saidList } from '../reading.ts'
+import { soldTools } from './sold-tools.ts'
 
 const nothing: Fields = {}
 
-/** Reads token counts: every part is within the total of its side. */
-export function readUsage(usage: Fields): TokenUsage {
+/** Reads token counts, in which every part is within the total of its side, and counts the tools that the provider ran for a response. */
+export function usageOf(usage: Fields, response: Fields): TokenUsage {
+  const { web_search: searches = null, ...apart } = soldTools(saidList(response, 'output'))
   const input = saidFields(usage, 'input_tokens_details') ?? nothing
   const output = saidFields(usage, 'output_tokens_details') ?? nothing
   return {
@@ -15,5 +18,7 @@ export function readUsage(usage: Fields): TokenUsage {
     cacheWrite: countOf(input['cache_write_tokens']),
     output: countOf(usage['output_tokens']),
     reasoning: countOf(output['reasoning_tokens']),
+    searches,
+    apart: toldCounts(apart),
   }
 }
