@@ -12,7 +12,7 @@ const token =
 export function splitStatements(sql: string): readonly Statement[] {
   const statements: Statement[] = []
   const lineAt = lineCounter(sql)
-  /** Where the statement of now begins; null between two of them. */
+  /** Place where the statement of now begins; null between two of them. */
   let begin: number | null = null
   const endAt = (end: number) => {
     if (begin !== null) statements.push({ text: sql.slice(begin, end).trimEnd(), line: lineAt(begin) })
