@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { LogStoreError } from '../src/app/log-store/log-store.ts'
 import { openLogStore } from '../src/app/log-store/open-log-store.ts'
+import { workloadOf } from '../src/app/secret-managers/workload-of.ts'
 import { loadConfig } from '../src/config/index.ts'
 import type { Egress } from '../src/gateway/egress/egress.ts'
 import { createEgress } from '../src/gateway/egress/create-egress.ts'
@@ -199,9 +200,9 @@ const egressWithTokens: Egress = {
 }
 
 const storeAt = (env: Server['env']) => {
-  const { logStore } = loadConfig({ DB_HOST: 'localhost', ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'), ...env })
+  const { logStore, identity } = loadConfig({ DB_HOST: 'localhost', ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'), ...env })
   if (logStore === null) throw new Error('the settings name no log store')
-  return openLogStore(logStore, { egress: egressWithTokens, now: Date.now })
+  return openLogStore(logStore, { egress: egressWithTokens, now: Date.now, workload: workloadOf(identity, new Set()) })
 }
 
 const key = '90/0198-org/0198-workspace/2026/11/23/06/0198-log.json'

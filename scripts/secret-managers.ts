@@ -3,7 +3,7 @@
 // Azure Key Vault has no server to run; the tests emulate it.
 import { spawn } from 'node:child_process'
 import { freePort } from '../src/app/database/embedded/port.ts'
-import { workloadOf } from '../src/app/secret-managers/open-signing.ts'
+import { workloadOf } from '../src/app/secret-managers/workload-of.ts'
 import { loadConfig } from '../src/config/index.ts'
 import { createEgress } from '../src/gateway/egress/create-egress.ts'
 import type { Egress } from '../src/gateway/egress/egress.ts'

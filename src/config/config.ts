@@ -87,18 +87,17 @@ export interface LogStoreConfig {
   readonly sse: SseType | null
   readonly kmsKey: string | null
   readonly bucketKey: boolean
-  /** The workload's own role at AWS, and the file with its token. */
-  readonly workloadRole: string | null
-  readonly webIdentityFile: string | null
   /** Of Azure Storage. */
   readonly account: string
   readonly container: string
   readonly accountKey: Secret | null
-  readonly azureMode: 'default' | 'entra' | 'workload'
+  readonly azureMode: 'default' | 'entra' | 'workload' | 'managed'
   readonly tenantId: string
   readonly clientId: string
   readonly clientSecret: Secret | null
   readonly federatedTokenFile: string
+  /** `workload`: Google's metadata server gives the token. */
+  readonly googleMode: 'default' | 'workload'
   /** Of a workload identity pool at Google. */
   readonly federationAudience: string
   readonly serviceAccount: string | null

@@ -25,8 +25,6 @@ export function logStoreOf(values: Values): LogStoreConfig | null {
     sse: orNull(values.SSE_ENCRYPTION_TYPE),
     kmsKey: orNull(values.KMS_KEY_ID),
     bucketKey: values.KMS_BUCKET_KEY_ENABLED,
-    workloadRole: orNull(values.AWS_ROLE_ARN),
-    webIdentityFile: orNull(values.AWS_WEB_IDENTITY_TOKEN_FILE),
     account: orEmpty(values.AZURE_STORAGE_ACCOUNT),
     container: orEmpty(values.AZURE_STORAGE_CONTAINER),
     accountKey: orNull(values.AZURE_STORAGE_KEY),
@@ -35,6 +33,7 @@ export function logStoreOf(values: Values): LogStoreConfig | null {
     clientId: orEmpty(values.AZURE_ENTRA_CLIENT_ID),
     clientSecret: orNull(values.AZURE_ENTRA_CLIENT_SECRET),
     federatedTokenFile: orEmpty(values.AZURE_FEDERATED_TOKEN_FILE),
+    googleMode: values.GCP_AUTH_MODE,
     federationAudience: orEmpty(values.GCP_WIF_AUDIENCE),
     serviceAccount: orNull(values.GCP_WIF_SERVICE_ACCOUNT_EMAIL),
   }
@@ -43,28 +42,49 @@ export function logStoreOf(values: Values): LogStoreConfig | null {
 const orNull = <T>(value: T | undefined): T | null => value ?? null
 const orEmpty = (value: string | undefined): string => value ?? ''
 
+interface Needed {
+  readonly name: SettingName
+  readonly because: string
+}
+
 /** Returns the settings that the chosen store needs and does not have. */
-export function missingForLogStore(values: Values): readonly { readonly name: SettingName; readonly because: string }[] {
+export function missingForLogStore(values: Values): readonly Needed[] {
   const kind = values.LOG_STORE
   if (kind === 'none') return []
-  const mode = values.AZURE_AUTH_MODE
-  const needed = [
-    ...(needs[kind] ?? []).map((name) => ({ name, because: `LOG_STORE is ${kind}` })),
-    ...(kind === 'azure' ? (azureNeeds[mode] ?? []).map((name) => ({ name, because: `AZURE_AUTH_MODE is ${mode}` })) : []),
-    ...(signsInToAws.has(kind) && values.AWS_WEB_IDENTITY_TOKEN_FILE === undefined
-      ? [{ name: 'LOG_STORE_ACCESS_KEY' as const, because: 'AWS_WEB_IDENTITY_TOKEN_FILE is not given' }]
-      : []),
-    ...(values.LOG_STORE_ACCESS_KEY === undefined || kind === 'local' || kind === 'azure'
-      ? []
-      : [{ name: 'LOG_STORE_SECRET_KEY' as const, because: 'LOG_STORE_ACCESS_KEY is given' }]),
-    ...(signsInToAws.has(kind) && values.LOG_STORE_ACCESS_KEY === undefined
-      ? [{ name: 'AWS_ROLE_ARN' as const, because: 'AWS_WEB_IDENTITY_TOKEN_FILE is given' }]
-      : []),
-  ]
+  const needed = [...named(needs[kind], `LOG_STORE is ${kind}`), ...modeNeeds(values, kind), ...keyNeeds(values, kind)]
   return needed.filter(({ name }) => values[name] === undefined)
 }
 
+const named = (names: readonly SettingName[] | undefined, because: string): readonly Needed[] =>
+  (names ?? []).map((name) => ({ name, because }))
+
+/** Returns what the ways need by which a store of Azure and Google signs in. */
+function modeNeeds({ AZURE_AUTH_MODE: azureMode, GCP_AUTH_MODE: googleMode }: Values, kind: Kind): readonly Needed[] {
+  if (kind === 'azure') return named(azureNeeds[azureMode], `AZURE_AUTH_MODE is ${azureMode}`)
+  return googleMode === 'default' ? named(googleNeeds[kind], `LOG_STORE is ${kind}, and GCP_AUTH_MODE is default`) : []
+}
+
+/** Returns what keys and roles need of each other. */
+function keyNeeds(values: Values, kind: Kind): readonly Needed[] {
+  if (kind === 'local' || kind === 'azure') return []
+  if (values.LOG_STORE_ACCESS_KEY !== undefined) return named(['LOG_STORE_SECRET_KEY'], 'LOG_STORE_ACCESS_KEY is given')
+  if (!signsInToAws.has(kind)) return []
+  if (values.AWS_WEB_IDENTITY_TOKEN_FILE !== undefined) return named(['AWS_ROLE_ARN'], 'AWS_WEB_IDENTITY_TOKEN_FILE is given')
+  return isWithoutIdentity(values, kind) ? named(['LOG_STORE_ACCESS_KEY'], 'AWS_WEB_IDENTITY_TOKEN_FILE is not given') : []
+}
+
 const signsInToAws: ReadonlySet<Kind> = new Set<Kind>(['s3', 's3_assume', 'gcs_assume'])
+
+/** By what a workload signs in to AWS, and, with the last two, to Google. Instances are not asked: each has an answer, right or not. */
+const identities = ['AWS_ACCESS_KEY_ID', 'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI', 'AWS_CONTAINER_CREDENTIALS_FULL_URI'] as const
+const googleIdentities = ['GCP_WIF_TOKEN_FILE', 'GCP_WIF_TOKEN_URL'] as const
+
+function isWithoutIdentity(values: Values, kind: Kind): boolean {
+  if (kind === 'gcs_assume' && values.GCP_AUTH_MODE === 'workload') return false
+  const found = kind === 'gcs_assume' ? [...identities, ...googleIdentities] : identities
+  return found.every((name) => values[name] === undefined)
+}
+
 const bucket = 'LOG_STORE_GENERATIONS_BUCKET'
 
 /** By kinds. A word that is no kind has been refused already. */
@@ -73,10 +93,13 @@ const needs: Readonly<Record<string, readonly SettingName[]>> = {
   s3: [bucket],
   s3_assume: [bucket, 'LOG_STORE_AWS_ROLE_ARN'],
   s3_custom: [bucket, 'LOG_STORE_BASEPATH', 'LOG_STORE_ACCESS_KEY'],
-  gcs: [bucket, 'LOG_STORE_ACCESS_KEY'],
-  gcs_assume: [bucket, 'GCP_WIF_AUDIENCE'],
+  gcs: [bucket],
+  gcs_assume: [bucket],
   azure: ['AZURE_STORAGE_ACCOUNT', 'AZURE_STORAGE_CONTAINER'],
 }
+
+/** Without the token that Google's metadata server gives. */
+const googleNeeds: Readonly<Record<string, readonly SettingName[]>> = { gcs: ['LOG_STORE_ACCESS_KEY'], gcs_assume: ['GCP_WIF_AUDIENCE'] }
 
 const azureNeeds: Readonly<Record<string, readonly SettingName[]>> = {
   default: ['AZURE_STORAGE_KEY'],

@@ -18,7 +18,7 @@ export const logStoreSettings = {
     example: 'eu-central-1',
   }),
   LOG_STORE_ACCESS_KEY: optional(secret, {
-    desc: 'The access key of `s3`, `s3_custom` and `gcs` (there: of an HMAC key). Without it the token in `AWS_WEB_IDENTITY_TOKEN_FILE` signs in.',
+    desc: 'The access key of `s3`, `s3_custom` and `gcs` (there: of an HMAC key). Without it the identity of the workload signs in.',
     example: 'AKIA…',
     secret: true,
   }),
@@ -66,8 +66,8 @@ export const logStoreSettings = {
     example: 'a long base64 text',
     secret: true,
   }),
-  AZURE_AUTH_MODE: setting(choice(['default', 'entra', 'workload'] as const), 'default', {
-    desc: 'How `azure` signs in: with the key of the account, as an Entra application with a secret, or with the token in `AZURE_FEDERATED_TOKEN_FILE`.',
+  AZURE_AUTH_MODE: setting(choice(['default', 'entra', 'workload', 'managed'] as const), 'default', {
+    desc: 'How `azure` signs in: with the key of the account, as an Entra application with a secret, with the token in `AZURE_FEDERATED_TOKEN_FILE`, or as the managed identity of the machine.',
     example: 'workload',
   }),
   AZURE_ENTRA_TENANT_ID: optional(text(255), {
@@ -83,6 +83,10 @@ export const logStoreSettings = {
   AZURE_FEDERATED_TOKEN_FILE: optional(text(4096), {
     desc: 'The file with the token of the workload, by which it signs in to Entra. Azure Kubernetes Service sets it.',
     example: '/var/run/secrets/azure/tokens/azure-identity-token',
+  }),
+  GCP_AUTH_MODE: setting(choice(['default', 'workload'] as const), 'default', {
+    desc: 'How `gcs` and `gcs_assume` sign in: `default` with an HMAC key, and by workload identity federation; `workload` with the token that the metadata server of GKE or Compute Engine gives the service account.',
+    example: 'workload',
   }),
   GCP_WIF_AUDIENCE: optional(text(1024), {
     desc: 'The provider of the workload identity pool for `gcs_assume`, and for integrations with `vertex_auth_type: workload` that name none.',

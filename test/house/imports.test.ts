@@ -58,7 +58,7 @@ for (const [folder, allowed] of rules)
 const gatewayDoors: readonly string[] = [
   'gateway ports batches/ask-batch batches/batch-cost exchange/exchange exchange/node-exchange',
   'front/fronts front/match front/operations front/bounds/validate pipeline',
-  'credentials/auth-request credentials/authorize credentials/azure-storage credentials/entra credentials/google-federation credentials/signing credentials/sigv4 credentials/web-identity credentials/workload/workload',
+  'credentials/auth-request credentials/authorize credentials/azure-storage credentials/entra credentials/google-federation credentials/signing credentials/sigv4 credentials/web-identity credentials/workload/workload credentials/workload/aws-identity credentials/workload/azure-identity credentials/workload/google-identity',
   'secrets/read-secret secrets/secret-cache secrets/secret-reference secrets/test-secret egress/metadata-services',
   'callers/identify callers/failed-credentials callers/tokens/jwks callers/tokens/tokens callers/tokens/token-refusals',
   'checks/check checks/guardrail checks/guardrail.schema checks/partners/plugins checks/registry checks/secrets',

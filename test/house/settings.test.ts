@@ -27,6 +27,8 @@ const places: Partial<Record<SettingName, string>> = {
   AWS_ACCESS_KEY_ID: 'keys',
   AWS_SECRET_ACCESS_KEY: 'keys',
   AWS_SESSION_TOKEN: 'sessionToken',
+  AWS_ROLE_ARN: 'webIdentity',
+  AWS_WEB_IDENTITY_TOKEN_FILE: 'webIdentity',
   AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: 'container',
   AWS_CONTAINER_CREDENTIALS_FULL_URI: 'container',
   AWS_EC2_METADATA_DISABLED: 'instance',

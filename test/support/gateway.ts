@@ -1,4 +1,4 @@
-import { workloadOf } from '../../src/app/secret-managers/open-signing.ts'
+import { workloadOf } from '../../src/app/secret-managers/workload-of.ts'
 import { loadConfig } from '../../src/config/index.ts'
 import type { Signing } from '../../src/gateway/credentials/signing.ts'
 import type { AnswerStore, CachedAnswer } from '../../src/gateway/cache/answer-store.ts'

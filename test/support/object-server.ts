@@ -2,7 +2,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { AwsV4Signer } from 'aws4fetch'
 
-/** A PUT or GET, as an object server saw it. */
+/** A request, as an object server saw it. */
 export interface ObjectCall {
   readonly method: string
   readonly path: string
@@ -23,12 +23,12 @@ export interface ObjectServer {
 export const s3Keys = { accessKeyId: 'AKIDTEST', secretAccessKey: 'a secret of S3' }
 export const azureAccount = { account: 'gatehouse', key: Buffer.from('a key of Azure storage').toString('base64') }
 
-/** Starts a server that speaks S3, or the blobs of Azure. */
-export async function startObjectServer(speaks: 's3' | 'azure', region = 'eu-central-1'): Promise<ObjectServer> {
+/** Starts a server that speaks S3, the blobs of Azure, or the JSON API of Google, which takes any token of the metadata server. */
+export async function startObjectServer(speaks: 's3' | 'azure' | 'google', region = 'eu-central-1'): Promise<ObjectServer> {
   const objects = new Map<string, Buffer>()
   const calls: ObjectCall[] = []
   let fault: ((call: ObjectCall, response: ServerResponse) => boolean) | null = null
-  const isSigned = { s3: (call: ObjectCall) => isSignedForS3(call, region), azure: isSignedForAzure }[speaks]
+  const isSigned = { s3: (call: ObjectCall) => isSignedForS3(call, region), azure: isSignedForAzure, google: hasGoogleToken }[speaks]
 
   const put = (call: ObjectCall, response: ServerResponse) => {
     if (call.headers['content-md5'] !== hash('md5', call.body, 'base64')) end(response, 400, '<Error><Code>BadDigest</Code></Error>')
@@ -38,11 +38,20 @@ export async function startObjectServer(speaks: 's3' | 'azure', region = 'eu-cen
       end(response, speaks === 's3' ? 200 : 201)
     }
   }
+  const upload = (call: ObjectCall, response: ServerResponse) => {
+    const { bucket, said, object } = readUpload(call)
+    if (said.md5Hash !== hash('md5', object, 'base64')) end(response, 400, '{"error":{"errors":[{"reason":"invalid"}]}}')
+    else {
+      objects.set(`/${bucket}/${said.name}`, object)
+      end(response, 200, '{}')
+    }
+  }
   const answer = async (call: ObjectCall, response: ServerResponse) => {
     if (fault?.(call, response) === true) return
-    const found = objects.get(call.path)
+    const found = objects.get(speaks === 'google' ? googlePath(call.path) : call.path)
     if (!(await isSigned(call))) end(response, 403, '<Error><Code>SignatureDoesNotMatch</Code><Secret>x</Secret></Error>')
     else if (call.method === 'PUT') put(call, response)
+    else if (call.method === 'POST') upload(call, response)
     else if (found === undefined) end(response, 404, '<Error><Code>NoSuchKey</Code></Error>')
     else end(response, 200, found)
   }
@@ -125,3 +134,25 @@ function isSignedForAzure({ method, path, headers, body }: ObjectCall): boolean 
   const right = Buffer.from(`SharedKey ${azureAccount.account}:${expected}`)
   return proof.length === right.length && timingSafeEqual(proof, right)
 }
+
+const hasGoogleToken = ({ headers }: ObjectCall): boolean => /^Bearer google-\d+$/.test(headers.authorization ?? '')
+
+/** cloud.google.com/storage/docs/json_api: `/storage/v1/b/BUCKET/o/OBJECT?alt=media` */
+const googlePath = (path: string): string => {
+  const [, bucket = '', name = ''] = /^\/storage\/v1\/b\/([^/]+)\/o\/([^/?]+)\?alt=media$/.exec(path) ?? []
+  return `/${decodeURIComponent(bucket)}/${decodeURIComponent(name)}`
+}
+
+/** cloud.google.com/storage/docs/uploading-objects: what is said of an object, and the object, in two parts. */
+function readUpload({ path, headers, body }: ObjectCall) {
+  const [, bucket = ''] = /^\/upload\/storage\/v1\/b\/([^/]+)\/o\?uploadType=multipart$/.exec(path) ?? []
+  const [, boundary = ''] = /^multipart\/related; boundary=(\S+)$/.exec(headers['content-type'] ?? '') ?? []
+  const [, said = '', object = ''] = body.toString('latin1').split(`--${boundary}`)
+  return {
+    bucket: decodeURIComponent(bucket),
+    said: JSON.parse(contentOf(said).toString()) as { readonly name: string; readonly md5Hash: string },
+    object: contentOf(object),
+  }
+}
+
+const contentOf = (part: string) => Buffer.from(part.slice(part.indexOf('\r\n\r\n') + 4, -2), 'latin1')

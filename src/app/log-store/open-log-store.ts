@@ -3,22 +3,31 @@ import { authorize } from '../../gateway/credentials/authorize.ts'
 import type { AuthDeps } from '../../gateway/credentials/auth-request.ts'
 import { signBlobRequest } from '../../gateway/credentials/azure-storage.ts'
 import { awsSubject, federatedToken } from '../../gateway/credentials/google-federation.ts'
+import { awsIdentity } from '../../gateway/credentials/workload/aws-identity.ts'
+import { managedToken } from '../../gateway/credentials/workload/azure-identity.ts'
+import { metadataToken, workloadSubject } from '../../gateway/credentials/workload/google-identity.ts'
+import type { Workload } from '../../gateway/credentials/workload/workload.ts'
 import { entraToken, type EntraProof } from '../../gateway/credentials/entra.ts'
 import type { AwsKeys } from '../../gateway/credentials/sigv4.ts'
-import { assumeRoleByToken, readToken } from '../../gateway/credentials/web-identity.ts'
+import { readToken } from '../../gateway/credentials/web-identity.ts'
 import { type Auth, sigv4 } from '../../gateway/providers/provider.ts'
 import { googleObjects } from './google-objects.ts'
 import { createLocalStore } from './local-store.ts'
 import type { LogStore } from './log-store.ts'
 import { createObjectStore, type ObjectPlace, type ObjectRequest } from './object-store.ts'
 
+/** The services of authorization, with the identity that signs in where no key is stored. */
+export interface StoreDeps extends AuthDeps {
+  readonly workload: Workload
+}
+
 /** Opens the store that the settings name. Nothing is asked of it yet. */
-export function openLogStore(config: LogStoreConfig, deps: AuthDeps): LogStore {
+export function openLogStore(config: LogStoreConfig, deps: StoreDeps): LogStore {
   if (config.kind === 'local') return createLocalStore(config.folder)
   return createObjectStore(places[config.kind](config, deps), { egress: deps.egress, timeoutMs: config.timeoutMs })
 }
 
-type MakePlace = (config: LogStoreConfig, deps: AuthDeps) => ObjectPlace
+type MakePlace = (config: LogStoreConfig, deps: StoreDeps) => ObjectPlace
 
 const s3: MakePlace = (config, deps) => ({
   name: `${config.kind} ${config.bucket}`,
@@ -41,17 +50,24 @@ const azure: MakePlace = (config, deps) => ({
   },
 })
 
-const googleByFederation: MakePlace = (config, deps) => ({
-  name: `gcs_assume ${config.bucket}`,
+/** Google takes tokens at its JSON API, which demands a digest of a locked bucket's objects too. */
+const googleByToken: MakePlace = (config, deps) => ({
+  name: `${config.kind} ${config.bucket}`,
   base: config.endpoint ?? googleHost,
   api: googleObjects(config.bucket),
   putHeaders: [],
-  async authorize() {
-    const { federationAudience: audience, serviceAccount, region } = config
-    const subject = async () => awsSubject(await awsKeysOf(config, deps), { region, audience, now: deps.now() })
-    return ['authorization', `Bearer ${await federatedToken({ audience, serviceAccount, subject }, deps)}`]
-  },
+  authorize: async () => ['authorization', `Bearer ${await googleToken(config, deps)}`],
 })
+
+/** The token that Google gives the workload, else one for the identity that it has in another cloud. */
+async function googleToken(config: LogStoreConfig, deps: StoreDeps): Promise<string> {
+  if (config.googleMode === 'workload') return metadataToken(deps.workload, deps)
+  const { federationAudience: audience, serviceAccount, region } = config
+  const given = givenKeys(config)
+  const subject = async () =>
+    given === null ? workloadSubject({ audience, region }, deps.workload, deps) : awsSubject(given, { region, audience, now: deps.now() })
+  return federatedToken({ audience, serviceAccount, subject }, deps)
+}
 
 const googleHost = 'https://storage.googleapis.com'
 
@@ -60,8 +76,9 @@ const places: Readonly<Record<Exclude<LogStoreConfig['kind'], 'local'>, MakePlac
   s3_assume: s3,
   s3_custom: s3,
   // Google takes HMAC keys at its XML API alone, which is S3's.
-  gcs: (config, deps) => s3({ ...config, endpoint: config.endpoint ?? googleHost }, deps),
-  gcs_assume: googleByFederation,
+  gcs: (config, deps) =>
+    config.googleMode === 'workload' ? googleByToken(config, deps) : s3({ ...config, endpoint: config.endpoint ?? googleHost }, deps),
+  gcs_assume: googleByToken,
   azure,
 }
 
@@ -78,16 +95,12 @@ const encryptionHeaders = ({ sse, kmsKey, bucketKey }: LogStoreConfig): readonly
   ...(sse === 'aws:kms' && bucketKey ? ['x-amz-server-side-encryption-bucket-key-enabled', 'true'] : []),
 ]
 
-/** The given keys, else those of the workload's own role. */
-async function awsKeysOf(config: LogStoreConfig, deps: AuthDeps): Promise<AwsKeys> {
-  const { accessKey, secretKey, region, workloadRole, webIdentityFile } = config
-  if (accessKey !== null || webIdentityFile === null)
-    return { accessKeyId: accessKey?.reveal() ?? '', secretAccessKey: secretKey?.reveal() ?? '', sessionToken: null }
-  return assumeRoleByToken({ region, roleArn: workloadRole ?? '', tokenFile: webIdentityFile }, deps)
-}
+/** The keys of the settings; null: the workload signs in. */
+const givenKeys = ({ accessKey, secretKey }: LogStoreConfig): AwsKeys | null =>
+  accessKey === null ? null : { accessKeyId: accessKey.reveal(), secretAccessKey: secretKey?.reveal() ?? '', sessionToken: null }
 
-async function signS3(request: ObjectRequest, config: LogStoreConfig, deps: AuthDeps): Promise<readonly string[]> {
-  const keys = await awsKeysOf(config, deps)
+async function signS3(request: ObjectRequest, config: LogStoreConfig, deps: StoreDeps): Promise<readonly string[]> {
+  const keys = givenKeys(config) ?? (await awsIdentity(deps.workload, config.region, deps))
   const role = config.kind === 's3_assume' ? config.assumedRole : null
   return proofOf(request, sigv4('s3'), {
     aws_auth_type: role === null ? 'accessKey' : 'assumedRole',
@@ -100,15 +113,19 @@ async function signS3(request: ObjectRequest, config: LogStoreConfig, deps: Auth
   })(deps)
 }
 
-async function entraHeaders(config: LogStoreConfig, deps: AuthDeps): Promise<readonly string[]> {
+async function entraHeaders(config: LogStoreConfig, deps: StoreDeps): Promise<readonly string[]> {
   const { tenantId: tenant, clientId, federatedTokenFile: file } = config
+  if (config.azureMode === 'managed')
+    return ['authorization', `Bearer ${await managedToken({ scope: azureScope, clientId: null }, deps.workload, deps)}`]
   const proof: EntraProof =
     config.azureMode === 'workload'
       ? { kind: 'assertion', file, read: () => readToken(file, 'Microsoft Entra') }
       : { kind: 'secret', secret: config.clientSecret?.reveal() ?? '' }
-  const token = await entraToken({ tenant, clientId, scope: 'https://storage.azure.com/.default', proof }, deps)
+  const token = await entraToken({ tenant, clientId, scope: azureScope, proof }, deps)
   return ['authorization', `Bearer ${token}`]
 }
+
+const azureScope = 'https://storage.azure.com/.default'
 
 /** The headers by which a credential of a provider would sign the request. */
 const proofOf =

@@ -3,11 +3,12 @@ import type { ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import type { Config, DatabaseConfig, LogStoreConfig } from '../../config/config.ts'
 import { packConnection } from '../journal/messages.ts'
-import { packStore, type MoverInput, type MoverReport } from './messages.ts'
+import { inTheClear } from '../../lib/plain-secrets.ts'
+import type { MoverInput, MoverReport } from './messages.ts'
 
 export interface StartMoverOptions {
   readonly store: LogStoreConfig
-  readonly config: Pick<Config, 'logRetentionDays' | 'trustedCustomHosts' | 'connectTimeoutMs'>
+  readonly config: Pick<Config, 'identity' | 'logRetentionDays' | 'trustedCustomHosts' | 'connectTimeoutMs'>
   readonly database: DatabaseConfig
   readonly client: ClientConfig
   readonly log: Logger
@@ -38,7 +39,8 @@ const entry = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worke
 export function startMover({ store, config, database, client, log }: StartMoverOptions): RunningMover {
   const workerData: MoverInput = {
     connection: packConnection(database, client),
-    store: packStore(store),
+    store: inTheClear(store),
+    identity: inTheClear(config.identity),
     retentionDays: config.logRetentionDays,
     trustedHosts: config.trustedCustomHosts,
     connectTimeoutMs: config.connectTimeoutMs,

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { IdentityConfig, LogStoreConfig } from '../../config/config.ts'
 import { createEgress } from '../../gateway/egress/create-egress.ts'
 import { unpackConnection } from '../journal/messages.ts'
 import { createSession } from '../journal/session.ts'
-import { type MoverInput, type MoverReport, unpackStore } from './messages.ts'
+import { concealSecret } from '../../lib/plain-secrets.ts'
+import { workloadOf } from '../secret-managers/workload-of.ts'
+import type { MoverInput, MoverReport } from './messages.ts'
 import { countWaiting, createMover } from './mover.ts'
 import { openLogStore } from './open-log-store.ts'
 
@@ -12,13 +15,14 @@ const pollEveryMs = 500
 const countEveryMs = 10_000
 
 const input: MoverInput = workerData
-const config = unpackStore(input.store)
+const config: LogStoreConfig = JSON.parse(input.store, concealSecret)
+const identity: IdentityConfig = JSON.parse(input.identity, concealSecret)
 const session = createSession(unpackConnection(input.connection), 'gatehouse log store')
 const egress = createEgress({ trustedHosts: input.trustedHosts, connectTimeoutMs: input.connectTimeoutMs })
 const mover = createMover({
   ...config,
   client: () => session.client(),
-  store: openLogStore(config, { egress, now: Date.now }),
+  store: openLogStore(config, { egress, now: Date.now, workload: workloadOf(identity, new Set()) }),
   retentionDays: input.retentionDays,
 })
 

@@ -1,11 +1,9 @@
-import type { Config, IdentityConfig } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
 import type { Signing } from '../../gateway/credentials/signing.ts'
-import type { Workload } from '../../gateway/credentials/workload/workload.ts'
-import { parseAllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
-import { metadataService } from '../../gateway/egress/metadata-services.ts'
 import { readSecret } from '../../gateway/secrets/read-secret.ts'
 import { createSecretCache, type SecretCache, type SecretOutcome } from '../../gateway/secrets/secret-cache.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { workloadOf } from './workload-of.ts'
 
 /** The signing of requests, with the one who hears of the secrets that it asks for. */
 export interface OpenSigning extends Signing {
@@ -15,14 +13,6 @@ export interface OpenSigning extends Signing {
   /** Names the organisation that the settings call the first one. */
   offerToFirst(organisationId: string): void
 }
-
-/** The workload of this process. `offered`: ids of organisations, unless the settings offer it to all. */
-export const workloadOf = ({ trustedHosts, offeredTo, ...identity }: IdentityConfig, offered: ReadonlySet<string>): Workload => ({
-  ...identity,
-  offeredTo: offeredTo === 'all' ? 'all' : offered,
-  trustedHosts: parseAllowedHosts(trustedHosts),
-  metadata: metadataService,
-})
 
 export interface SigningOptions {
   readonly config: Pick<Config, 'identity' | 'secretTimes'>

@@ -5,6 +5,7 @@ import test from 'ava'
 import { inDatabase } from '../../support/database.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type MetadataServices, startMetadataServices } from '../../support/metadata-services.ts'
 import { azureAccount, type ObjectServer, s3Keys, startObjectServer } from '../../support/object-server.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 
@@ -19,18 +20,22 @@ interface Place {
 let provider: Emulator
 let s3: ObjectServer
 let azure: ObjectServer
+let google: ObjectServer
+let metadata: MetadataServices
 let folder: string
 
 test.before(async () => {
-  ;[provider, s3, azure, folder] = await Promise.all([
+  ;[provider, s3, azure, google, metadata, folder] = await Promise.all([
     startEmulator(),
     startObjectServer('s3'),
     startObjectServer('azure'),
+    startObjectServer('google'),
+    startMetadataServices(),
     mkdtemp(join(tmpdir(), 'gatehouse-logs-')),
   ])
 })
 test.after.always(async () => {
-  await Promise.all([provider?.stop(), s3?.stop(), azure?.stop()])
+  await Promise.all([provider?.stop(), s3?.stop(), azure?.stop(), google?.stop(), metadata?.stop()])
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -80,6 +85,17 @@ const places: readonly (() => Place)[] = [
       AZURE_STORAGE_CONTAINER: 'logs',
     },
     objects: async () => below(azure, '/logs/'),
+  }),
+  () => ({
+    name: 'gcs with the identity of the workload',
+    env: {
+      LOG_STORE: 'gcs',
+      LOG_STORE_BASEPATH: google.url,
+      LOG_STORE_GENERATIONS_BUCKET: 'logs',
+      GCP_AUTH_MODE: 'workload',
+      GCE_METADATA_HOST: metadata.url,
+    },
+    objects: async () => below(google, '/logs/'),
   }),
 ]
 

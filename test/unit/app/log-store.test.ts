@@ -2,9 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
+import { LogStoreError } from '../../../src/app/log-store/log-store.ts'
 import { openLogStore } from '../../../src/app/log-store/open-log-store.ts'
+import { workloadOf } from '../../../src/app/secret-managers/workload-of.ts'
 import { loadConfig } from '../../../src/config/index.ts'
 import type { SmallRequest } from '../../../src/gateway/egress/egress.ts'
+import { type MetadataServices, startMetadataServices } from '../../support/metadata-services.ts'
 import { answered, type FakeEgress, fakeEgress, ok } from '../gateway/credentials/fake-egress.ts'
 
 /** How each kind of store signs in where no long-lived key is stored; the token services are played, step by step. */
@@ -13,12 +16,17 @@ const later = new Date(now + 3_600_000).toISOString()
 
 let folder: string
 let tokenFile: string
+let metadata: MetadataServices
 test.before(async () => {
+  metadata = await startMetadataServices()
   folder = await mkdtemp(join(tmpdir(), 'gatehouse-token-'))
   tokenFile = join(folder, 'token')
   await writeFile(tokenFile, 'workload.token\n')
 })
-test.after.always(() => rm(folder, { recursive: true, force: true }))
+test.after.always(async () => {
+  await metadata?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
 
 const stsKeys = `<Credentials><AccessKeyId>ASIATEMP</AccessKeyId><SecretAccessKey>temporary</SecretAccessKey><SessionToken>session</SessionToken><Expiration>${later}</Expiration></Credentials>`
 
@@ -36,7 +44,7 @@ async function putWith(settings: Readonly<Record<string, string>>): Promise<read
   const config = loadConfig({ DB_HOST: 'localhost', ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'), ...settings })
   if (config.logStore === null) throw new Error('no log store')
   const egress = services()
-  const store = openLogStore(config.logStore, { egress, now: () => now })
+  const store = openLogStore(config.logStore, { egress, now: () => now, workload: workloadOf(config.identity, new Set()) })
   await store.put('90/o/log.json', Buffer.from('{}'))
   await store.put('90/o/log.json', Buffer.from('{}'))
   return egress.asked
@@ -153,6 +161,83 @@ test('azure as an Entra application: by its secret, or by the token of the workl
   }
 })
 
+test.serial('the identity that the platform gives the workload signs in, and is asked for once', async (t) => {
+  const inMetadata = async (settings: Readonly<Record<string, string>>) => {
+    const before = metadata.asked.length
+    const asked = await putWith(settings)
+    return { asked, questions: metadata.asked.slice(before) }
+  }
+  const google = '/computeMetadata/v1/instance/service-accounts/default/token'
+  for (const kind of ['gcs', 'gcs_assume']) {
+    const { asked, questions } = await inMetadata({
+      LOG_STORE: kind,
+      LOG_STORE_GENERATIONS_BUCKET: 'logs',
+      GCP_AUTH_MODE: 'workload',
+      GCE_METADATA_HOST: metadata.url,
+    })
+    t.deepEqual(questions, [`GET ${google}`])
+    t.deepEqual(
+      urls(asked),
+      Array.from({ length: 2 }, () => 'https://storage.googleapis.com/upload/storage/v1/b/logs/o?uploadType=multipart'),
+    )
+    t.regex(asked[1]?.headers['authorization'] ?? '', /^Bearer google-\d+$/)
+  }
+  const azure = await inMetadata({
+    LOG_STORE: 'azure',
+    AZURE_STORAGE_ACCOUNT: 'account',
+    AZURE_STORAGE_CONTAINER: 'logs',
+    AZURE_AUTH_MODE: 'managed',
+    AZURE_MANAGED_CLIENT_ID: 'ours',
+    AZURE_POD_IDENTITY_AUTHORITY_HOST: metadata.url,
+  })
+  t.deepEqual(azure.questions, [
+    'GET /metadata/identity/oauth2/token?api-version=2018-02-01&resource=https%3A%2F%2Fstorage.azure.com&client_id=ours',
+  ])
+  t.regex(azure.asked[1]?.headers['authorization'] ?? '', /^Bearer azure-ours-https:\/\/storage\.azure\.com-\d+$/)
+  t.is(azure.asked[1]?.headers['x-ms-blob-type'], 'BlockBlob')
+  const podToken = join(folder, 'pod-token')
+  await writeFile(podToken, `${metadata.containerToken}\n`)
+  const pod = await inMetadata({
+    LOG_STORE: 's3',
+    ...aws(),
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: `${metadata.url}/v1/credentials`,
+    AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: podToken,
+  })
+  t.deepEqual(pod.questions, ['GET /v1/credentials'])
+  t.regex(pod.asked[1]?.headers['authorization'] ?? '', new RegExp(`Credential=${metadata.awsKeys.id}/`))
+  t.is(pod.asked[1]?.headers['x-amz-security-token'], metadata.awsKeys.session)
+})
+
+test('gcs_assume comes from any issuer by the token of a file', async (t) => {
+  const asked = await putWith({
+    LOG_STORE: 'gcs_assume',
+    LOG_STORE_GENERATIONS_BUCKET: 'logs',
+    GCP_WIF_AUDIENCE: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/ours',
+    GCP_WIF_TOKEN_FILE: tokenFile,
+  })
+  t.deepEqual(urls(asked).slice(0, 2), [
+    'https://sts.googleapis.com/v1/token',
+    'https://storage.googleapis.com/upload/storage/v1/b/logs/o?uploadType=multipart',
+  ])
+  const exchange = new URLSearchParams(asked[0]?.body)
+  t.is(exchange.get('subject_token_type'), 'urn:ietf:params:oauth:token-type:jwt')
+  t.is(exchange.get('subject_token'), 'workload.token')
+  t.is(asked[1]?.headers['authorization'], 'Bearer federated')
+})
+
+for (const [mood, reason] of [
+  ['denied', /Google's metadata server answered 403/],
+  ['odd', /Google's metadata server is not what answers at its address/],
+] as const)
+  test.serial(`a metadata server that is ${mood} is a fault of the store, told without its words`, async (t) => {
+    metadata.mood = mood
+    t.teardown(() => (metadata.mood = 'well'))
+    const settings = { LOG_STORE: 'gcs', LOG_STORE_GENERATIONS_BUCKET: 'logs', GCP_AUTH_MODE: 'workload', GCE_METADATA_HOST: metadata.url }
+    const error = await t.throwsAsync(putWith(settings), { instanceOf: LogStoreError })
+    t.regex(error.message, reason)
+    t.notRegex(error.message, /canary/)
+  })
+
 const missing: readonly (readonly [settings: Readonly<Record<string, string>>, named: RegExp])[] = [
   [{ LOG_STORE: 's3' }, /LOG_STORE_GENERATIONS_BUCKET is missing although LOG_STORE is s3/],
   [
@@ -163,6 +248,15 @@ const missing: readonly (readonly [settings: Readonly<Record<string, string>>, n
   [{ LOG_STORE: 's3', LOG_STORE_GENERATIONS_BUCKET: 'b', AWS_WEB_IDENTITY_TOKEN_FILE: '/t' }, /AWS_ROLE_ARN is missing/],
   [{ LOG_STORE: 'local' }, /LOG_STORE_LOCAL_PATH is missing/],
   [{ LOG_STORE: 'gcs_assume', LOG_STORE_GENERATIONS_BUCKET: 'b' }, /GCP_WIF_AUDIENCE is missing/],
+  [
+    { LOG_STORE: 'gcs_assume', LOG_STORE_GENERATIONS_BUCKET: 'b', GCP_WIF_AUDIENCE: '//iam.googleapis.com/p' },
+    /LOG_STORE_ACCESS_KEY is missing although AWS_WEB_IDENTITY_TOKEN_FILE is not given/,
+  ],
+  [
+    { LOG_STORE: 'gcs', LOG_STORE_GENERATIONS_BUCKET: 'b' },
+    /LOG_STORE_ACCESS_KEY is missing although LOG_STORE is gcs, and GCP_AUTH_MODE is default/,
+  ],
+  [{ LOG_STORE: 'gcs', GCP_AUTH_MODE: 'workload' }, /LOG_STORE_GENERATIONS_BUCKET is missing although LOG_STORE is gcs/],
   [
     { LOG_STORE: 'azure', AZURE_STORAGE_ACCOUNT: 'a', AZURE_STORAGE_CONTAINER: 'c' },
     /AZURE_STORAGE_KEY is missing although AZURE_AUTH_MODE is default/,

@@ -27,15 +27,19 @@ export function googleIdentity(asked: GoogleAsked, workload: Workload, deps: Aut
   const { google } = workload
   const audience = asked.audience ?? google.audience
   if (audience === null) return metadataToken(workload, deps)
-  const subject = () => subjectOf(audience, workload, deps)
+  const subject = () => workloadSubject({ audience, region: workload.aws.region ?? 'us-east-1' }, workload, deps)
   return federatedToken({ audience, serviceAccount: asked.serviceAccount ?? google.serviceAccount, subject }, deps)
 }
 
-async function subjectOf(audience: string, workload: Workload, deps: AuthDeps): Promise<SubjectToken> {
+/** Returns what proves to Google who the workload is: the token in a file or at an address, else its identity at AWS in a region. */
+export async function workloadSubject(
+  { audience, region }: { readonly audience: string; readonly region: string },
+  workload: Workload,
+  deps: AuthDeps,
+): Promise<SubjectToken> {
   const { tokenFile, tokenUrl } = workload.google
   if (tokenFile !== null) return { type: jwtType, token: await readToken(tokenFile, 'Google') }
   if (tokenUrl !== null) return { type: jwtType, token: await tokenAt(tokenUrl, deps) }
-  const region = workload.aws.region ?? 'us-east-1'
   return awsSubject(await awsIdentity(workload, region, deps), { region, audience, now: deps.now() })
 }
 
@@ -57,7 +61,8 @@ async function tokenAt(url: string, { egress }: AuthDeps): Promise<string> {
   return token
 }
 
-const metadataToken = (workload: Workload, deps: AuthDeps): MaybePromise<string> =>
+/** Returns an access token of the service account that GKE or Compute Engine gives the workload, kept until a minute before its end. */
+export const metadataToken = (workload: Workload, deps: AuthDeps): MaybePromise<string> =>
   cachesOf(deps.egress).tokens.get(fingerprint('google metadata'), deps.now(), () => fetchToken(workload, deps))
 
 async function fetchToken({ google, metadata }: Workload, deps: AuthDeps): Promise<Expiring<string>> {

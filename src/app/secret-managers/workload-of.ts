@@ -1,0 +1,12 @@
+import type { IdentityConfig } from '../../config/config.ts'
+import type { Workload } from '../../gateway/credentials/workload/workload.ts'
+import { parseAllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
+import { metadataService } from '../../gateway/egress/metadata-services.ts'
+
+/** The workload of this process. `offered`: ids of organisations, unless the settings offer it to all. */
+export const workloadOf = ({ trustedHosts, offeredTo, ...identity }: IdentityConfig, offered: ReadonlySet<string>): Workload => ({
+  ...identity,
+  offeredTo: offeredTo === 'all' ? 'all' : offered,
+  trustedHosts: parseAllowedHosts(trustedHosts),
+  metadata: metadataService,
+})
