@@ -260,6 +260,61 @@ test.serial(
   },
 )
 
+/** With the default backoff a store that is away is asked so often in an hour: after 1, 2, 4 … seconds, then about every 45. */
+const triesOfAnHour = 86
+
+test.serial(
+  'a store that is away for the tries of an hour, and a restart between: nothing is lost or doubled, and no request waits',
+  async (t) => {
+    const env = { ...s3Env(), LOG_STORE_GENERATIONS_BUCKET: 'away', LOG_STORE_CONNECTION_BACKOFF_MS: '100' }
+    const ids: string[] = []
+    let refused = 0
+    const asked = async (app: TestApp, content: string) => {
+      const startedAt = performance.now()
+      ids.push(await ask(app, content))
+      // The store has 15 seconds for an object.
+      t.true(performance.now() - startedAt < 10_000, 'a request waited for the store')
+    }
+    const refuse: Fault = (_, response) => {
+      refused += 1
+      return !!response.writeHead(503).end()
+    }
+    const hung: string[] = []
+    s3.misbehave(({ path }) => hung.push(path) > 0)
+    t.teardown(() => s3.misbehave(null))
+    const first = await startApp({ env })
+    try {
+      await asked(first, 'while it hangs')
+      await eventually(() => hung.length > 0, 10_000, 'an object that hangs')
+      await asked(first, 'behind one that hangs')
+      s3.misbehave(refuse)
+    } finally {
+      await first.app.drain({ now: true })
+    }
+    const second = await startApp({ env, database: first.database })
+    t.teardown(async () => {
+      await second.stop()
+      await first.stop()
+    })
+    // What the process had claimed whose end came is taken up again after its lease.
+    await rows(second, `UPDATE log_uploads SET due_at = now()`)
+    await asked(second, 'after the restart')
+    await eventually(() => refused >= triesOfAnHour / 2, 60_000, 'the tries of half an hour')
+    for (let at = 0; at < 20; at++) await asked(second, `in the second half ${at}`)
+    await eventually(() => refused >= triesOfAnHour, 60_000, 'the tries of an hour')
+    t.is(below(s3, '/away/').size, 0)
+    await eventually(async () => (await rows(second, 'SELECT FROM log_uploads')).length === ids.length, 10_000, 'all to wait')
+    const before = s3.calls.length
+    s3.misbehave(null)
+    await eventually(() => isEmpty(second), 10_000, 'the queue to empty')
+    const written = s3.calls.slice(before).filter(({ method }) => method === 'PUT')
+    t.deepEqual(written.map(({ path }) => path.slice(-41, -5)).toSorted(), ids.toSorted(), 'each is written once')
+    for (const id of [ids[0] ?? '', ids.at(-1) ?? '']) t.truthy((await readLog(second, id)).body.request?.body)
+    t.deepEqual(await rows(second, 'SELECT id FROM logs GROUP BY id HAVING count(*) > 1'), [])
+    t.is((await rows(second, 'SELECT FROM logs')).length, ids.length)
+  },
+)
+
 for (const status of [403, 409, 412])
   test.serial(`a lock on objects refuses with ${status} what a write left whose answer was lost: it counts as written`, async (t) => {
     const app = await startApp({
