@@ -10,7 +10,8 @@ export const sampledField = z
     every: z.int().meta({ description: 'Logs were read on one of so many pages of the database, and counted so many times.' }),
     rate: z.number().meta({ description: 'The part of the logs that was read: 0 to 1.' }),
     error_bound: z.number().nullable().meta({
-      description: 'In 95 of 100 cases a count is no further off than so many per cent of all requests of the time. Null: it is not known.',
+      description:
+        'In 95 of 100 cases a count is no further off than so many per cent of all requests of the time that one may see. Null: it is not known.',
     }),
   })
   .meta({
@@ -52,13 +53,16 @@ export async function answerInTime<Answer extends object>(
   const ranges = asked.ranges ?? rangesOf(usage)
   if (ranges.length === 0) return answer(usage)
   const size = await sizeOf(em, ranges)
-  const first = await everyFor({ ...asked, ranges }, size)
+  const countOwn = () => countRoughly(em, usage, { ranges, logsFrom: asked.logsFrom })
+  const own = size.rows <= most.read ? null : await countOwn()
+  const first = own === null ? 1 : everyFor(own, size)
   try {
-    return await attempt(em, firstTryMs, () => sample({ ...asked, size, every: first }, answer))
+    return await attempt(em, firstTryMs, () => sample({ ...asked, size, own: own ?? 0, every: first }, answer))
   } catch (error) {
     if (codeOf(error) !== timedOut) throw error
-    const every = Math.max(first * smaller, Math.ceil(size.rows / most.sampled))
-    return attempt(em, null, () => sample({ ...asked, size, every }, answer))
+    const every = Math.max(first * smaller, powerOfTwo(size.rows / most.sampled))
+    const all = own ?? (await countOwn())
+    return attempt(em, null, () => sample({ ...asked, size, own: all, every }, answer))
   }
 }
 
@@ -78,26 +82,33 @@ async function sizeOf(em: EntityManager, ranges: readonly Range[]): Promise<Size
   return { rows: rows.reduce((sum, row) => sum + row.rows, 0), pages: rows.reduce((sum, row) => sum + row.pages, 0) }
 }
 
-async function everyFor({ em, usage, logsFrom, ranges }: Required<Asked>, size: Size): Promise<number> {
-  if (size.rows <= most.read) return 1
-  const own = await countRoughly(em, usage, { ranges, logsFrom })
-  return own <= most.read ? 1 : Math.max(Math.ceil(own / most.sampled), Math.ceil(size.rows / most.passed))
+const everyFor = (own: number, size: Size): number =>
+  own <= most.read ? 1 : powerOfTwo(Math.max(own / most.sampled, size.rows / most.passed))
+
+/** Rounds up, so that an answer does not tell how many logs others have. */
+const powerOfTwo = (ratio: number): number => 2 ** Math.ceil(Math.log2(Math.max(ratio, 1)))
+
+interface Sample extends Asked {
+  readonly every: number
+  readonly size: Size
+  /** The logs that who asks may see, whatever the filter. */
+  readonly own: number
 }
 
 async function sample<Answer extends object>(
-  { em, usage, every, size }: Asked & { readonly every: number; readonly size: Size },
+  { em, usage, every, size, own }: Sample,
   answer: (usage: Usage) => Promise<Answer>,
 ): Promise<Answer & { sampled?: Sampled }> {
   if (every === 1) return answer(usage)
   await em.execute(`SELECT set_config('app.sample_percent', ?, true)`, [String(100 / every)])
-  const pages = size.pages / every
+  const pages = size.rows === 0 ? 0 : (own * size.pages) / size.rows / every
   const bound = pages < 1 ? null : Math.min(100, (100 * z95) / Math.sqrt(pages))
   return { ...(await answer({ ...usage, every })), sampled: { every, rate: 1 / every, error_bound: bound } }
 }
 
 /**
- * Pages, not logs, are drawn, and logs of one page came at about the same time: so a page counts as one observation. The variance of a count is then
- * at most that of the number of pages.
+ * Pages, not logs, are drawn, and logs of one page came at about the same time: so a page counts as one observation. At worst the logs
+ * that who asks may see are on as few pages as can hold them. The variance of a count is then at most that of the number of these pages, and nothing of it tells what others have.
  */
 const z95 = 1.96
 

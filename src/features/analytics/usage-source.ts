@@ -262,14 +262,14 @@ export interface Range {
   readonly until: number
 }
 
-/** Returns how many requests roll-ups count in some ranges, whatever their traits: to the hour, without those that they do not hold yet. */
+/** Returns how many requests roll-ups count in some ranges for who asks, whatever the filter: to the hour, without those that they do not hold yet. */
 export async function countRoughly(
   em: EntityManager,
   usage: Usage,
   { ranges, logsFrom }: { readonly ranges: readonly Range[]; readonly logsFrom: number },
 ): Promise<number> {
   const kept = await keptOf(em, logsFrom)
-  const conditions = scopeConditions({ ...usage.scope, own: null })
+  const conditions = scopeConditions(usage.scope)
   const parts = ranges
     .flatMap(({ from, until }) => partsOf({ from: down(from, hourMs), to: up(until, hourMs) - 1, step: 'day' }, kept))
     .flatMap((part) => (part.table === 'logs' ? [] : [select('l.requests', tables[part.table], [...conditions, within(part)])]))

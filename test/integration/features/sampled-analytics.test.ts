@@ -1,4 +1,5 @@
 import test from 'ava'
+import type { Tenant } from './setup.ts'
 import { startUsed, type UsedControl } from './used-control.ts'
 
 let used: UsedControl
@@ -8,17 +9,22 @@ const logs = 24_000
 test.before(async () => {
   used = await startUsed()
   await sql(`SELECT ensure_log_partitions((now() AT TIME ZONE 'UTC')::date - n) FROM generate_series(0, 1) n`)
+  await insert(used.acme)
+})
+test.after.always(() => used.close())
+
+/** Inserts a log a second. */
+async function insert({ organisationId, workspaceId }: Tenant): Promise<void> {
   await sql(
     `INSERT INTO logs (id, organisation_id, workspace_id, created_at, api_key_id, client_ip, method, path, operation, provider, model, status, outcome, stream, duration_ms,
                        input_tokens, output_tokens, total_tokens, usage_source, retry_count, cache_status, trace_id, metadata, request_bytes, response_bytes, cost_pico, cost_state)
      SELECT gen_random_uuid(), $1, $2, now() - n * interval '1 second', $2, '192.0.2.7', 'POST', '/chat/completions', 'chat', 'openai', 'many', 200, 'complete', false,
             10, 1, 1, 2, 'provider', 0, 'DISABLED', n::text, jsonb_build_object('env', CASE WHEN n % 4 = 0 THEN 'test' ELSE 'prod' END), 1, 1, 20000000000, 'priced'
        FROM generate_series(1, ${logs}) n`,
-    [used.acme.organisationId, used.acme.workspaceId],
+    [organisationId, workspaceId],
   )
-  await used.control.sql.query('ANALYZE logs')
-})
-test.after.always(() => used.close())
+  await sql('ANALYZE logs')
+}
 
 const sql = (text: string, values: readonly unknown[] = []) =>
   used.control.sql.query<Record<string, unknown>>(text, [...values]).then(({ rows }) => rows)
@@ -34,12 +40,14 @@ interface Sampled {
   readonly error_bound: number
 }
 
+const pretendRows = (factor: number) =>
+  sql(`UPDATE pg_class SET reltuples = reltuples * $1 WHERE oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'logs'::regclass)`, [
+    factor,
+  ])
+
 /** Makes the database believe that there are so many times as many logs; without it the whole is read. */
 async function pretend(factor: number): Promise<void> {
-  await sql(
-    `UPDATE pg_class SET reltuples = reltuples * $1 WHERE oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'logs'::regclass)`,
-    [factor],
-  )
+  await pretendRows(factor)
   for (const table of ['usage_hours', 'usage_days']) await sql(`UPDATE ${table} SET requests = round(requests * $1::float8)`, [factor])
 }
 
@@ -89,6 +97,22 @@ test.serial('many logs are sampled: counts and sums are within what the answer s
   // What comes from roll-ups is never sampled.
   for (const path of ['/analytics/graphs/cost', '/analytics/groups/model', '/analytics/groups/users'])
     t.false('sampled' in (await ask(path)), path)
+})
+
+const boundOf = async () => ((await ask(`/analytics/graphs/cost?${byFilter}`))['sampled'] as Sampled).error_bound
+
+test.serial('logs of others make no estimate look better', async (t) => {
+  const alone = await boundOf()
+  await insert(await used.control.createTenant('rival'))
+  await pretendRows(25)
+  const beside = await boundOf()
+  t.true(Math.abs(beside - alone) < alone / 10, `${beside} beside others, ${alone} alone`)
+  const { adminKey } = used.acme
+  await used.control.call(adminKey, 'PUT', '/admin/organisation', { settings: { membersViewAllData: false } })
+  await used.control.refresh()
+  const own = await used.control.call(used.ada.key, 'GET', '/analytics/graphs/cost?cost_min=0')
+  t.is(own.status, 200)
+  t.false('sampled' in own.body, 'the few logs of a person are read whole')
 })
 
 test.serial('a reading that takes too long becomes a sample, not a 503', async (t) => {
