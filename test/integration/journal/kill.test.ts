@@ -71,6 +71,21 @@ interface StoredBody {
   readonly sealed: Buffer | null
 }
 
+/** The times of a roll-up whose figures are not those of the logs. */
+const differing = (table: string): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+  inDatabase(database.superuser, async (pg) => {
+    await pg.query(`SELECT set_config('app.scope', 'system', false)`)
+    const unit = table === 'usage_hours' ? 'hour' : 'day'
+    const figures = 'sum(requests) AS requests, sum(total_tokens) AS tokens, sum(duration_us) AS duration'
+    const { rows } = await pg.query<Record<string, unknown>>(
+      `SELECT organisation_id, begin, r.requests AS counted, l.requests AS logged
+         FROM (SELECT organisation_id, bucket AS begin, ${figures} FROM ${table} GROUP BY 1, 2) r
+         FULL JOIN (SELECT organisation_id, date_trunc('${unit}', created_at, 'UTC') AS begin, ${figures} FROM usage_logs GROUP BY 1, 2) l USING (organisation_id, begin)
+        WHERE (r.requests, r.tokens, r.duration) IS DISTINCT FROM (l.requests, l.tokens, l.duration)`,
+    )
+    return rows
+  })
+
 test('kill -9, again and again, of one or two processes: every acknowledged record is stored, and none twice', async (t) => {
   const { runtime } = await connect(database.config, silent)
   const acknowledged: string[] = []
@@ -106,6 +121,7 @@ test('kill -9, again and again, of one or two processes: every acknowledged reco
     [],
   )
   t.deepEqual([logIds.size, bodyIds.size], [logs.length, bodies.length])
+  for (const table of ['usage_hours', 'usage_days']) t.deepEqual(await differing(table), [], `${table} are what the logs say`)
   const { sealed, open } = await openStored()
   t.true(sealed > 0 && open > 0)
   t.is(sealed + open, bodies.length)
