@@ -18,6 +18,7 @@ export function refusalOf(refusals: readonly Refusal[], headed: Pick<Headed, 'di
       value: shown(counts, value),
       used: shown(counts, used),
       opens_in_ms: opensMs === null ? null : Math.ceil(opensMs),
+      ...(kind === 'usage' && { next_usage_reset_at: borderIn(opensMs) }),
     })),
   }
   const beside = { status: 'failure', message }
@@ -36,11 +37,18 @@ const rateMessage = ({ limit, opensMs }: Refusal): string =>
     : `Too many at once: ${limit.name}. Try again ${opensMs === null ? 'later' : `in ${Math.ceil(opensMs / 1000)} s`}.`
 
 function usageMessage({ limit, used, needed, opensMs }: Refusal): string {
-  const again = opensMs === null ? '' : ` It starts again at ${new Date(Date.now() + opensMs).toISOString()}.`
+  const border = borderIn(opensMs)
+  const again = border === null ? '' : ` It starts again at ${border}.`
   if (used >= limit.value) return `The limit is exhausted: ${limit.name}.${again}`
   const [left, may] = [limit.value - used, needed].map((amount) => amountText(limit, amount))
   return `The ${left} that are left of ${limit.name} do not cover this request, which may use ${may}; lower its max_tokens.${again}`
 }
+
+const secondMs = 1000
+
+/** Returns the moment at which a period ends, to the second: the way from the database takes milliseconds. Null: it never does. */
+const borderIn = (ms: number | null): string | null =>
+  ms === null ? null : new Date(Math.round((Date.now() + ms) / secondMs) * secondMs).toISOString()
 
 /** Amounts of money are shown in US dollars, in texts with all their digits. */
 const shown = (counts: Limit['counts'], amount: number): number => (counts === 'cost' ? fromPico(BigInt(amount) * picoPerNano) : amount)

@@ -178,6 +178,19 @@ test('a budget of tokens is exhausted in every process, opens when it is raised,
   await eventually(async () => (await ask(key, beside)).status === 200, withinMs)
 })
 
+test('a refusal by a budget tells when its next period begins, as its key does', async (t) => {
+  const key = await makeKey({ usage_limits: { type: 'requests', credit_limit: 1, periodic_reset: 'weekly' } })
+  await eventually(async () => (await ask(key)).status === 200, withinMs)
+  const refused = await ask(key)
+  t.is(refused.status, 412)
+  const { body } = await control.call(acme.adminKey, 'GET', `/api-keys/${key.id}`)
+  const { resets_at: border } = body['usage'] as { readonly resets_at: string }
+  t.regex(border, /T00:00:00\.000Z$/)
+  const { error } = JSON.parse(refused.text) as { readonly error: { readonly message: string; readonly limits: readonly object[] } }
+  t.like(error.limits[0], { kind: 'usage', next_usage_reset_at: border })
+  t.true(error.message.endsWith(`It starts again at ${border}.`), error.message)
+})
+
 const slot = async (moment: string, period: string | null, days: number | null, anchor: string | null) => {
   const { rows } = await control.sql.query<{ slot: string; ends: Date | null }>('SELECT slot, ends FROM limit_period($1, $2, $3, $4)', [
     moment,
