@@ -37,12 +37,13 @@ export async function countUsers({ em, usage, grid, logsFrom }: Drawing): Promis
 async function countRequests({ em, usage, grid, logsFrom }: Drawing): Promise<(at: number | null) => number> {
   const source = await usageSource(em, usage, logsFrom)
   const step = grid.beginOf('l.bucket')
-  const rows = await em.execute<{ at: number | null; total: number | null }[]>(
-    `SELECT ${epochMs(step)} AS at, sum(l.requests)::float8 AS total FROM ${source.sql} GROUP BY GROUPING SETS ((${step}), ())`,
+  const rows = await em.execute<{ at: number; total: number }[]>(
+    `SELECT ${epochMs(step)} AS at, sum(l.requests)::float8 AS total FROM ${source.sql} GROUP BY ${step}`,
     [...source.values],
   )
-  const byTime = new Map(rows.map(({ at, total }) => [at, total ?? 0]))
-  return (at) => byTime.get(at) ?? 0
+  const byTime = new Map(rows.map(({ at, total }) => [at, total]))
+  const all = [...byTime.values()].reduce((sum, total) => sum + total, 0)
+  return (at) => (at === null ? all : (byTime.get(at) ?? 0))
 }
 
 export const drawUsers: Draw = async (drawing) => {
