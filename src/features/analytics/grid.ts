@@ -14,9 +14,9 @@ export interface Grid {
 
 type Range = Pick<Usage, 'from' | 'to'>
 
-/** Returns the steps of a usage by the clock of UTC. */
+/** Returns the steps of a usage by the clock of UTC: all as long, so that they need no calendar, which would take longer than the sums. */
 export const gridOf = ({ from, to, step }: Range & { readonly step: Step }): Grid => ({
-  beginOf: (time) => `date_trunc('${step}', ${time}, 'UTC')`,
+  beginOf: (time) => `date_bin('1 ${step}', ${time}, 'epoch')`,
   begins: beginsOf(from, to, step),
 })
 

@@ -22,11 +22,11 @@ function estimate({ filled, sum }: Pick<Sketch, 'filled' | 'sum'>): number {
 export async function countUsers({ em, usage, grid, logsFrom }: Drawing): Promise<(at: number | null) => number> {
   const { sql, values } = await userCells(em, usage, logsFrom)
   const sketches = await em.execute<Sketch[]>(
-    `WITH ranks AS MATERIALIZED (
-       SELECT ${grid.beginOf('l.bucket')} AS at, l.cell >> 32 AS register, max(l.cell & 4294967295)::int AS rank FROM ${sql} GROUP BY 1, 2
+    `WITH highest AS MATERIALIZED (
+       SELECT ${grid.beginOf('l.bucket')} AS at, l.cell >> 32 AS register, max(l.cell) AS cell FROM ${sql} GROUP BY 1, 2
      )
-     SELECT ${epochMs('at')} AS at, count(*)::float8 AS filled, sum(2 ^ -rank)::float8 AS sum
-       FROM (SELECT at, rank FROM ranks UNION ALL SELECT NULL, max(rank) FROM ranks GROUP BY register) r GROUP BY r.at`,
+     SELECT ${epochMs('at')} AS at, count(*)::float8 AS filled, sum(2 ^ -(cell & 4294967295))::float8 AS sum
+       FROM (SELECT at, cell FROM highest UNION ALL SELECT NULL, max(cell) FROM highest GROUP BY register) r GROUP BY r.at`,
     [...values],
   )
   const byTime = new Map(sketches.map((sketch) => [sketch.at, estimate(sketch)]))
