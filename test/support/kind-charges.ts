@@ -101,6 +101,14 @@ export const kindCharges: Readonly<Record<string, Charged>> = {
     ),
     amount: '27500000',
   },
+  // flex: 0.40, out 1.60
+  'a tier that Converse names beside its usage': {
+    provider: 'bedrock',
+    model: 'amazon.nova-pro-v1:0',
+    path: '/v1/proxy/model/x/converse',
+    answer: { output: {}, usage: { inputTokens: 100, outputTokens: 10, totalTokens: 110 }, serviceTier: { type: 'flex' } },
+    amount: '56000000',
+  },
   // 2.50, out 10.00, a search $0.01, of a file $0.0025: 250,000,000 + 100,000,000 + 10,000,000,000 + 2,500,000,000
   'searches that a response shows: those that search, whatever field of them comes first': {
     provider: 'openai',
@@ -197,7 +205,7 @@ export const kindCharges: Readonly<Record<string, Charged>> = {
     lines: { input: 100, output: 10, web_search_high: 1 },
     amount: '12110000000',
   },
-  // kimi is sold with cached tokens at the top of the usage
+  // 0.14, cached 0.0028, out 0.28
   'cached tokens at the top of the usage, for a caller of Messages': {
     provider: 'deepseek',
     model: 'deepseek-chat',
