@@ -84,6 +84,10 @@ export interface LogStoreConfig {
   readonly pathFormat: 'v1' | 'v2'
   readonly timeoutMs: number
   readonly longestBackoffMs: number
+  /** From so many failures in a row on, each wait is the longest. */
+  readonly failureThreshold: number
+  /** True: objects are sent with a digest of them. */
+  readonly sendsDigest: boolean
   readonly sse: SseType | null
   readonly kmsKey: string | null
   readonly bucketKey: boolean

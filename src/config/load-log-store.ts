@@ -22,6 +22,8 @@ export function logStoreOf(values: Values): LogStoreConfig | null {
     pathFormat: values.LOG_STORE_FILE_PATH_FORMAT,
     timeoutMs: values.LOG_STORE_CONNECTION_TIMEOUT_MS,
     longestBackoffMs: values.LOG_STORE_CONNECTION_BACKOFF_MS,
+    failureThreshold: values.LOG_STORE_CONNECTION_FAILURE_THRESHOLD,
+    sendsDigest: values.LOG_STORE_OBJECT_LOCK_RETENTION_ENABLED,
     sse: orNull(values.SSE_ENCRYPTION_TYPE),
     kmsKey: orNull(values.KMS_KEY_ID),
     bucketKey: values.KMS_BUCKET_KEY_ENABLED,

@@ -45,6 +45,14 @@ export const logStoreSettings = {
     desc: 'The longest wait, in milliseconds, before a log store that fails is tried again. The first waits are shorter.',
     example: '30000',
   }),
+  LOG_STORE_CONNECTION_FAILURE_THRESHOLD: setting(integer(1, 100), '5', {
+    desc: 'From so many failures in a row on, each wait is `LOG_STORE_CONNECTION_BACKOFF_MS` long. Before, it is a second, and twice as long each time.',
+    example: '3',
+  }),
+  LOG_STORE_OBJECT_LOCK_RETENTION_ENABLED: setting(onOff, 'ON', {
+    desc: 'With `ON`, each object is sent with its MD5 digest, which a bucket with a lock on its objects demands. `OFF` is for stores that refuse the digest.',
+    example: 'OFF',
+  }),
   SSE_ENCRYPTION_TYPE: optional(choice(sseTypes), { desc: 'The encryption that S3 is asked for.', example: 'aws:kms' }),
   KMS_KEY_ID: optional(text(2048), {
     desc: 'The key of AWS KMS for `aws:kms` and `aws:kms:dsse`. Default: the key of the bucket.',

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { md5, type ObjectApi } from './object-store.ts'
+import type { ObjectApi } from './object-store.ts'
 
 /**
  * Returns how Google's JSON API is asked for objects of a bucket. One request holds an object and what is said of it, so that the store
  * refuses half an object.
  */
 export const googleObjects = (bucket: string): ObjectApi => ({
-  put(key, object) {
+  put(key, object, digest) {
     const boundary = randomUUID()
-    const said = JSON.stringify({ name: key, contentType: 'application/json', md5Hash: md5(object) })
+    const said = JSON.stringify({ name: key, contentType: 'application/json', ...(digest !== null && { md5Hash: digest }) })
     const part = `--${boundary}\r\ncontent-type: application/json\r\n\r\n`
     return {
       method: 'POST',

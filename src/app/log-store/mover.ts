@@ -10,6 +10,7 @@ export interface MoverOptions {
   readonly pathFormat: PathFormat
   readonly timeoutMs: number
   readonly longestBackoffMs: number
+  readonly failureThreshold: number
 }
 
 /** The outcome of one pass. */
@@ -34,7 +35,7 @@ const groupSize = 16
  * had claimed is taken up again; an object is written before the database forgets its bodies, and a second write of it does no harm.
  */
 export function createMover(options: MoverOptions): { pass(): Promise<Moved> } {
-  const { client, store, retentionDays, pathFormat, timeoutMs, longestBackoffMs } = options
+  const { client, store, retentionDays, pathFormat, timeoutMs } = options
   let batch = largestBatch
 
   const move = async (log: Claimed, bodies: LogBodies | undefined): Promise<Outcome> => {
@@ -62,7 +63,7 @@ export function createMover(options: MoverOptions): { pass(): Promise<Moved> } {
       const moved = outcomes.filter(({ fault }) => fault === null)
       const faults = outcomes.flatMap(({ fault }) => fault ?? [])
       const left = claimed.filter((log) => !moved.some((outcome) => outcome.log === log))
-      await settle(await client(), { moved, left, longestBackoffMs })
+      await settle(await client(), { ...options, moved, left })
       const away = moved.length === 0 && faults.length > 0
       batch = away ? 1 : Math.min(largestBatch, batch * 2)
       return { moved: moved.length, failed: faults.length, fault: away ? (faults[0] ?? null) : null, more: moved.length > 0 }
@@ -127,18 +128,17 @@ const forgetStatement = `
 
 /** The first wait is a second, the next twice as long, each with jitter. */
 const laterStatement = `
-  UPDATE log_uploads u SET due_at = now() + least($3, 1000 * 2 ^ least(u.tries - 1, 20)) * (0.5 + random() / 2) * interval '1 millisecond'
+  UPDATE log_uploads u SET due_at = now() + least($3, CASE WHEN u.tries < $4 THEN 1000 * 2 ^ (u.tries - 1) ELSE $3 END) * (0.5 + random() / 2) * interval '1 millisecond'
     FROM unnest($1::timestamptz[], $2::uuid[]) AS m (created_at, id)
    WHERE u.created_at = m.created_at AND u.id = m.id`
 
-interface Settlement {
+interface Settlement extends Pick<MoverOptions, 'longestBackoffMs' | 'failureThreshold'> {
   readonly moved: readonly Outcome[]
   readonly left: readonly Claimed[]
-  readonly longestBackoffMs: number
 }
 
 /** Takes what was moved out of the database, and makes the rest due again. */
-async function settle(client: Client, { moved, left, longestBackoffMs }: Settlement): Promise<void> {
+async function settle(client: Client, { moved, left, longestBackoffMs, failureThreshold }: Settlement): Promise<void> {
   if (moved.length + left.length === 0) return
   const keys = [moved.map(({ log }) => log.at), moved.map(({ log }) => log.id)]
   await asSystem(client, async () => {
@@ -146,7 +146,8 @@ async function settle(client: Client, { moved, left, longestBackoffMs }: Settlem
       await client.query(emptyStatement, [...keys, moved.map(({ key }) => key)])
       await client.query(forgetStatement, keys)
     }
-    if (left.length > 0) await client.query(laterStatement, [left.map(({ at }) => at), left.map(({ id }) => id), longestBackoffMs])
+    if (left.length === 0) return
+    await client.query(laterStatement, [left.map(({ at }) => at), left.map(({ id }) => id), longestBackoffMs, failureThreshold])
   })
 }
 

@@ -14,18 +14,18 @@ export interface ObjectRequest {
 
 /** How a store is asked for objects; paths are below the URL of the place. */
 export interface ObjectApi {
-  /** Returns the request that writes an object. Stores with a lock on objects demand a digest of it. */
-  put(key: string, object: Uint8Array): Omit<ObjectRequest, 'url'> & { readonly path: string }
+  /** Returns the request that writes an object. Stores with a lock on objects demand a digest of it, its MD5 in base64; null: none is sent. */
+  put(key: string, object: Uint8Array, digest: string | null): Omit<ObjectRequest, 'url'> & { readonly path: string }
   /** Returns the path of the GET that reads an object. */
   get(key: string): string
 }
 
 /** A PUT and a GET of a URL: S3 and its kin, Google's XML API, Azure's block blobs. */
 const plainApi: ObjectApi = {
-  put: (key, object) => ({
+  put: (key, object, digest) => ({
     method: 'PUT',
     path: `/${key}`,
-    headers: ['content-type', 'application/json', 'content-md5', md5(object)],
+    headers: ['content-type', 'application/json', ...(digest === null ? [] : ['content-md5', digest])],
     body: object,
   }),
   get: (key) => `/${key}`,
@@ -50,8 +50,15 @@ const longestObject = 256 * 1024 * 1024
 /** Statuses by which stores refuse to replace an object: it is locked, or there is no right to. */
 const keptStatuses: ReadonlySet<number> = new Set([403, 409, 412])
 
+export interface ObjectStoreOptions {
+  readonly egress: Egress
+  readonly timeoutMs: number
+  /** True: objects are sent with a digest of them. */
+  readonly sendsDigest: boolean
+}
+
 /** Creates a store over the egress guard. */
-export function createObjectStore(place: ObjectPlace, { egress, timeoutMs }: { egress: Egress; timeoutMs: number }): LogStore {
+export function createObjectStore(place: ObjectPlace, { egress, timeoutMs, sendsDigest }: ObjectStoreOptions): LogStore {
   const { origin, pathname } = new URL(place.base)
   const basePath = pathname.replace(/\/$/, '')
   const api = place.api ?? plainApi
@@ -74,7 +81,7 @@ export function createObjectStore(place: ObjectPlace, { egress, timeoutMs }: { e
   return {
     name: place.name,
     async put(key, object) {
-      const { path, headers, ...rest } = api.put(key, object)
+      const { path, headers, ...rest } = api.put(key, object, sendsDigest ? md5(object) : null)
       const { status, text } = await told(send(path, { headers: [...place.putHeaders, ...headers], ...rest }))
       if (status >= 200 && status <= 299) return
       if (keptStatuses.has(status) && isSame(await read(key), object)) return
@@ -95,7 +102,7 @@ export function createObjectStore(place: ObjectPlace, { egress, timeoutMs }: { e
 const isSame = ({ status, bytes }: SmallResponse, object: Uint8Array): boolean => status === 200 && Buffer.compare(bytes, object) === 0
 
 /** Returns the digest that a store compares with what it got. */
-export const md5 = (body: Uint8Array): string => hash('md5', body, 'base64')
+const md5 = (body: Uint8Array): string => hash('md5', body, 'base64')
 
 const recordOf = (flat: readonly string[]): Record<string, string> =>
   Object.fromEntries(flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? '']] : [])))

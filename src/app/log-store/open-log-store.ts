@@ -24,7 +24,7 @@ export interface StoreDeps extends AuthDeps {
 /** Opens the store that the settings name. Nothing is asked of it yet. */
 export function openLogStore(config: LogStoreConfig, deps: StoreDeps): LogStore {
   if (config.kind === 'local') return createLocalStore(config.folder)
-  return createObjectStore(places[config.kind](config, deps), { egress: deps.egress, timeoutMs: config.timeoutMs })
+  return createObjectStore(places[config.kind](config, deps), { ...config, egress: deps.egress })
 }
 
 type MakePlace = (config: LogStoreConfig, deps: StoreDeps) => ObjectPlace

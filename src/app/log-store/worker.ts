@@ -73,9 +73,10 @@ async function waiting(): Promise<number | null> {
   return countWaiting(await session.client())
 }
 
-/** Until the next poll or, after failures, twice as long each time with jitter. The order to stop ends it. */
+/** Until the next poll or, after failures, twice as long each time with jitter, and the longest after many. The order to stop ends it. */
 async function pause(failures: number): Promise<void> {
-  const backoffMs = Math.min(config.longestBackoffMs, 1000 * 2 ** Math.min(failures - 1, 20)) * (0.5 + Math.random() / 2)
-  await sleep(failures === 0 ? pollEveryMs : backoffMs, undefined, { signal: wake.signal }).catch(() => {})
+  const { failureThreshold, longestBackoffMs } = config
+  const backoffMs = failures < failureThreshold ? Math.min(longestBackoffMs, 1000 * 2 ** (failures - 1)) : longestBackoffMs
+  await sleep(failures === 0 ? pollEveryMs : backoffMs * (0.5 + Math.random() / 2), undefined, { signal: wake.signal }).catch(() => {})
   wake = new AbortController()
 }

@@ -201,6 +201,7 @@ test.serial('objects of the log store stand below the days of their workspace, s
       pathFormat: 'v2',
       timeoutMs: 1000,
       longestBackoffMs: 1000,
+      failureThreshold: 5,
     })
     t.is((await mover.pass()).moved, 2)
   } finally {

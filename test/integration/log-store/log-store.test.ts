@@ -260,8 +260,34 @@ test.serial(
   },
 )
 
-/** With the default backoff a store that is away is asked so often in an hour: after 1, 2, 4 … seconds, then about every 45. */
-const triesOfAnHour = 86
+test.serial(
+  'from LOG_STORE_CONNECTION_FAILURE_THRESHOLD failures in a row on, a store is left alone for as long as it may be',
+  async (t) => {
+    const tries: number[] = []
+    s3.misbehave((_, response) => tries.push(performance.now()) > 0 && !!response.writeHead(503).end())
+    t.teardown(() => s3.misbehave(null))
+    const app = await startApp({
+      env: {
+        ...s3Env(),
+        LOG_STORE_GENERATIONS_BUCKET: 'threshold',
+        LOG_STORE_CONNECTION_BACKOFF_MS: '4000',
+        LOG_STORE_CONNECTION_FAILURE_THRESHOLD: '2',
+      },
+    })
+    t.teardown(() => app.stop())
+    await ask(app, said)
+    await eventually(() => tries.length > 2, 20_000, 'three tries')
+    const [first = 0, second = 0, third = 0] = tries
+    // The waits have a jitter of half their length: below a second before the threshold, two to four seconds after it.
+    t.true(second - first < 1900, `${second - first} ms after one failure`)
+    t.true(third - second >= 1900, `${third - second} ms after two`)
+    s3.misbehave(null)
+    await eventually(() => isEmpty(app), 10_000, 'the queue to empty')
+  },
+)
+
+/** With the default backoff a store that is away is asked so often in an hour: after 1, 2, 4 and 8 seconds, then about every 45. */
+const triesOfAnHour = 85
 
 test.serial(
   'a store that is away for the tries of an hour, and a restart between: nothing is lost or doubled, and no request waits',

@@ -109,7 +109,7 @@ const places: Readonly<Record<string, Place>> = {
       logStoreSource(
         createObjectStore(
           { name: 's3 bucket', base: `${origin()}/bucket`, putHeaders: [], authorize: async () => [] },
-          { egress, timeoutMs: 5000 },
+          { egress, timeoutMs: 5000, sendsDigest: true },
         ),
         '/pricing/',
       ),

@@ -66,6 +66,20 @@ test('s3 with the token of the workload: one call to STS, then objects with temp
   t.regex(asked[1]?.headers['authorization'] ?? '', /Credential=ASIATEMP\/20261123\/eu-west-1\/s3\/aws4_request/)
 })
 
+for (const [value, digest] of Object.entries({ ON: 'mZFLkyvTelC5g8XnyQrpOw==', OFF: undefined }))
+  test(`LOG_STORE_OBJECT_LOCK_RETENTION_ENABLED=${value}: objects are sent ${digest === undefined ? 'without' : 'with'} their digest`, async (t) => {
+    const asked = await putWith({ LOG_STORE: 's3', ...aws(), ...workload(), LOG_STORE_OBJECT_LOCK_RETENTION_ENABLED: value })
+    t.is(asked[1]?.headers['content-md5'], digest)
+    const federated = await putWith({
+      LOG_STORE: 'gcs',
+      LOG_STORE_GENERATIONS_BUCKET: 'logs',
+      GCP_AUTH_MODE: 'workload',
+      GCE_METADATA_HOST: metadata.url,
+      LOG_STORE_OBJECT_LOCK_RETENTION_ENABLED: value,
+    })
+    t.is(Buffer.from(federated.at(-1)?.bytes ?? '').includes('md5Hash'), digest !== undefined)
+  })
+
 test('s3_assume takes on a role, with an external id', async (t) => {
   const asked = await putWith({
     LOG_STORE: 's3_assume',
