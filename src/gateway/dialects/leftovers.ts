@@ -1,8 +1,10 @@
+import { ApiError } from '../../lib/errors.ts'
 import type { Fields } from '../../lib/json/fields.ts'
 import type { DialectId } from './dialect.ts'
 import type { Loss } from './neutral/loss.ts'
 import type { Part } from './neutral/parts.ts'
 import type { NeutralRequest } from './neutral/request.ts'
+import { previousNotFound } from './openai-responses/response-id.ts'
 
 /** Fields without which a request would mean something else, by the dialect that alone knows them. */
 const meaningful: Readonly<Partial<Record<DialectId, ReadonlySet<string>>>> = {
@@ -31,6 +33,7 @@ export function spendBag({ bag, unplaced }: NeutralRequest, own: DialectId, loss
   for (const [dialect, fields] of Object.entries(bag)) {
     if (dialect === own) continue
     const meant = isDialect(dialect) ? meaningful[dialect] : undefined
+    demandKnownResponse(dialect, fields)
     for (const [name, value] of Object.entries(fields))
       if (value !== false && meant?.has(name) === true) loss.refuseAt(name, 'has no counterpart there')
       else loss.dropAt(name)
@@ -46,4 +49,10 @@ export function spendPartBag({ bag, at }: Pick<Part, 'bag' | 'at'>, own: Dialect
   for (const [dialect, fields] of Object.entries(bag))
     if (dialect !== own) for (const name of Object.keys(fields)) loss.dropAt(`${at}.${name}`)
   return bag[own] ?? nothing
+}
+
+/** A response that Gatehouse keeps is told by its items long before: any other id is one that this provider cannot know. */
+function demandKnownResponse(dialect: string, { previous_response_id: id }: Fields): void {
+  if (dialect === 'openai-responses' && typeof id === 'string')
+    throw new ApiError('invalid_request', previousNotFound(id), { param: 'previous_response_id' })
 }

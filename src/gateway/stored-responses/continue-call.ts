@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Call } from '../call.ts'
-import { isOwnResponseId } from '../dialects/openai-responses/response-id.ts'
+import { isOwnResponseId, previousNotFound } from '../dialects/openai-responses/response-id.ts'
 import { itemsOf } from './input-items.ts'
 import type { ResponseStore } from './response-store.ts'
 
@@ -24,10 +24,7 @@ interface Continuing {
 export async function continueCall(call: Call, id: string, { store, maxJsonBytes }: Continuing): Promise<Call> {
   const { organisationId, workspaceId } = call.caller.key
   const stored = await store.get(id, { organisationId, workspaceId })
-  if (stored === null)
-    throw new ApiError('not_found', `Previous response with id '${id}' not found. Send the conversation as items of input instead.`, {
-      param: 'previous_response_id',
-    })
+  if (stored === null) throw new ApiError('not_found', previousNotFound(id), { param: 'previous_response_id' })
   const asked: Fields = isFields(call.body?.json) ? call.body.json : {}
   const { previous_response_id: _, ...rest } = asked
   const output = itemsOf(stored.response['output'])

@@ -297,7 +297,10 @@ test.serial('responses at Anthropic: a stream as Codex reads it, and a second tu
     messages: { 1: { content: { 0: { type: 'thinking', thinking: 'hm', signature: 'sig-1' } } } },
   })
   const stateful = openai().responses.create({ model: 'm', input: 'x', previous_response_id: 'resp_1' })
-  t.is((await t.throwsAsync(stateful, { instanceOf: OpenAI.BadRequestError })).param, 'previous_response_id')
+  const unknown = await t.throwsAsync(stateful, { instanceOf: OpenAI.BadRequestError })
+  t.is(unknown.param, 'previous_response_id')
+  t.regex(unknown.message, /Previous response with id 'resp_1' not found/)
+  t.notRegex(unknown.message, /translated/)
 })
 
 test.serial('Google at OpenAI and at Anthropic: whole, as a stream of events, and as an array that comes in pieces', async (t) => {

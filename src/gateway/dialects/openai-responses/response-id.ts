@@ -1,3 +1,4 @@
+import { oneLine } from '../../../lib/text/one-line.ts'
 import { hashedId } from '../tool-calls.ts'
 
 /** Stands at the front of the ids of responses that Gatehouse made. No provider's id begins like it: theirs go on with hexadecimal digits. */
@@ -9,3 +10,10 @@ export const responseId = (requestId: string): string => front + hashedId(reques
 
 /** Returns true if Gatehouse made the response, so that it alone can have kept it; any other lives with its provider. */
 export const isOwnResponseId = (id: string): boolean => form.test(id)
+
+/** Returns what OpenAI's API says of a `previous_response_id` that it does not know, with what to do. */
+export const previousNotFound = (id: string): string =>
+  `Previous response with id '${oneLine(id, longestShown)}' not found. Send the conversation as items of input instead.`
+
+/** More than any id has that a provider gives. */
+const longestShown = 200
