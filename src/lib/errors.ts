@@ -117,10 +117,14 @@ export function issuesOf({ status, param, message, details }: ApiError): { reado
   return status === 400 && param !== null ? { issues: [{ param, code: 'invalid', message }] } : {}
 }
 
-/** Headers that tell the SDKs whether to try again: final refusals say no, our own 429 and 503 say when. */
+/** Headers that tell the SDKs whether to try again: final refusals say no, our own 429 and 503 say when, and a 429 says yes. */
 export function retryHeaders(error: ApiError): Readonly<Record<string, string>> {
   if (error.retryAfter !== null)
-    return { 'retry-after': String(Math.ceil(error.retryAfter)), 'retry-after-ms': String(Math.round(error.retryAfter * 1000)) }
+    return {
+      'retry-after': String(Math.ceil(error.retryAfter)),
+      'retry-after-ms': String(Math.round(error.retryAfter * 1000)),
+      ...(error.status === 429 && { 'x-should-retry': 'true' }),
+    }
   return error.status === 501 || (error.status < 500 && error.status !== 408) ? { 'x-should-retry': 'false' } : {}
 }
 

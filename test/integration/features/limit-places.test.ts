@@ -357,7 +357,7 @@ for (const [name, [path, status, body]] of Object.entries(formats))
     })
     t.is(refused.status, status, refused.text)
     t.like(JSON.parse(refused.text), body)
-    t.is(refused.headers['x-should-retry'], status === 429 ? undefined : 'false')
+    t.is(refused.headers['x-should-retry'], status === 429 ? 'true' : 'false')
     if (name === 'Google, too fast')
       t.true(
         refused.text.includes(`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"${refused.headers['retry-after']}s"}`),
