@@ -64,27 +64,48 @@ export const listAlerts = route({
     deliveries: (deliveries.get(row.id) ?? []).map(presentDelivery),
     mails: (mails.get(row.id) ?? []).map((mail) => presentMail(mail, actor)),
   }))
-  return { object: 'list' as const, total: rows[0]?.total ?? 0, data }
+  return { object: 'list' as const, total: rows[0]?.total ?? (await countAlerts(em, actor, query)), data }
 })
 
 const isInState = `EXISTS (SELECT FROM alert_deliveries d WHERE d.alert_id = a.id AND d.state = ?)
   OR EXISTS (SELECT FROM mail_outcomes m WHERE m.about = a.id AND CASE WHEN m.is_sent THEN 'sent' ELSE 'failed' END = ?)
   OR EXISTS (SELECT FROM outgoing_mails m WHERE m.about = a.id AND 'pending' = ?)`
 
-function findAlerts(em: EntityManager, { organisationId, workspaceId }: Actor, query: z.output<typeof alertFilter>): Promise<Row[]> {
-  const { page_size: size, current_page: page, state } = query
-  const inWorkspace = workspaceId === null ? '' : ` AND ${ofWorkspace}`
-  const inState = state === undefined ? '' : ` AND (${isInState})`
+type AlertFilter = z.output<typeof alertFilter>
+
+function findAlerts(em: EntityManager, actor: Actor, query: AlertFilter): Promise<Row[]> {
+  const { page_size: size, current_page: page } = query
+  const { condition, values } = matching(actor, query)
   return em.execute<Row[]>(
     `SELECT a.id, a.kind, a.owner_kind, a.owner_id, a.value_key, a.counts, trim_scale(a.used)::text AS used, trim_scale(a.bound)::text AS bound, a.created_at, a.queued_at, count(*) OVER ()::float8 AS total
-       FROM limit_alerts a WHERE a.organisation_id = ?${inWorkspace}${inState}
+       FROM limit_alerts a WHERE ${condition}
       ORDER BY a.created_at DESC, a.id LIMIT ${size} OFFSET ${size * page}`,
-    [
+    values,
+  )
+}
+
+/** Returns how many alerts there are, for a page behind their end: it has no row that tells. */
+async function countAlerts(em: EntityManager, actor: Actor, query: AlertFilter): Promise<number> {
+  if (query.current_page === 0) return 0
+  const { condition, values } = matching(actor, query)
+  const [row] = await em.execute<{ readonly total: number }[]>(
+    `SELECT count(*)::float8 AS total FROM limit_alerts a WHERE ${condition}`,
+    values,
+  )
+  return row?.total ?? 0
+}
+
+function matching({ organisationId, workspaceId }: Actor, { state }: AlertFilter) {
+  const inWorkspace = workspaceId === null ? '' : ` AND ${ofWorkspace}`
+  const inState = state === undefined ? '' : ` AND (${isInState})`
+  return {
+    condition: `a.organisation_id = ?${inWorkspace}${inState}`,
+    values: [
       organisationId,
       ...(workspaceId === null ? [] : Array<string>(5).fill(workspaceId)),
       ...(state === undefined ? [] : [state, state, state]),
     ],
-  )
+  }
 }
 
 async function deliveriesOf(em: EntityManager, alerts: readonly string[]): Promise<readonly DeliveryRow[]> {
