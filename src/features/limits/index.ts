@@ -15,7 +15,18 @@ export { findLimits, findPolicyLimits, presentOwned, type OwnedLimit } from './l
 export { limitStates, standingsOf, type Standing } from './standing.ts'
 export { boundedByField, lastUseFields, limitOwner, standingFields, usageShown } from './standing.schema.ts'
 export { withOwnUsage, withUsage } from './shown-usage.ts'
-export { fromAmount, periodFault, presentLimit, toAmount, toLimit, usageTypes, type Limit, type UsageType } from './limit.ts'
+export {
+  fromAmount,
+  moneyFault,
+  periodFault,
+  presentLimit,
+  thresholdFault,
+  toAmount,
+  toLimit,
+  usageTypes,
+  type Limit,
+  type UsageType,
+} from './limit.ts'
 export {
   keyRateLimits,
   moneyFields,

@@ -68,6 +68,29 @@ export function periodFault({ periodicReset, periodicResetDays, nextUsageResetAt
   return null
 }
 
+/** Tells why nobody would ever be warned by a limit: it refuses before its threshold is reached. Null: its threshold can be reached. */
+export function thresholdFault({ credit_limit: most, alert_threshold: given }: AmountFields) {
+  if (most == null || given == null || given <= most) return null
+  return { field: 'alert_threshold', message: `alert_threshold must be at most credit_limit, which is ${most}; it is ${given}.` }
+}
+
+interface AmountFields {
+  readonly credit_limit?: number | null | undefined
+  readonly alert_threshold?: number | null | undefined
+}
+
+/** Tells what only a limit in US dollars can say, of one that counts something else. Null: it says nothing of the kind. */
+export function moneyFault({ type, onUnpriced, outputPolicy }: MoneyTerms & Pick<Limit, 'type'>) {
+  const field = onUnpriced ? 'on_unpriced' : outputPolicy ? 'output_policy' : null
+  if (type === 'cost' || field === null) return null
+  return { field, message: `${field} is for limits of the type cost; this one counts ${type}.` }
+}
+
+interface MoneyTerms {
+  readonly onUnpriced?: string | null | undefined
+  readonly outputPolicy?: string | null | undefined
+}
+
 /** Reads an amount of a body; undefined and null stay what they are. */
 export function toAmount<Given extends number | null | undefined>(given: Given): bigint | Exclude<Given, number>
 export function toAmount(given: number | null | undefined): bigint | null | undefined {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { outputPolicies, unpricedTerms } from '../../gateway/limits/limit.ts'
 import type { RateLimit } from '../../gateway/limits/written-limits.ts'
 import { since, whileOn } from '../../release/since.ts'
-import { periodFault, toPeriod, usageTypes } from './limit.ts'
+import { moneyFault, periodFault, thresholdFault, toPeriod, usageTypes } from './limit.ts'
 
 /** How a limit in money treats requests whose cost is not known before they are sent. */
 export const moneyFields = {
@@ -31,8 +31,9 @@ const usageLimitsShape = z.strictObject({
 /** A budget: how much a key or a provider may use, and when its counter starts again. */
 export const usageLimits = usageLimitsShape
   .superRefine((fields, context) => {
-    const fault = periodFault(toPeriod(fields))
-    if (fault !== null) context.addIssue({ code: 'custom', path: [fault.field], message: fault.message })
+    const terms = { type: fields.type ?? 'cost', onUnpriced: fields.on_unpriced, outputPolicy: fields.output_policy } as const
+    for (const fault of [periodFault(toPeriod(fields)), thresholdFault(fields), moneyFault(terms)])
+      if (fault !== null) context.addIssue({ code: 'custom', path: [fault.field], message: fault.message })
   })
   .meta({ id: 'UsageLimits', description: 'A budget in US dollars, tokens or requests.' })
 

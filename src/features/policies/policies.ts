@@ -5,7 +5,7 @@ import { moneyTerms } from '../../gateway/limits/limit.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { fromPico, toPico } from '../../lib/pico.ts'
-import { fromAmount, periodFault, presentLimit, type Limit } from '../limits/index.ts'
+import { fromAmount, periodFault, presentLimit, thresholdFault, type Limit } from '../limits/index.ts'
 import { demandOwnOrganisation, resolveWorkspace, visibleTo } from '../workspaces/index.ts'
 import type { Condition, Group } from './conditions.schema.ts'
 import { PolicyUsage } from './policy-usage.entity.ts'
@@ -68,6 +68,12 @@ export const newPolicy = ({ organisationId, id }: Actor, workspaceId: string, { 
 /** Refuses a usage that starts again in two ways, or at a time without a period. */
 export function demandPeriod(limit: Limit): void {
   const fault = periodFault(limit)
+  if (fault !== null) throw new ApiError('AB01', fault.message, { param: fault.field })
+}
+
+/** Refuses a threshold that is never reached, as the limit refuses before it. */
+export function demandThreshold(limit: Limit): void {
+  const fault = thresholdFault({ credit_limit: fromAmount(limit.creditLimit), alert_threshold: fromAmount(limit.alertThreshold) })
   if (fault !== null) throw new ApiError('AB01', fault.message, { param: fault.field })
 }
 

@@ -7,6 +7,7 @@ import { toAmount, toExpiry, toLimit } from '../limits/index.ts'
 import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
 import {
   demandAmounts,
+  demandThreshold,
   demandMoney,
   demandPeriod,
   findUsageLimit,
@@ -50,6 +51,7 @@ export const createUsageLimit = route({
   const terms = { onUnpriced: body.on_unpriced ?? null, outputPolicy: body.output_policy ?? null }
   demandMoney({ type: body.type, ...terms })
   demandAmounts(body.type, { credit_limit: body.credit_limit, alert_threshold: body.alert_threshold })
+  demandThreshold(limit)
   const row = em.create(UsageLimitPolicy, { ...limit, ...terms, ...newPolicy(actor, workspaceId, body) })
   await em.flush()
   audit({ id: row.id, workspaceId })
@@ -118,6 +120,7 @@ export const updateUsageLimit = route({
   demandPeriod(row)
   demandMoney(row)
   demandAmounts(row.type, { credit_limit: body.credit_limit, alert_threshold: body.alert_threshold })
+  if (body.credit_limit !== undefined || body.alert_threshold !== undefined) demandThreshold(row)
   if (body.reset_usage_for_value !== undefined) await resetValue(em, row, { valueKey: body.reset_usage_for_value, nowMs })
   audit({ id: row.id, workspaceId: row.workspaceId })
   return {}

@@ -212,6 +212,7 @@ test('amounts that a counter cannot be held to are refused by field', async (t) 
     [{ type: 'cost', credit_limit: 1e-10 }, 'credit_limit', /at most nine digits behind the point/],
     [{ type: 'cost', credit_limit: 1, alert_threshold: 0.1234567891 }, 'alert_threshold', /at most nine digits/],
     [{ type: 'tokens', credit_limit: 1.5 }, 'credit_limit', /a whole number of tokens/],
+    [{ type: 'tokens', credit_limit: 8, alert_threshold: 9 }, 'alert_threshold', /at most credit_limit, which is 8; it is 9/],
     [{ type: 'requests', credit_limit: 2, alert_threshold: 1.5 }, 'alert_threshold', /a whole number of requests/],
   ] as const) {
     const made = await control.call(acme.adminKey, 'POST', '/policies/usage-limits', { ...policy, ...body })
