@@ -1,6 +1,7 @@
 import { modelOperations, operations } from '../../gateway/front/operations.ts'
 import { ownerOf, type ReleaseTable } from '../../release/table.ts'
 import type { Feature } from '../feature.ts'
+import { formatOperations } from '../openapi/format-paths.ts'
 import { levelAdvice, type MountOptions, type Unavailable } from './mount.ts'
 
 /** An operation that a release record announces and no module implements yet. */
@@ -19,6 +20,7 @@ export function pendingOperations(table: ReleaseTable, features: readonly Featur
   const own = new Set([
     ...features.flatMap(({ routes }) => routes.map(({ method, path }) => shape(`${method} ${path}`))),
     ...Object.values({ ...operations, ...modelOperations }).map(({ method, path }) => shape(`${method} ${path}`)),
+    ...formatOperations.map(({ method, path }) => shape(`${method.toUpperCase()} ${path}`)),
   ])
   return table.releases.flatMap(({ version, api }) =>
     api.added

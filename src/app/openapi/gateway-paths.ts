@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { bodySchemas, querySchemas } from '../../gateway/front/bounds/validate.ts'
 import { modelOperations, operations, type Operation, type OperationSpec } from '../../gateway/front/operations.ts'
+import { formatPaths } from './format-paths.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -169,14 +170,13 @@ const passThrough: Json = Object.fromEntries(
   ]),
 )
 
-/** The data plane's part of the document. */
-export const gatewayPaths: Readonly<Record<string, Json>> = collect()
-
-function collect(): Record<string, Json> {
+/** Returns the data plane's part of the document. */
+export function gatewayPaths(publicUrl: string | null): Readonly<Record<string, Json>> {
   const paths: Record<string, Json> = {}
   for (const name of Object.keys(operations).filter((key): key is Operation => Object.hasOwn(operations, key))) {
     const spec = operations[name]
     paths[spec.path] = { ...paths[spec.path], [spec.method.toLowerCase()]: describe(name, spec) }
   }
-  return { ...paths, ...modelPaths, '/{provider_endpoint}': passThrough }
+  const formats = formatPaths({ headers: targetHeaders, responses: answers, publicUrl })
+  return { ...paths, ...modelPaths, ...formats, '/{provider_endpoint}': passThrough }
 }

@@ -25,7 +25,7 @@ export function openapiDocument(features: readonly Feature[], about: About): Jso
   const writer = schemaWriter(shownOf(about))
   // Answers first, so that of two shapes with one id theirs keeps it.
   for (const { response } of features.flatMap(({ routes }) => routes)) writer.write(response, 'output')
-  const paths = pathsOf(features, (route, tag) => operation(route, { tag, writer, about }))
+  const paths = pathsOf(features, about, (route, tag) => operation(route, { tag, writer, about }))
   return {
     openapi: '3.1.1',
     info: {
@@ -56,11 +56,15 @@ export function openapiDocument(features: readonly Feature[], about: About): Jso
 
 /** Returns the operations that the document of these features has, such as `GET /keys/{id}`, without describing them. */
 export const operationsOf = (features: readonly Feature[]): readonly string[] =>
-  Object.entries(pathsOf(features, () => ({}))).flatMap(([at, methods]) =>
+  Object.entries(pathsOf(features, { publicUrl: null }, () => ({}))).flatMap(([at, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${at}`),
   )
 
-function pathsOf(features: readonly Feature[], describe: (route: Route, tag: string) => Json): Readonly<Record<string, Json>> {
+function pathsOf(
+  features: readonly Feature[],
+  { publicUrl }: Pick<About, 'publicUrl'>,
+  describe: (route: Route, tag: string) => Json,
+): Readonly<Record<string, Json>> {
   const paths: Record<string, Json> = {}
   for (const { id, routes } of features) {
     for (const route of routes) {
@@ -68,7 +72,7 @@ function pathsOf(features: readonly Feature[], describe: (route: Route, tag: str
       paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route, id) }
     }
   }
-  return { ...paths, ...gatewayPaths }
+  return { ...paths, ...gatewayPaths(publicUrl) }
 }
 
 /** Returns the credentials of a route that takes others than most. */

@@ -3,6 +3,7 @@ import path from 'node:path'
 import test from 'ava'
 import { readOwnTable } from '../../../src/app/level/release-records.ts'
 import { reservations } from '../../../src/app/level/reserved.ts'
+import { formatOperations } from '../../../src/app/openapi/format-paths.ts'
 import { features } from '../../../src/features/index.ts'
 import { modelOperations, operations } from '../../../src/gateway/front/operations.ts'
 import { startEmulator, type Emulator } from '../../support/emulator/emulator.ts'
@@ -148,7 +149,7 @@ test.serial('a path that only a provider has is passed on as before', async (t) 
 
 test('every path that a release brings has a reservation of its own', (t) => {
   const segments = new Set(reservations.flatMap(({ paths }) => paths.map((one) => one.split('/')[1])))
-  const data = new Set(Object.values({ ...operations, ...modelOperations }).map((one) => one.path.split('/')[1]))
+  const data = new Set([...Object.values({ ...operations, ...modelOperations }), ...formatOperations].map((one) => one.path.split('/')[1]))
   const routed = features.flatMap(({ routes }) => routes.map((one) => one.path))
   const announced = readOwnTable().releases.flatMap(({ api }) => api.added.map((one) => one.split(' ')[1] ?? ''))
   const named = [...routed, ...announced].map((one) => one.split('/')[1]).filter((segment) => !data.has(segment))

@@ -58,12 +58,20 @@ async function untilExported(example: Example, tell: (example: Example) => Promi
 /** Returns the headers by which the caller of an example is known. */
 export type ShowCaller = (app: TestApp, example: Example) => Readonly<Record<string, string>>
 
+/** Cohere's answer to a request for an order of documents. */
+const ranking = {
+  id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
+  results: [{ index: 0, relevance_score: 0.92 }],
+  meta: { api_version: { version: '2' }, billed_units: { search_units: 1 } },
+}
+
 /** Starts a product with a provider. Callers show the keys of the first start, unless `show` says otherwise. */
 export async function startListener(show: ShowCaller = keyFor): Promise<Listener> {
   const [emulator, vault] = await Promise.all([startEmulator(), startFakeVault()])
   vault.put('secret/openai', { api_key: 'sk-your-openai-key' })
   emulator.script({ path: '/vector_stores', behaviour: { status: 200, headers: { 'content-type': 'application/json' }, body: store } })
   const json = { 'content-type': 'application/json' }
+  emulator.script({ path: '/rerank', behaviour: { status: 200, headers: json, body: JSON.stringify(ranking) } })
   const discovery = {
     issuer: emulator.url,
     authorization_endpoint: `${emulator.url}/authorize`,
