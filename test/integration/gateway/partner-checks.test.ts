@@ -119,6 +119,24 @@ const reasons: readonly (readonly [name: string, script: Script, says: RegExp])[
   ['no answer', { hangs: true }, /did not answer (?:completely )?within/],
 ]
 
+for (const [awsRegion, host] of [
+  ['cn-north-1', 'bedrock-runtime.cn-north-1.amazonaws.com.cn'],
+  ['us-gov-west-1', 'bedrock-runtime.us-gov-west-1.amazonaws.com'],
+  ['eusc-de-east-1', 'bedrock-runtime.eusc-de-east-1.amazonaws.eu'],
+] as const)
+  test.serial(`a guardrail of Bedrock is asked in the partition of its region: ${awsRegion}`, async (t) => {
+    const credentials = { awsAccessKeyId: 'AKIDEXAMPLE', awsSecretAccessKey: 'secret', awsRegion }
+    const calls = await Promise.all(
+      fixtures
+        .filter(({ id }) => id === 'bedrock.guard')
+        .map((fixture) => callOf({ ...fixture, parameters: { ...fixture.parameters, credentials } }, asked)),
+    )
+    t.deepEqual(
+      calls.map((call) => call && new URL(call.url).host),
+      [host],
+    )
+  })
+
 for (const fixture of fixtures) {
   const { id, phase, parameters } = fixture
   const said = phase === 'input' ? asked : answered

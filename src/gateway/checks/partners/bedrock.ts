@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { authorizeAws } from '../../credentials/aws.ts'
+import { awsDomain } from '../../providers/aws-domain.ts'
 import type { CheckContext } from '../check.ts'
 import { partner, type SignedCall } from './partner.ts'
 import { key, redact } from './words.ts'
@@ -67,7 +68,7 @@ export const bedrockGuard = partner({
   secrets: ['awsAccessKeyId', 'awsSecretAccessKey', 'awsSessionToken'],
   changes: (parameters) => parameters.redact,
   limits: { most: 25_000 },
-  service: ({ awsRegion }) => `https://bedrock-runtime.${awsRegion}.amazonaws.com`,
+  service: ({ awsRegion }) => `https://bedrock-runtime.${awsRegion}.${awsDomain(awsRegion)}`,
   sign: signed,
   call: ({ parameters: { guardrailId, guardrailVersion }, text, subject }) => ({
     path: `/guardrail/${encodeURIComponent(guardrailId)}/version/${guardrailVersion}/apply`,
