@@ -78,6 +78,10 @@ const usageLimitsView = z.object({
     .number()
     .optional()
     .meta({ description: 'What was used in this period: US dollars (fractions too), tokens or requests.' }),
+  status: z.enum(['active', 'exhausted']).optional(),
+  last_reset_at: z.string().nullable().optional().meta({ description: 'When the period began that is counted now.' }),
+  is_threshold_alerts_sent: z.boolean().optional().meta({ description: 'True: the alert of this period was noted.' }),
+  is_exhausted_alerts_sent: z.boolean().optional(),
   on_unpriced: z.string().optional(),
   output_policy: z.string().optional(),
 })

@@ -4,7 +4,7 @@ import type { Limit } from '../../gateway/limits/limit.ts'
 import { type Limited, toGatewayLimits } from '../../gateway/limits/written-limits.ts'
 import { type LastUse, lastUsesOf } from './last-use.ts'
 import type { UsageLimits } from './limits.schema.ts'
-import { type Standing, standingsOf } from './standing.ts'
+import { type Counted, countedOf, type Standing } from './standing.ts'
 
 /** A row whose budget is shown. */
 interface Budgeted {
@@ -35,16 +35,16 @@ export async function withUsage<View extends Shown>(
   views: readonly View[],
 ): Promise<(View & WithUsage)[]> {
   const limits = rows.map((row) => budgetOf(kind, row))
-  const standings = await standingsOf(
+  const counted = await countedOf(
     em,
     limits.filter((limit) => limit !== null),
   )
   const ids = rows.map(({ id }) => id)
   const uses = kind === 'api-key' || kind === 'provider' ? await lastUsesOf(em, kind, ids) : null
   return views.map((view, at) => {
-    const standing = standings.get(limits[at]?.id ?? '') ?? null
-    const budget = standing === null ? view.usage_limits : told(view.usage_limits, standing)
-    return Object.assign({}, view, { usage_limits: budget, usage: standing }, uses?.get(ids[at] ?? ''))
+    const own = counted.get(limits[at]?.id ?? '') ?? null
+    const budget = own === null ? view.usage_limits : told(view.usage_limits, own)
+    return Object.assign({}, view, { usage_limits: budget, usage: own?.standing ?? null }, uses?.get(ids[at] ?? ''))
   })
 }
 
@@ -70,10 +70,17 @@ const budgetOf = (kind: Limited['kind'], { id, organisationId, usageLimits, usag
   })?.[0] ?? null
 
 /** Adds the usage to a budget, or to the one of a list. A border that was given is followed by the next one. */
-function told(budget: unknown, standing: Standing): unknown {
-  if (Array.isArray(budget)) return budget.map((each: unknown) => told(each, standing))
+function told(budget: unknown, counted: Counted): unknown {
+  if (Array.isArray(budget)) return budget.map((each: unknown) => told(each, counted))
   if (!isFields(budget)) return budget
-  const { spent, resets_at: ends } = standing
+  const { spent, state, resets_at: ends } = counted.standing
   const follows = typeof budget['next_usage_reset_at'] === 'string' && ends !== null
-  return Object.assign({}, budget, { current_usage: spent }, follows && { next_usage_reset_at: ends })
+  const used = {
+    current_usage: spent,
+    status: state === 'exhausted' ? 'exhausted' : 'active',
+    last_reset_at: counted.begun,
+    is_threshold_alerts_sent: counted.threshold,
+    is_exhausted_alerts_sent: counted.exhausted,
+  }
+  return Object.assign({}, budget, used, follows && { next_usage_reset_at: ends })
 }

@@ -18,6 +18,16 @@ export interface Standing {
   readonly runs_out_at: string | null
 }
 
+/** A budget in its period: how it stands, since when, and who was told of it. */
+export interface Counted {
+  readonly standing: Standing
+  /** When the period began; null: it has none. */
+  readonly begun: string | null
+  /** True: the alert of this period was noted. */
+  readonly threshold: boolean
+  readonly exhausted: boolean
+}
+
 interface Row {
   readonly id: string
   readonly used: string
@@ -25,10 +35,13 @@ interface Row {
   readonly begun: number | null
   readonly ends: number | null
   readonly now: number
+  readonly told: readonly string[] | null
 }
 
 const standingOf = `
-  SELECT g.id, s.used, s.reserved, ${epochMs('s.begun')} AS begun, ${epochMs('s.ends')} AS ends, ${epochMs('clock_timestamp()')} AS now
+  SELECT g.id, s.used, s.reserved, ${epochMs('s.begun')} AS begun, ${epochMs('s.ends')} AS ends, ${epochMs('clock_timestamp()')} AS now,
+         (SELECT array_agg(a.kind) FROM limit_alerts a
+           WHERE a.counter = g.id AND a.rearmed_at IS NULL AND (NOT isfinite(s.begun) OR a.created_at >= s.begun)) AS told
     FROM json_to_recordset(?::json) AS g (id text, "slotMs" bigint, slots integer, reset text, days integer, anchor timestamptz),
          LATERAL limit_standing(g.id, g."slotMs", g.slots, g.reset, g.days, g.anchor) s`
 
@@ -38,13 +51,18 @@ function epochMs(moment: string): string {
 
 /** Returns how limits stand, by their ids. */
 export async function standingsOf(em: EntityManager, limits: readonly Limit[]): Promise<ReadonlyMap<string, Standing>> {
+  return new Map(Array.from(await countedOf(em, limits), ([id, { standing }]) => [id, standing]))
+}
+
+/** Returns the same with what budgets tell of their periods. */
+export async function countedOf(em: EntityManager, limits: readonly Limit[]): Promise<ReadonlyMap<string, Counted>> {
   if (limits.length === 0) return new Map()
   const windows = JSON.stringify(limits.map(({ id, window }) => Object.assign({ id }, window)))
   const rows = new Map((await em.execute<Row[]>(standingOf, [windows])).map((row) => [row.id, row]))
   return new Map(
     limits.flatMap((limit) => {
       const row = rows.get(limit.id)
-      return row === undefined ? [] : [[limit.id, toStanding(limit, row)] as const]
+      return row === undefined ? [] : [[limit.id, toCounted(limit, row)] as const]
     }),
   )
 }
@@ -54,6 +72,13 @@ const shown = ({ counts }: Limit, amount: number | string): number =>
   counts === 'cost' ? fromPico(BigInt(Math.round(Number(amount))) * picoPerNano) : Number(amount)
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
+
+const toCounted = (limit: Limit, row: Row): Counted => ({
+  standing: toStanding(limit, row),
+  begun: iso(row.begun),
+  threshold: row.told?.includes('threshold') === true,
+  exhausted: row.told?.includes('exhausted') === true,
+})
 
 function toStanding(limit: Limit, row: Row): Standing {
   const used = Number(row.used)

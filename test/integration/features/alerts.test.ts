@@ -92,7 +92,11 @@ test.serial('passing a threshold and the end of a budget is mailed once to those
   const count = counted(key.id)
   t.is(await ask(key.secret), 200)
   t.is(await ask(key.secret), 200)
+  const shown = async () => (await control.call(acme.adminKey, 'GET', `/api-keys/${key.id}`)).body['usage_limits']
   await eventually(async () => (await count()) === 1, 15_000, 'the threshold')
+  const month = `${new Date().toISOString().slice(0, 7)}-01T00:00:00.000Z`
+  t.like(await shown(), { status: 'active', is_threshold_alerts_sent: true, is_exhausted_alerts_sent: false })
+  t.true(String(Reflect.get(Object(await shown()), 'last_reset_at')) >= month)
   await tell()
   await tell()
   const passed = /^The API key crawler has passed its alert threshold$/
@@ -104,6 +108,7 @@ test.serial('passing a threshold and the end of a budget is mailed once to those
 
   await control.call(acme.adminKey, 'PUT', `/api-keys/${key.id}`, { usage_limits: { ...limits, credit_limit: 10 } })
   await eventually(async () => (await count()) === 2, 15_000, 'the end')
+  t.like(await shown(), { status: 'exhausted', is_threshold_alerts_sent: true, is_exhausted_alerts_sent: true })
   await tell()
   t.deepEqual(recipients(/^The API key crawler has used up its limit$/), everybody)
 })

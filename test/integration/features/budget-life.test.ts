@@ -138,7 +138,11 @@ test.serial(
     const budget = { type: 'tokens', credit_limit: 60, periodic_reset_days: 30, next_usage_reset_at: border }
     const key = await makeKey({ usage_limits: budget })
     const shown = async () => (await control.call(acme.adminKey, 'GET', `/api-keys/${key.id}`)).body
-    t.like((await shown())['usage_limits'], { current_usage: 0 })
+    const begun = (await shown())['usage_limits']
+    t.like(begun, { current_usage: 0, status: 'active', is_threshold_alerts_sent: false, is_exhausted_alerts_sent: false })
+    const tag = async () =>
+      (await send(`${control.origin}/v1/api-keys/${key.id}`, { headers: { 'x-service-api-key': acme.adminKey } })).headers['etag']
+    const first = await tag()
     const policy = {
       workspace_id: acme.workspaceId,
       conditions: [{ key: 'api_key', value: key.id }],
@@ -159,8 +163,10 @@ test.serial(
     t.is((await ask(key)).status, 200)
     t.is((await ask(key)).status, 200)
     await eventually(async () => /"current_usage":10[,}]/.test(JSON.stringify(await shown())), withinMs)
+    t.is(await tag(), first, 'its use is no edit of a key')
     t.is((await change(key, { usage_limits: { ...budget, credit_limit: 10 } })).status, 200)
     t.is(await statusOf(key), 'exhausted')
+    t.like((await shown())['usage_limits'], { status: 'exhausted', is_threshold_alerts_sent: false })
     const path = `/policies/usage-limits/${String(made.body['id'])}`
     t.is((await control.call(acme.adminKey, 'PUT', path, { credit_limit: 10 })).status, 200)
     t.like((await shown())['usage_limits'], { current_usage: 10, next_usage_reset_at: border })

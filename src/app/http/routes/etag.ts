@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../../lib/json/canonical-json.ts'
+import { isFields } from '../../../lib/json/fields.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { Feature } from '../../feature.ts'
 import { wholePath, type Route } from '../../route.ts'
@@ -28,11 +29,25 @@ export function representations(features: readonly Feature[]): Representations {
 }
 
 /** The fields that change without an edit, so that they are no reason to refuse one. */
-const restless: ReadonlySet<string> = new Set(['current_usage', 'last_used_at'])
+const restless: ReadonlySet<string> = new Set(['last_used_at', 'usage', 'bounded_by'])
+
+/** The facts that are told of a budget beside what was set. */
+const counted: ReadonlySet<string> = new Set([
+  'current_usage',
+  'status',
+  'last_reset_at',
+  'is_threshold_alerts_sent',
+  'is_exhausted_alerts_sent',
+])
+
+function withoutCounts(value: unknown): unknown {
+  if (!isFields(value) || !Object.hasOwn(value, 'current_usage')) return value
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !counted.has(name)))
+}
 
 /** The ETag of an answer: equal as long as nobody has changed anything. */
 export function etagOf(answer: unknown): string {
-  const settled = JSON.stringify(answer, (name, value: unknown) => (restless.has(name) ? undefined : value))
+  const settled = JSON.stringify(answer, (name, value: unknown) => (restless.has(name) ? undefined : withoutCounts(value)))
   return `"${createHash('sha256')
     .update(canonicalJson(JSON.parse(settled)))
     .digest('base64url')
