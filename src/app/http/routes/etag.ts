@@ -29,25 +29,24 @@ export function representations(features: readonly Feature[]): Representations {
 }
 
 /** The fields that change without an edit, so that they are no reason to refuse one. */
-const restless: ReadonlySet<string> = new Set(['last_used_at', 'usage', 'bounded_by'])
+const restless: ReadonlySet<string> = new Set(['last_used_at', 'bounded_by'])
 
-/** The facts that are told of a budget beside what was set. */
-const counted: ReadonlySet<string> = new Set([
-  'current_usage',
-  'status',
-  'last_reset_at',
-  'is_threshold_alerts_sent',
-  'is_exhausted_alerts_sent',
-])
+/** Fields that do so in an object with the first of them, and may be edited in others: what a budget counts, and how a limit stands. */
+const restlessTogether: readonly (readonly [first: string, ...others: string[]])[] = [
+  ['current_usage', 'status', 'last_reset_at', 'is_threshold_alerts_sent', 'is_exhausted_alerts_sent'],
+  ['runs_out_at', 'spent', 'reserved', 'limit', 'resets_at', 'state'],
+]
 
-function withoutCounts(value: unknown): unknown {
-  if (!isFields(value) || !Object.hasOwn(value, 'current_usage')) return value
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !counted.has(name)))
+function withoutRestless(value: unknown): unknown {
+  const names = isFields(value) ? restlessTogether.find(([first]) => Object.hasOwn(value, first)) : undefined
+  return isFields(value) && names !== undefined
+    ? Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))
+    : value
 }
 
 /** The ETag of an answer: equal as long as nobody has changed anything. */
 export function etagOf(answer: unknown): string {
-  const settled = JSON.stringify(answer, (name, value: unknown) => (restless.has(name) ? undefined : withoutCounts(value)))
+  const settled = JSON.stringify(answer, (name, value: unknown) => (restless.has(name) ? undefined : withoutRestless(value)))
   return `"${createHash('sha256')
     .update(canonicalJson(JSON.parse(settled)))
     .digest('base64url')
