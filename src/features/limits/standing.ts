@@ -38,10 +38,14 @@ interface Row {
   readonly told: readonly string[] | null
 }
 
-const standingOf = `
+/** SQL of the alerts that were noted in the period of a limit. */
+const alertsOfPeriod = `(SELECT array_agg(a.kind) FROM limit_alerts a
+           WHERE a.counter = g.id AND a.rearmed_at IS NULL AND (NOT isfinite(s.begun) OR a.created_at >= s.begun))`
+
+/** Returns SQL of how limits stand, with what `told` selects of their alerts. */
+const standingOf = (told: string): string => `
   SELECT g.id, s.used, s.reserved, ${epochMs('s.begun')} AS begun, ${epochMs('s.ends')} AS ends, ${epochMs('clock_timestamp()')} AS now,
-         (SELECT array_agg(a.kind) FROM limit_alerts a
-           WHERE a.counter = g.id AND a.rearmed_at IS NULL AND (NOT isfinite(s.begun) OR a.created_at >= s.begun)) AS told
+         ${told} AS told
     FROM json_to_recordset(?::json) AS g (id text, "slotMs" bigint, slots integer, reset text, days integer, anchor timestamptz),
          LATERAL limit_standing(g.id, g."slotMs", g.slots, g.reset, g.days, g.anchor) s`
 
@@ -50,19 +54,25 @@ function epochMs(moment: string): string {
 }
 
 /** Returns how limits stand, by their ids. */
-export async function standingsOf(em: EntityManager, limits: readonly Limit[]): Promise<ReadonlyMap<string, Standing>> {
-  return new Map(Array.from(await countedOf(em, limits), ([id, { standing }]) => [id, standing]))
-}
+export const standingsOf = (em: EntityManager, limits: readonly Limit[]): Promise<ReadonlyMap<string, Standing>> =>
+  byId(em, limits, { told: 'NULL::text[]', present: toStanding })
 
 /** Returns the same with what budgets tell of their periods. */
-export async function countedOf(em: EntityManager, limits: readonly Limit[]): Promise<ReadonlyMap<string, Counted>> {
+export const countedOf = (em: EntityManager, limits: readonly Limit[]): Promise<ReadonlyMap<string, Counted>> =>
+  byId(em, limits, { told: alertsOfPeriod, present: toCounted })
+
+async function byId<T>(
+  em: EntityManager,
+  limits: readonly Limit[],
+  { told, present }: { readonly told: string; readonly present: (limit: Limit, row: Row) => T },
+): Promise<ReadonlyMap<string, T>> {
   if (limits.length === 0) return new Map()
   const windows = JSON.stringify(limits.map(({ id, window }) => Object.assign({ id }, window)))
-  const rows = new Map((await em.execute<Row[]>(standingOf, [windows])).map((row) => [row.id, row]))
+  const rows = new Map((await em.execute<Row[]>(standingOf(told), [windows])).map((row) => [row.id, row]))
   return new Map(
     limits.flatMap((limit) => {
       const row = rows.get(limit.id)
-      return row === undefined ? [] : [[limit.id, toCounted(limit, row)] as const]
+      return row === undefined ? [] : [[limit.id, present(limit, row)] as const]
     }),
   )
 }
