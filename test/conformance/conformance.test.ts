@@ -6,7 +6,7 @@ import { departures } from './departures.ts'
 import { departuresOf, expectedOf } from './expected.ts'
 import { listen } from './listen.ts'
 import { addressAt, converse, type Product, type SpokenCell, startProduct } from './product.ts'
-import { pairs, providers, talkers } from './sides/index.ts'
+import { pairs, providers, servedAs, sideFor, talkers } from './sides/index.ts'
 
 /** Each client format at each provider dialect, in each case: the official client, Gatehouse, and an emulator as strict as the provider. */
 let product: Product
@@ -28,7 +28,7 @@ const runFixture =
   async (t, cell) => {
     const expected = expectedOf(cell, fixture)
     const refusal = expected.departures.find(({ refused }) => refused !== undefined)?.refused
-    const heard = listen(emulator, providers[cell.provider].side, fixture.says)
+    const heard = listen(emulator, sideFor(cell.client, cell.provider), fixture.says)
     if (refusal !== undefined) {
       const error = await t.throwsAsync(converse(product.bed, fixture, cell))
       t.regex(error.message, refusal)
@@ -43,7 +43,7 @@ const plain = cases.plain[0]
 
 /** Status and message of the provider's own error reach the client; also in a stream that has not begun. */
 const runErrors: Run = async (t, cell) => {
-  const { side } = providers[cell.provider]
+  const side = sideFor(cell.client, cell.provider)
   for (const status of statuses)
     for (const stream of [false, true]) {
       emulator.script({ behaviour: json(side.error(status, `the provider says ${status}`), status) })
@@ -55,7 +55,7 @@ const runErrors: Run = async (t, cell) => {
 
 /** A stream that is cut fails, and the provider learns that a client has left. */
 const runAbort: Run = async (t, cell) => {
-  const { side } = providers[cell.provider]
+  const side = sideFor(cell.client, cell.provider)
   listen(emulator, side, plain.says, (answer) => ({ ...answer, cutAt: Math.floor(lengthOf(answer) * 0.7) }))
   await t.throwsAsync(talkers[cell.client](addressOf(cell)).talk(plain.ask, true))
   emulator.reset()
@@ -75,7 +75,7 @@ const lengthOf = ({ body, bodyBase64 = '' }: { readonly body?: string; readonly 
 const runsOf = ({ client, provider, name }: SpokenCell): readonly (readonly [title: string, run: Run])[] => {
   if (name === 'errors') return [['status and message', runErrors]]
   if (name === 'abort') return [['a stream that is cut, and a client that leaves', runAbort]]
-  const { lacks = () => false } = providers[provider]
+  const { lacks = () => false } = providers[servedAs(client, provider)]
   return (cases[name] as readonly Fixture[])
     .filter((fixture) => !lacks(fixture, client) && isSaid(fixture, client))
     .map((fixture) => [fixture.title, runFixture(fixture)])

@@ -1,5 +1,6 @@
 import { cases, type CaseId, type Fixture, isSaid } from './cases.ts'
 import { type Departure, departures } from './departures.ts'
+import { servedAs } from './sides/index.ts'
 import { type ClientId, heardOf, lineOf, type Lines, type ProviderId, saidOf, type Say, thoughtLine } from './talk.ts'
 
 /** What both ends of a fixture must understand: each request as the provider hears it, each answer as the client reads it. */
@@ -39,11 +40,15 @@ const linesOf = ({ thought, text, calls = [] }: Say, results: Fixture['results']
   ...calls.map(({ id, name }) => lineOf('user', { result: { id, name, text: results?.[name] ?? '' } })),
 ]
 
-const meets = ({ client, provider, name }: Cell, rule: Departure) =>
-  (client === null ? rule.clients === undefined && rule.pairs === undefined : (rule.clients?.includes(client) ?? true)) &&
-  (rule.providers?.includes(provider) ?? true) &&
-  (rule.cases?.includes(name) ?? true) &&
-  (client === null || rule.pairs?.(client, provider) !== false)
+function meets({ client, provider: asked, name }: Cell, rule: Departure): boolean {
+  const provider = client === null ? asked : servedAs(client, asked)
+  return (
+    (client === null ? rule.clients === undefined && rule.pairs === undefined : (rule.clients?.includes(client) ?? true)) &&
+    (rule.providers?.includes(provider) ?? true) &&
+    (rule.cases?.includes(name) ?? true) &&
+    (client === null || rule.pairs?.(client, provider) !== false)
+  )
+}
 
 const changed = (lines: Lines, changes: Departure['heard'] = []): Lines =>
   lines.flatMap((line) => {

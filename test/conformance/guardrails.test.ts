@@ -3,7 +3,7 @@ import { cases, type Fixture, isSaid } from './cases.ts'
 import { expectedOf, takesTools } from './expected.ts'
 import { listen } from './listen.ts'
 import { addressAt, type Product, type SpokenCell, startProduct } from './product.ts'
-import { dialectProviders, pairs, providers, talkers } from './sides/index.ts'
+import { dialectProviders, pairs, sideFor, talkers } from './sides/index.ts'
 import type { Lines, Say } from './talk.ts'
 
 /**
@@ -26,7 +26,7 @@ const forbid = (rule: string): Guardrail => ({ 'default.regexMatch': { rule, not
 
 /** Talks once by a config with these guardrails. Returns what the client reads and what the provider hears. */
 async function talk(cell: SpokenCell, { ask, stream, says }: Fixture, guardrails: Guardrails): Promise<{ said: Lines; heard: Lines[] }> {
-  const heard = listen(product.emulator, providers[cell.provider].side, says)
+  const heard = listen(product.emulator, sideFor(cell.client, cell.provider), says)
   const address = addressAt(product.bed, cell)
   const config = { provider: `@${cell.provider}`, ...guardrails }
   const { said } = await talkers[cell.client]({ ...address, headers: { 'x-service-config': JSON.stringify(config) } }).talk(ask, stream)

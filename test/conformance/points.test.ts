@@ -1,6 +1,6 @@
 import test from 'ava'
 import { fieldClients, formatOf, refusalOr, translated } from './fields.ts'
-import { providers, servedOtherwise } from './sides/index.ts'
+import { providers, servedOtherwise, sideFor } from './sides/index.ts'
 import type { ClientId, Lines, ProviderId } from './talk.ts'
 
 /** Points of a request that every pair must hold: each is translated for each provider, whose emulator then judges it. */
@@ -25,7 +25,7 @@ function judged(client: ClientId, id: ProviderId, body: Body): Judged | 'refused
   const sent = refusalOr(() => translated({ client, id }, body))
   if (sent === 'refused') return sent
   if (sent === null) throw new Error('nothing was translated')
-  const { side } = providers[id]
+  const side = sideFor(client, id)
   const refusal = side.refusal(sent.received)
   return { refusal, heard: refusal === null ? side.heard(sent.received) : [], dropped: sent.dropped }
 }
@@ -227,7 +227,7 @@ test('an image in the result of a tool reaches every provider that reads images,
   for (const id of pairsOf('anthropic')) {
     const sent = refusalOr(() => translated({ client: 'anthropic', id }, body))
     if (sent === 'refused') continue
-    t.is(sent && providers[id].side.refusal(sent.received), null, id)
+    t.is(sent && sideFor('anthropic', id).refusal(sent.received), null, id)
     // Where results of tools are texts alone, the place of the image is named.
     t.true(sent?.text.includes(pixel) === true || sent?.dropped.some((name) => name.startsWith('messages[2]')), id)
   }

@@ -4,7 +4,7 @@ import { cases, type Fixture, isSaid } from './cases.ts'
 import { expectedOf, takesTools } from './expected.ts'
 import { listen } from './listen.ts'
 import { converse, type Product, startProduct } from './product.ts'
-import { pairs, providers } from './sides/index.ts'
+import { pairs, sideFor } from './sides/index.ts'
 import type { Say } from './talk.ts'
 
 /** Random conversations through every pair mean the same at both ends, and their second turn too. With NIGHTLY=1 many more of them. */
@@ -78,7 +78,7 @@ for (const [client, provider] of pairs.filter(([one, id]) => takesTools(id) && r
       fc.asyncProperty(fixture, async (one) => {
         product.emulator.reset()
         const expected = expectedOf(cell, one)
-        const heard = listen(product.emulator, providers[provider].side, one.says)
+        const heard = listen(product.emulator, sideFor(client, provider), one.says)
         const talks = await converse(product.bed, one, cell)
         t.deepEqual({ heard, said: talks.map((talk) => talk.said) }, { heard: expected.heard, said: expected.said })
       }),

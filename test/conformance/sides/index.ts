@@ -41,8 +41,8 @@ interface Provider {
   readonly talker: (address: Address) => Talker
   /** What of the path a custom host has in it. */
   readonly base: '/v1' | '/models' | '/openai' | ''
-  /** The clients that are served so; absent: all. */
-  readonly clients?: readonly ClientId[]
+  /** The clients that are served so, and the provider in whose dialect all others are. Absent: all are served so. */
+  readonly clients?: { readonly only: readonly ClientId[]; readonly othersAs: ProviderId }
   /** True if it has completions of texts itself, and gets them as they are. */
   readonly completes?: true
   /** A cloud that serves a dialect which is another provider's own. */
@@ -191,11 +191,12 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     side: bedrockClaude,
     row: 'bedrock',
     fields: aws,
-    model: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+    // An inference profile of several regions.
+    model: 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0',
     talker: invokeTalker,
     base: '',
     // All others go by Converse.
-    clients: ['anthropic'],
+    clients: { only: ['anthropic'], othersAs: 'bedrock' },
     isCloud: true,
   },
   'claude-vertex': {
@@ -225,11 +226,17 @@ const ids = Object.keys(providers) as ProviderId[]
 export const dialectProviders: readonly ProviderId[] = ids.filter((id) => providers[id].isCloud !== true)
 
 /** Why the requests of a client are not translated to the dialect of a provider: the provider serves them otherwise. Null: they are. */
-export function servedOtherwise(client: ClientId, provider: ProviderId): string | null {
-  const { clients, completes } = providers[provider]
-  if (client === 'completions' && completes === true) return 'as it is'
-  return clients?.includes(client) === false ? 'by Converse' : null
+export const servedOtherwise = (client: ClientId, provider: ProviderId): string | null =>
+  client === 'completions' && providers[provider].completes === true ? 'as it is' : null
+
+/** Returns the provider whose dialect stands for the way in which a provider serves a client: itself, unless it has several. */
+export function servedAs(client: ClientId, provider: ProviderId): ProviderId {
+  const { clients } = providers[provider]
+  return clients === undefined || clients.only.includes(client) ? provider : clients.othersAs
 }
+
+/** Returns the side that a provider shows to a client. */
+export const sideFor = (client: ClientId, provider: ProviderId): ProviderSide => providers[servedAs(client, provider)].side
 
 /** Each client at each provider that serves it. */
 export const pairs: readonly (readonly [client: ClientId, provider: ProviderId])[] = (Object.keys(talkers) as ClientId[]).flatMap(
