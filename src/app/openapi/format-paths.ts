@@ -52,7 +52,8 @@ const formatPathList: readonly FormatPath[] = [
     method: 'post',
     operationId: 'rerank',
     summary: 'Order documents by how well they answer a query (Cohere shape)',
-    description: 'A provider of another format is asked in its own words. To one that has no such work the path goes on as it is.',
+    description:
+      'A provider of another format is asked in its own words; one of the catalogue that has no such work is a 400, which lists who does it. To a host of your own the path goes on as it is.',
     body: object(['model', 'query', 'documents'], {
       model: text,
       query: text,

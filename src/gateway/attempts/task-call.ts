@@ -12,9 +12,8 @@ import type { EgressHandler } from '../egress/egress.ts'
 import { validateForm } from '../front/bounds/validate.ts'
 import { type AskedTask, taskOf } from '../front/task.ts'
 import { fieldsOf } from './prepare.ts'
-import { hasPathsOfItsOwn } from '../providers/endpoint.ts'
 import { offeredOf, type Serving, servingOf } from '../providers/serving.ts'
-import { refuseOperation, refuseTask } from '../targets/refuse-operation.ts'
+import { cannotBeAsked, refuseOperation, refuseTask } from '../targets/refuse-operation.ts'
 import { estimateTexts } from '../tokens/estimate-tokens.ts'
 import { modelOf, type RequestBody } from '../wire/body.ts'
 import { isForm } from '../wire/form.ts'
@@ -81,10 +80,10 @@ function sentBy({ call, body }: AimedCall): SentForm | null {
 }
 
 /** Returns true if the provider may know the path of the caller, of which Gatehouse knows nothing. */
-const isOfProvider = ({ call, target: { provider } }: AimedCall, { dialect, operation, task }: AskedTask): boolean =>
+const isOfProvider = ({ call, target }: AimedCall, asked: AskedTask): boolean =>
   call.operation.name !== 'proxy' ||
-  (dialect === 'google' && provider.api === 'google') ||
-  (operation === null && !hasPathsOfItsOwn(provider, task))
+  (asked.dialect === 'google' && target.provider.api === 'google') ||
+  (asked.operation === null && !cannotBeAsked(target, asked))
 
 const refuse = ({ call, target: { providerId } }: AimedCall, { operation, task }: AskedTask): never =>
   operation === null ? refuseTask(providerId, call.upstreamPath, task) : refuseOperation(providerId, operation)

@@ -17,6 +17,7 @@ import { type AskedOfCall, conversationOf } from '../front/conversation.ts'
 import { serves, spokenAt } from '../providers/endpoint.ts'
 import { type Serving, servingOf } from '../providers/serving.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
+import { cannotBeAsked, refuseOperation } from '../targets/refuse-operation.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { hasHeader, headersWithout, headerValue } from '../wire/header-list.ts'
 import { modelOf } from '../wire/body.ts'
@@ -65,10 +66,19 @@ export function translateCall(aimed: AimedCall, options: TranslationOptions): Tr
   const asked = conversationOf(call)
   if (asked === null) return null
   const serving = servingFor(aimed, asked)
-  if (serving === null) return call.previousResponse === null ? withoutOthers(aimed, asked) : ownContinuation(aimed)
+  if (serving === null) {
+    refuseForeignPath(aimed, asked)
+    return call.previousResponse === null ? withoutOthers(aimed, asked) : ownContinuation(aimed)
+  }
   if (serving.dialect !== asked.dialect) return translateTo(aimed, { asked, serving }, options)
   const isItsOwnPath = call.operation.name === 'proxy' && serving.traits.host === 'own'
   return isItsOwnPath ? atItsOwnPath(aimed, asked) : atItsHost(aimed, { asked, serving })
+}
+
+/** Refuses a conversation at a path of Google's clients, which is no operation, where the target surely has none. */
+function refuseForeignPath({ call, target }: AimedCall, { operation, dialect }: AskedOfCall): void {
+  if (call.operation.name === 'proxy' && cannotBeAsked(target, { task: 'conversation', dialect }))
+    refuseOperation(target.providerId, operation)
 }
 
 interface AskedAndServed {

@@ -1,4 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
+import type { DialectId } from '../dialects/dialect.ts'
 import type { MatchedOperation } from '../front/match.ts'
 import type { Task } from '../front/operations.ts'
 import type { Provider, Spoken } from './provider.ts'
@@ -50,9 +51,38 @@ export function spokenAt(provider: Provider, operation: MatchedOperation['name']
 /** APIs that have paths like ours only where they serve them; a path of any other may well be its own. */
 const foreignApis = new Set<string>(['google', 'vertex', 'bedrock', 'cohere', 'oracle'])
 
-/** Returns true if a path like ours is not the provider's: of Anthropic, and of those that have offers of their own, as far as models are run. */
-export const hasPathsOfItsOwn = ({ api, offers }: Provider, task: Task | undefined): boolean =>
-  foreignApis.has(api) || (task !== undefined && (api === 'anthropic' || (api === 'other' && offers !== undefined)))
+/** The dialects of OpenAI's own API. Who speaks as OpenAI does may have more of its paths than a row tells, and none of other APIs. */
+const dialectsOfOpenai: ReadonlySet<DialectId> = new Set<DialectId>([
+  'openai-chat',
+  'completions',
+  'openai-responses',
+  'openai-platform',
+  'embeddings',
+  'images',
+  'audio',
+  'moderations',
+])
+
+/** A path of ours, by the work for which it asks. */
+export interface AskedByPath {
+  readonly task?: Task
+  readonly dialect: DialectId
+  /** True if the host is the caller's or the operator's own, of which the catalogue knows nothing. */
+  readonly atOwnHost: boolean
+}
+
+/**
+ * Returns true if a path like ours is not the provider's: of Anthropic, and of those that have offers of their own, as far as models are run;
+ * of those that speak as OpenAI does, what is not OpenAI's.
+ */
+export function lacksPath({ api, offers }: Provider, { task, dialect, atOwnHost }: AskedByPath): boolean {
+  if (foreignApis.has(api)) return true
+  if (api === 'openai') return !atOwnHost && !dialectsOfOpenai.has(dialect)
+  return task !== undefined && (api === 'anthropic' || (api === 'other' && offers !== undefined))
+}
+
+/** Returns true if it is a field of the credential that names the host. */
+export const isAtGivenHost = (provider: Provider, fields: Fields): boolean => addressOf(provider, fields).baseUrl?.startsWith('{') === true
 
 /** Returns true if a provider's operation serves a model. */
 export const serves = ({ except }: Spoken, model: string | null): boolean => except === undefined || model === null || !except.test(model)

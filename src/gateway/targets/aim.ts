@@ -5,13 +5,13 @@ import { withoutSlugOfPath } from '../front/google-key.ts'
 import type { MatchedOperation } from '../front/match.ts'
 import type { GatewaySettings } from '../settings.ts'
 import { modelOf, replaceModel, type RequestBody } from '../wire/body.ts'
-import { hasPathsOfItsOwn, spokenAt } from '../providers/endpoint.ts'
+import { spokenAt } from '../providers/endpoint.ts'
 import { translates } from '../providers/serving.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
 import { addressingOf, modelReference } from './addressing.ts'
 import { admitChanged, admitModel, modelRequest } from './model-access.ts'
 import type { ProviderSource } from './provider-view.ts'
-import { refuseOperation } from './refuse-operation.ts'
+import { cannotBeAsked, refuseOperation } from './refuse-operation.ts'
 import { resolveTarget, type Target } from './target.ts'
 
 /** The sources with which a target is found. */
@@ -84,8 +84,9 @@ function withQuirks(body: RequestBody, { provider: { quirks } }: Target): Reques
 }
 
 /** Refuses an operation that a provider surely does not have. */
-function assertServed({ provider, providerId, model }: Target, { name, spec }: MatchedOperation): void {
-  if (name === 'proxy' || spokenAt(provider, name) !== null || !hasPathsOfItsOwn(provider, spec?.task)) return
-  if (spec?.task === 'token-count' || translates(provider, { operation: name, model })) return
+function assertServed(target: Target, { name, spec }: MatchedOperation): void {
+  const { provider, providerId, model } = target
+  if (name === 'proxy' || spec === null || spokenAt(provider, name) !== null || !cannotBeAsked(target, spec)) return
+  if (spec.task === 'token-count' || translates(provider, { operation: name, model })) return
   refuseOperation(providerId, name)
 }

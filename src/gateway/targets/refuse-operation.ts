@@ -1,6 +1,12 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type Operation, operations, type Task } from '../front/operations.ts'
+import { type AskedByPath, isAtGivenHost, lacksPath } from '../providers/endpoint.ts'
 import { doersOf, speakersOf } from '../providers/serving.ts'
+import type { Target } from './target.ts'
+
+/** Returns true if what is asked for by a path of ours surely has no such path at a target. */
+export const cannotBeAsked = ({ provider, customHost, credential }: Target, asked: Pick<AskedByPath, 'task' | 'dialect'>): boolean =>
+  lacksPath(provider, { ...asked, atOwnHost: customHost !== null || isAtGivenHost(provider, credential.fields) })
 
 /** Throws `unsupported_operation`, which names the operation, the provider, and who serves it. */
 export const refuseOperation = (providerId: string, operation: Operation): never =>

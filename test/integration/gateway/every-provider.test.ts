@@ -8,8 +8,8 @@ import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
 /**
- * Every operation at every row of the catalogue. It reaches those that serve it. Of the others, those whose paths are surely not OpenAI's are
- * a 400 that names both and lists who can; all else is passed through, byte for byte, since a path of OpenAI's may be theirs.
+ * Every operation at every row of the catalogue, at a host of one's own. It reaches those that serve it. Of the others, those whose paths are
+ * surely not OpenAI's are a 400 that names both and lists who can; all else is passed through, byte for byte, since such a host may have more.
  */
 let cloud: Emulator
 let bed: GatewayBed

@@ -34,6 +34,13 @@ test.before(async () => {
         credential: { key: 'ya29.token', fields: { vertex_project_id: 'project', vertex_region: 'europe-west1' } },
       },
       jina: { provider: 'jina', customHost: `${cloud.origin}/jina`, credential },
+      ears: { provider: 'deepgram', customHost: `${cloud.origin}/ears`, credential },
+      fireworks: { provider: 'fireworks-ai', customHost: `${cloud.origin}/fireworks`, credential },
+      novita: { provider: 'novita-ai', customHost: cloud.origin, credential },
+      dedicated: {
+        provider: 'huggingface',
+        credential: { key: 'k', fields: { huggingface_base_url: `${cloud.origin}/dedicated` } },
+      },
     },
   })
 })
@@ -74,7 +81,12 @@ for (const model of models)
     t.is(answer.headers.get('x-service-dropped-params'), 'max_chunks_per_doc')
   })
 
-for (const model of ['@together/Salesforce/Llama-Rank-V1', '@silicon/BAAI/bge-reranker-v2-m3'])
+for (const model of [
+  '@together/Salesforce/Llama-Rank-V1',
+  '@silicon/BAAI/bge-reranker-v2-m3',
+  '@fireworks/accounts/fireworks/models/qwen3-reranker-8b',
+  '@novita/baai/bge-reranker-v2-m3',
+])
   test.serial(`${model} orders texts, and takes bounds of pieces`, async (t) => {
     const answer = await ask({ model, ...asked, max_chunks_per_doc: 3 })
     t.like(await answer.json(), { results: [{ index: 1, relevance_score: 0.9 }, { index: 0 }] })
@@ -99,7 +111,7 @@ test.serial("a provider's error and a fault of the request come as OpenAI's; str
   t.like(await strict.json(), { error: { param: 'rest' } })
 })
 
-test.serial('Jina takes pictures, and others of which nothing is known get the request as it is', async (t) => {
+test.serial('Jina takes pictures, and a host of which nothing is known gets the request as it is', async (t) => {
   const pictures = { query: 'a', documents: ['rain', { image: 'x' }], top_n: 2 }
   const answer = await ask({ model: '@jina/jina-reranker-m0', ...pictures, return_documents: true })
   t.like(await answer.json(), { results: { 0: { index: 1, document: { image: 'x' } } } })
@@ -111,4 +123,83 @@ test.serial('Jina takes pictures, and others of which nothing is known get the r
 test.serial('rerank: a host that is given with a version is asked by the version of the path', async (t) => {
   const answer = await ask({ ...asked, model: '@versioned/rerank-v3.5' })
   t.is(answer.status, 200, await answer.text())
+})
+
+interface Asking {
+  readonly provider: string
+  readonly path: string
+  readonly body?: object
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Asks a provider at its own host, with a key of one's own: what is refused here is refused before any call. */
+async function askAtItsHost({ provider, path, body = { model: 'any', ...asked }, headers = {} }: Asking) {
+  const answer = await fetch(bed.origin + path, {
+    method: 'POST',
+    headers: {
+      'x-service-api-key': workspaceKey,
+      'x-service-provider': provider,
+      authorization: 'Bearer sk-upstream',
+      'content-type': 'application/json',
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  })
+  const { error } = (await answer.json()) as { error: { code?: string; message: string } }
+  return { status: answer.status, code: error.code, message: error.message }
+}
+
+const says = { contents: [{ parts: [{ text: 'a' }] }] }
+const unable: readonly (readonly [asking: Asking, names: RegExp])[] = [
+  ...['openai', 'groq', 'deepseek', 'mistral-ai', 'x-ai', 'anthropic', 'google', 'deepgram'].map(
+    (provider) =>
+      [
+        { provider, path: '/v1/rerank' },
+        new RegExp(`^${provider} does not serve /rerank.*These do: .*jina.*together-ai.*voyage.* and \\d+ more`),
+      ] as const,
+  ),
+  [
+    { provider: 'openai', path: '/v1/messages/batches', body: { requests: [] } },
+    /^openai does not serve \/messages\/batches.*These do: anthropic/,
+  ],
+  [
+    { provider: 'jina', path: '/v1/messages', body: { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'a' }] } },
+    /^jina does not serve \/messages.*These do: openai/,
+  ],
+  [
+    { provider: 'voyage', path: '/v1beta/models/m:generateContent', body: says },
+    /^voyage does not serve \/chat\/completions.*These do: openai/,
+  ],
+  [{ provider: '@ears', path: '/v1beta/models/m:generateContent', body: says, headers: { authorization: '' } }, /^deepgram does not serve/],
+]
+for (const [asking, names] of unable)
+  test.serial(`${asking.provider} cannot do ${asking.path}: a 400 names both, and lists who can`, async (t) => {
+    const { status, code, message } = await askAtItsHost(asking)
+    t.is(status, 400, message)
+    if (asking.path.startsWith('/v1/rerank')) t.is(code, 'unsupported_operation')
+    t.regex(message, names)
+  })
+
+const knownHosts = ['openai', 'groq', 'huggingface', 'qdrant']
+for (const provider of knownHosts)
+  test.serial(`a host of one's own may do what ${provider} cannot: the path goes on as it is`, async (t) => {
+    const answer = await fetch(`${bed.origin}/v1/rerank`, {
+      method: 'POST',
+      headers: {
+        'x-service-api-key': workspaceKey,
+        'x-service-provider': provider,
+        'x-service-custom-host': `${cloud.origin}/own`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ model: 'any', ...asked }),
+    })
+    t.is(answer.status, 404)
+    t.is(cloud.requests.at(-1)?.url, '/own/rerank')
+    t.deepEqual(cloud.requests.at(-1)?.json, { model: 'any', ...asked })
+  })
+
+test.serial('a host that the credential names may do more than the catalogue knows', async (t) => {
+  const answer = await ask({ model: '@dedicated/any', ...asked })
+  t.is(answer.status, 404)
+  t.is(cloud.requests.at(-1)?.url, '/dedicated/rerank')
 })

@@ -35,9 +35,14 @@ const endpoints: readonly (readonly [path: RegExp, body: z.ZodType, answer: obje
     { model: 'jina-reranker-v3', results: results.toReversed(), usage: { total_tokens: 26 } },
   ],
   [
-    /^\/(?:together\/v1|silicon)\/rerank$/,
+    /^\/(?:together\/v1|silicon|openai\/v1)\/rerank$/,
     z.strictObject({ ...shared, model: text, top_n: top, return_documents: z.literal(false), max_chunks_per_doc: top }),
     { id: 'r', results: results.toReversed(), meta: { tokens: { input_tokens: 26, output_tokens: 0 } } },
+  ],
+  [
+    /^\/fireworks\/rerank$/,
+    z.strictObject({ ...shared, model: text, top_n: top, return_documents: z.literal(false), max_chunks_per_doc: top }),
+    { object: 'list', data: results.toReversed(), usage: { prompt_tokens: 26, total_tokens: 26, completion_tokens: 0 } },
   ],
   [
     /^\/client\/v4\/accounts\/account\/ai\/run\/%40cf\/baai\/bge-reranker-base$/,

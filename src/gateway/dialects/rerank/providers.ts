@@ -11,12 +11,10 @@ interface Departure {
   readonly keeps: readonly string[]
   /** Fields that every request has. */
   readonly fixed: Fields
-  /** The field of an answer that holds the order. */
-  readonly results: string
   readonly seesPictures?: boolean
 }
 
-const likeCohere = ({ namesModel, topN: top, fixed, results, ...rest }: Departure): RerankProvider => ({
+const likeCohere = ({ namesModel, topN: top, fixed, ...rest }: Departure): RerankProvider => ({
   ...rest,
   encode: ({ query, documents, topN }, { model }) => ({
     ...fixed,
@@ -25,7 +23,9 @@ const likeCohere = ({ namesModel, topN: top, fixed, results, ...rest }: Departur
     documents,
     ...(topN !== null && { [top]: topN }),
   }),
-  decode: (json) => ranked(json, results, { index: ['index'], score: ['relevance_score', 'relevanceScore'] }),
+  // Some have the order in the list of OpenAI's lists.
+  decode: (json) =>
+    ranked(json, Array.isArray(json['results']) ? 'results' : 'data', { index: ['index'], score: ['relevance_score', 'relevanceScore'] }),
   tells: (json) => json,
 })
 
@@ -88,14 +88,13 @@ const pick = (json: Fields, names: readonly string[]): Fields =>
 
 /** docs.cohere.com/reference/rerank, docs.voyageai.com/reference/reranker-api, jina.ai/reranker, docs.aws.amazon.com/bedrock: models are invoked as Cohere's. */
 export const rerankProviders: Readonly<Record<string, RerankProvider>> = {
-  cohere: likeCohere({ namesModel: true, topN: 'top_n', keeps: ['max_tokens_per_doc', 'priority'], fixed: {}, results: 'results' }),
-  'cohere/voyage': likeCohere({ namesModel: true, topN: 'top_k', keeps: ['top_k', 'truncation'], fixed: {}, results: 'data' }),
+  cohere: likeCohere({ namesModel: true, topN: 'top_n', keeps: ['max_tokens_per_doc', 'priority'], fixed: {} }),
+  'cohere/voyage': likeCohere({ namesModel: true, topN: 'top_k', keeps: ['top_k', 'truncation'], fixed: {} }),
   'cohere/jina': likeCohere({
     namesModel: true,
     topN: 'top_n',
     keeps: [],
     fixed: { return_documents: false },
-    results: 'results',
     seesPictures: true,
   }),
   'cohere/plain': likeCohere({
@@ -103,16 +102,14 @@ export const rerankProviders: Readonly<Record<string, RerankProvider>> = {
     topN: 'top_n',
     keeps: ['max_chunks_per_doc', 'overlap_tokens', 'instruction'],
     fixed: { return_documents: false },
-    results: 'results',
   }),
   'cohere/bedrock': likeCohere({
     namesModel: false,
     topN: 'top_n',
     keeps: ['max_tokens_per_doc'],
     fixed: { api_version: 2 },
-    results: 'results',
   }),
-  'cohere/bedrock-amazon': likeCohere({ namesModel: false, topN: 'top_n', keeps: [], fixed: {}, results: 'results' }),
+  'cohere/bedrock-amazon': likeCohere({ namesModel: false, topN: 'top_n', keeps: [], fixed: {} }),
   'workers-ai': workers,
   oracle,
   'google/ranking': vertexRanking,

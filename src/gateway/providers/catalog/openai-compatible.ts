@@ -1,4 +1,4 @@
-import { noAuth, type Provider, type Quirks, type Spoken } from '../provider.ts'
+import { noAuth, type Offer, type Provider, type Quirks, type Spoken } from '../provider.ts'
 import {
   at,
   chat,
@@ -21,6 +21,9 @@ const v1 = (baseUrl: string | null, speaks: readonly Spoken[], rest: Partial<Pro
 /** Their API reference knows `max_tokens` only. */
 const maxTokens: Quirks = { rename: { max_completion_tokens: 'max_tokens' } }
 
+/** Rerank in Cohere's fields, with texts alone. */
+const rerank = (path: string): Offer => ({ task: 'rerank', dialect: 'cohere', path, traits: { form: 'plain' } })
+
 /** Where reasoning comes, and goes back with the turn that it belongs to. */
 const reasoningContent = { reasoningField: 'reasoning_content' } as const
 const reasoning = { reasoningField: 'reasoning' } as const
@@ -36,7 +39,7 @@ export const openaiCompatible = {
     // platform.openai.com/docs/api-reference/chat: reasoning models refuse max_tokens, and take the role developer.
     traits: { cap: 'max_completion_tokens', developerRole: true },
   }),
-  '302ai': v1('https://api.302.ai', chat),
+  '302ai': v1('https://api.302.ai', chat, { offers: [rerank('/v1/rerank')] }),
   aibadgr: openai('https://aibadgr.com/api/v1', chat),
   anyscale: openai('https://api.endpoints.anyscale.com/v1', [...chat, ...completions, ...embeddings]),
   // inference-docs.cerebras.ai/api-reference/chat-completions: penalties and logit_bias give a 400.
@@ -62,6 +65,7 @@ export const openaiCompatible = {
   'fireworks-ai': openai('https://api.fireworks.ai/inference/v1', [...chat, ...completions, ...embeddings], {
     fields: { fireworks_account_id: '' },
     traits: reasoningContent,
+    offers: [rerank('/rerank')],
   }),
   // console.groq.com/docs/openai: logprobs, logit_bias and top_logprobs give a 400.
   groq: openai('https://api.groq.com/openai/v1', [...chat, ...speech, ...transcriptions, ...translations], {
@@ -131,9 +135,16 @@ export const openaiCompatible = {
     traits: reasoningContent,
   }),
   ncompass: openai('https://api.ncompass.tech/v1', chat),
-  nebius: openai('https://api.studio.nebius.ai/v1', [...chat, ...completions, ...embeddings], { traits: reasoningContent }),
+  nebius: openai('https://api.studio.nebius.ai/v1', [...chat, ...completions, ...embeddings], {
+    traits: reasoningContent,
+    offers: [rerank('/rerank')],
+  }),
   nextbit: openai('https://api.nextbit256.com/v1', [...chat, ...completions]),
-  'novita-ai': v1('https://api.novita.ai/v3/openai', [...chat, ...completions], { traits: reasoningContent }),
+  // novita.ai/docs/api-reference/model-apis-llm-create-rerank: rerank has the newer base path.
+  'novita-ai': v1('https://api.novita.ai/v3/openai', [...chat, ...completions], {
+    traits: reasoningContent,
+    offers: [rerank('^/openai/v1/rerank')],
+  }),
   nscale: openai('https://inference.api.nscale.com/v1', [...chat, ...images]),
   // docs.ollama.com/api: its OpenAI shape sits below /v1, its own API, which knows more, below /api.
   ollama: v1(null, [...chat, ...completions, ...embeddings], {
@@ -144,7 +155,7 @@ export const openaiCompatible = {
       { task: 'embedding', dialect: 'ollama', path: '~/api/embed', first: true },
     ],
   }),
-  openrouter: v1('https://openrouter.ai/api', chat, { traits: reasoning }),
+  openrouter: v1('https://openrouter.ai/api', chat, { traits: reasoning, offers: [rerank('/v1/rerank')] }),
   ovhcloud: openai('https://oai.endpoints.kepler.ai.cloud.ovh.net/v1', chat),
   // docs.perplexity.ai/api-reference/chat-completions-post: usage comes with every chunk.
   'perplexity-ai': openai('https://api.perplexity.ai', chat, {
@@ -160,12 +171,12 @@ export const openaiCompatible = {
   siliconflow: openai('https://api.siliconflow.cn/v1', [...chat, ...embeddings], {
     quirks: maxTokens,
     traits: reasoningContent,
-    offers: [{ task: 'rerank', dialect: 'cohere', path: '/rerank', traits: { form: 'plain' } }],
+    offers: [rerank('/rerank')],
   }),
   'together-ai': v1('https://api.together.xyz', [...chat, ...completions, ...embeddings], {
     quirks: maxTokens,
     traits: reasoning,
-    offers: [{ task: 'rerank', dialect: 'cohere', path: '/v1/rerank', traits: { form: 'plain' } }],
+    offers: [rerank('/v1/rerank')],
   }),
   upstage: openai('https://api.upstage.ai/v1/solar', [...chat, ...embeddings]),
   voyage: openai('https://api.voyageai.com/v1', embeddings, {
@@ -183,5 +194,6 @@ export const openaiCompatible = {
   zhipu: openai('https://open.bigmodel.cn/api/paas/v4', [...chat, ...embeddings], {
     quirks: { ...maxTokens, drop: ['n', 'seed', 'logprobs', 'top_logprobs'], clamp: { temperature: [0, 1] } },
     traits: reasoningContent,
+    offers: [rerank('/rerank')],
   }),
 } as const satisfies Record<string, Provider>
