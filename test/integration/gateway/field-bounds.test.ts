@@ -62,6 +62,13 @@ const faults: readonly (readonly [path: keyof typeof paths, body: object, param:
   ['google', { contents: [], generationConfig: { temperature: 2.5 } }, 'generationConfig.temperature', 'must be at most 2', '2.5'],
   ['google', { contents: [], generation_config: { top_p: 2 } }, 'generation_config.top_p', 'must be at most 1', '2'],
   ['google', { contents: [], generationConfig: { candidateCount: 0 } }, 'generationConfig.candidateCount', 'must be at least 1', '0'],
+  [
+    'google',
+    { contents: [], generationConfig: { seed: 1e20 } },
+    'generationConfig.seed',
+    'must be at most 9223372036854776000',
+    '100000000000000000000',
+  ],
   ['images', { model: 'm', prompt: 'x', n: 200 }, 'n', 'must be at most 128', '200'],
 ]
 for (const [path, body, param, bound, value] of faults)

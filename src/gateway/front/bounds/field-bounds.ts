@@ -42,6 +42,7 @@ const ofGoogle = [
   'presencePenalty -2 2',
   'candidateCount 1 128',
   'maxOutputTokens 0 Infinity',
+  `seed ${-seedBound} ${seedBound}`,
 ]
 
 const images: readonly FieldBound[] = [number('n', 1, 128)]
