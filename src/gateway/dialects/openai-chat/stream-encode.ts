@@ -19,6 +19,13 @@ interface ChoiceState {
   /** Characters of text before the open block, and in it. */
   offset: number
   length: number
+  readonly lists: Lists
+}
+
+/** Lists that are told whole: of one that comes in pieces OpenAI's clients keep the last piece, or refuse the second. */
+interface Lists {
+  thinking_blocks: readonly object[]
+  annotations: readonly object[]
 }
 
 type Of<Type extends NeutralEvent['type']> = Extract<NeutralEvent, { readonly type: Type }>
@@ -70,7 +77,15 @@ class ChatEncoder implements StreamEncoder {
   }
 
   #stateOf(choice: number): ChoiceState {
-    return (this.#choices[choice] ??= { begun: false, block: null, calls: 0, reasoning: '', offset: 0, length: 0 })
+    return (this.#choices[choice] ??= {
+      begun: false,
+      block: null,
+      calls: 0,
+      reasoning: '',
+      offset: 0,
+      length: 0,
+      lists: { thinking_blocks: [], annotations: [] },
+    })
   }
 
   #chunk(choice: number, delta: string, rest = '"logprobs":null,"finish_reason":null'): Frame {
@@ -113,10 +128,10 @@ class ChatEncoder implements StreamEncoder {
     if (event.type === 'block-start') this.#open(event, state, frames)
     else if (event.type === 'block-end') this.#close(event, state, frames)
     else if (event.type === 'citation')
-      frames.push(this.#chunk(choice, JSON.stringify({ annotations: [writeCitation(event.citation, state.offset, state.length)] })))
+      state.lists.annotations = state.lists.annotations.concat(writeCitation(event.citation, state.offset, state.length))
     else if (event.type === 'logprobs')
       frames.push(this.#chunk(choice, '{}', `"logprobs":${JSON.stringify(writeLogprobs(event.tokens))},"finish_reason":null`))
-    else this.#finish(event, frames)
+    else this.#finish(event, state, frames)
     return frames
   }
 
@@ -124,6 +139,8 @@ class ChatEncoder implements StreamEncoder {
     state.block = block
     state.reasoning = ''
     state.length = 0
+    if (block.kind !== 'reasoning') this.#tellList('thinking_blocks', { choice, state }, frames)
+    if (block.kind === 'tool-call') this.#tellList('annotations', { choice, state }, frames)
     if (block.kind === 'media' && block.media === 'image') {
       const image = { type: 'image_url', image_url: { url: urlOfMedia(block.source) } }
       frames.push(this.#chunk(choice, JSON.stringify({ images: [image] })))
@@ -149,11 +166,22 @@ class ChatEncoder implements StreamEncoder {
       const extra = { index: state.calls - 1, extra_content: { google: { thought_signature: end.signature.value } } }
       frames.push(this.#chunk(choice, JSON.stringify({ tool_calls: [extra] })))
     }
-    const thinking = writeThinking(reasoning, { block, end })
-    if (thinking.length > 0) frames.push(this.#chunk(choice, JSON.stringify({ thinking_blocks: thinking })))
+    state.lists.thinking_blocks = state.lists.thinking_blocks.concat(writeThinking(reasoning, { block, end }))
   }
 
-  #finish({ choice, finish }: Of<'finish'>, frames: Frame[]): void {
+  #tellList(
+    name: keyof Lists,
+    { choice, state: { lists } }: { readonly choice: number; readonly state: ChoiceState },
+    frames: Frame[],
+  ): void {
+    if (lists[name].length === 0) return
+    frames.push(this.#chunk(choice, JSON.stringify({ [name]: lists[name] })))
+    lists[name] = []
+  }
+
+  #finish({ choice, finish }: Of<'finish'>, state: ChoiceState, frames: Frame[]): void {
+    this.#tellList('thinking_blocks', { choice, state }, frames)
+    this.#tellList('annotations', { choice, state }, frames)
     if (finish.explanation !== null) frames.push(this.#chunk(choice, JSON.stringify({ refusal: finish.explanation })))
     frames.push(this.#chunk(choice, '{}', `"logprobs":null,"finish_reason":"${writeFinish(finish, this.#isOld)}"`))
   }

@@ -1,0 +1,96 @@
+import test from 'ava'
+import OpenAI from 'openai'
+import { json, sse, strictly } from '../../support/dialects/strict.ts'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+
+/** Lists in streams of chat completions, as OpenAI's own client puts a message together of them. */
+let claude: Emulator
+let bed: GatewayBed
+
+test.before(async () => {
+  claude = await startEmulator()
+  bed = await startGateway({
+    providers: { claude: { provider: 'anthropic', customHost: claude.url, credential: { key: 'sk-upstream', fields: {} } } },
+  })
+})
+test.after.always(async () => {
+  await bed?.stop()
+  await claude?.stop()
+})
+
+const message = (content: readonly object[]) => ({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-sonnet-4-5',
+  content,
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 10, output_tokens: 7 },
+})
+const source = (url: string) => ({ type: 'web_search_result_location', url, title: url, cited_text: 'x', encrypted_index: 'i' })
+const streamed = [
+  { type: 'message_start', message: { ...message([]), stop_reason: null } },
+  { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'hm' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'sig-1' } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'content_block_start', index: 1, content_block: { type: 'redacted_thinking', data: 'sealed-1' } },
+  { type: 'content_block_stop', index: 1 },
+  ...[2, 3].flatMap((index) => [
+    { type: 'content_block_start', index, content_block: { type: 'text', text: '', citations: [] } },
+    { type: 'content_block_delta', index, delta: { type: 'text_delta', text: `Fact ${index}. ` } },
+    { type: 'content_block_delta', index, delta: { type: 'citations_delta', citation: source(`https://fact.example/${index}`) } },
+    { type: 'content_block_stop', index },
+  ]),
+  { type: 'content_block_start', index: 4, content_block: { type: 'tool_use', id: 'toolu_1', name: 'time', input: {} } },
+  { type: 'content_block_stop', index: 4 },
+  { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 9 } },
+  { type: 'message_stop' },
+].map((event) => [event.type, event] as const)
+
+test('signed reasoning and sources come in one list each, and the reasoning goes back whole', async (t) => {
+  claude.script({
+    behaviour: (received) =>
+      strictly('anthropic', received, received.json['stream'] === true ? sse(streamed) : json(message([{ type: 'text', text: 'Noon.' }]))),
+  })
+  const client = new OpenAI({
+    baseURL: `${bed.origin}/v1`,
+    apiKey: workspaceKey,
+    maxRetries: 0,
+    defaultHeaders: { 'x-service-provider': '@claude' },
+  })
+  const asked = {
+    model: 'claude-sonnet-4-5',
+    max_completion_tokens: 4000,
+    reasoning_effort: 'low' as const,
+    tools: [{ type: 'function' as const, function: { name: 'time' } }],
+  }
+  const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Time?' }]
+  const lists: string[] = []
+  const runner = client.chat.completions.stream({ ...asked, messages }).on('chunk', ({ choices: [choice] }) => {
+    lists.push(...Object.keys(choice?.delta ?? {}).filter((name) => name === 'thinking_blocks' || name === 'annotations'))
+  })
+  const [choice] = (await runner.finalChatCompletion()).choices
+  if (choice === undefined) throw new Error('no choice')
+  t.deepEqual(lists, ['thinking_blocks', 'annotations'])
+  t.like(choice.message, {
+    content: 'Fact 2. Fact 3. ',
+    annotations: { 0: { url_citation: { url: 'https://fact.example/2' } }, 1: { url_citation: { url: 'https://fact.example/3' } } },
+  })
+  await client.chat.completions.create({
+    ...asked,
+    messages: [...messages, choice.message, { role: 'tool', tool_call_id: 'toolu_1', content: 'noon' }],
+  })
+  t.like(claude.requests[1]?.json, {
+    messages: {
+      1: {
+        content: {
+          0: { type: 'thinking', thinking: 'hm', signature: 'sig-1' },
+          1: { type: 'redacted_thinking', data: 'sealed-1' },
+        },
+      },
+    },
+  })
+})
