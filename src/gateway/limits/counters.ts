@@ -40,6 +40,8 @@ export interface Counters {
   tryTake(limits: readonly Limit[], needs: Needs): readonly Taken[] | null
   /** Gets the slices that are missing. Resolves to the limit that refuses; null: try again. Rejects when the store is away. */
   fill(limit: Limit, needed: number): Promise<Refusal | null>
+  /** Returns at least how much is left of a limit; null: nobody asked lately. */
+  left(limit: Limit): number | null
   /** Returns the store's mark. */
   settle(taken: Taken, used: number): string
   /** Gives back every slice that nobody uses. */
@@ -100,6 +102,7 @@ export function createCounters(store: CounterStore, now: () => number): Counters
   return {
     tryTake: (limits, needs) => tryTake(state, limits, needs),
     fill: (limit, needed) => fill(state, limit, needed),
+    left: (limit) => leftOf(state, limit),
     settle: (taken, used) => settle(state, taken, used),
     sweep: (all = false) => sweep(state, all),
     size: () => state.counters.size,
@@ -154,7 +157,14 @@ function take(state: State, counter: Counter, needs: Needs): Taken {
   counter.recent += amount
   counter.takes += 1
   renew(state, counter, Math.max(amount, 1))
-  return { limit, slot, amount, left: Math.max(0, limit.value - counter.usedByAll + counter.free) }
+  return { limit, slot, amount, left: leftIn(counter) }
+}
+
+const leftIn = ({ limit, usedByAll, free }: Counter): number => Math.max(0, limit.value - usedByAll + free)
+
+function leftOf({ counters, now }: State, { id }: Limit): number | null {
+  const counter = counters.get(id)
+  return counter === undefined || counter.until <= now() ? null : leftIn(counter)
 }
 
 /** Asks ahead of need, so that a busy counter is waited for by nobody. */

@@ -86,7 +86,7 @@ async function wait(options: State, limits: readonly Limit[], asked: Waiting): P
   for (let tries = 0; tries < mostTries; tries += 1) {
     const answers = await Promise.all(rest.map(async (limit) => ({ limit, end: await fill(options, limit, needs) })))
     const refusals = answers.flatMap(({ end }) => (typeof end === 'object' && end !== null ? [end] : []))
-    if (refusals.length > 0) throw refused(options, refusals, asked)
+    if (refusals.length > 0) throw refused(options, { refusals, limits: rest }, asked)
     // What nobody can count now and lets requests pass is left out.
     rest = answers.flatMap(({ limit, end }) => (end === 'away' ? [] : [limit]))
     const taken = counters.tryTake(rest, needs)
@@ -214,8 +214,18 @@ function nanoOf(id: string, pico: bigint, overcounted: State['overcounted']): nu
 const mostInNumbers = 9_000_000_000_000_000n
 const nanoInPico = Number(picoPerNano)
 
-function refused({ observe }: LeaseLedgerOptions, refusals: readonly Refusal[], { call }: Waiting): ApiError {
-  const error = refusalOf(refusals, { dialect: clientDialect(call.exchange), prefix: call.headers.prefix })
+interface Refused {
+  readonly refusals: readonly Refusal[]
+  /** All that were asked. */
+  readonly limits: readonly Limit[]
+}
+
+function refused({ observe, counters }: LeaseLedgerOptions, { refusals, limits }: Refused, { call }: Waiting): ApiError {
+  const passing = limits.flatMap((limit) => {
+    const left = limit.kind === 'usage' || refusals.some((refusal) => refusal.limit.id === limit.id) ? null : counters.left(limit)
+    return left === null ? [] : [{ limit, left }]
+  })
+  const error = refusalOf({ refusals, passing }, { dialect: clientDialect(call.exchange), prefix: call.headers.prefix })
   observe(error.code === 'rate_limited' ? 'rate_limited' : 'budget_exhausted')
   return error
 }

@@ -85,7 +85,13 @@ const none: readonly string[] = []
 type Rated = RateStanding & { readonly limit: { readonly rate: RateTerms } }
 const isRated = (standing: RateStanding): standing is Rated => standing.limit.rate !== undefined
 
-const tighter = (one: Rated | null, other: Rated): Rated => (one === null || other.left < one.left ? other : one)
+/** One that refuses, which are told first, is tighter than any that lets pass; of several the one that opens last. */
+function tighter(one: Rated | null, other: Rated): Rated {
+  if (one === null) return other
+  const [opens, later] = [one.opensMs ?? null, other.opensMs ?? null]
+  if (opens === null) return other.left < one.left ? other : one
+  return later !== null && later > opens ? other : one
+}
 
 const stateOf = ({ limit: { rate }, left, opensMs = null }: Rated): string =>
   opensMs === null ? rate.before + left + rate.after : `${rate.before}${left};t=${Math.ceil(opensMs / 1000)}`

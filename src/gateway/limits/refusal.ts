@@ -2,10 +2,17 @@ import { ApiError } from '../../lib/errors.ts'
 import { formatPico, fromPico } from '../../lib/pico.ts'
 import type { Refusal } from './counters.ts'
 import type { Limit } from './limit.ts'
-import { type Headed, rateHeaders } from './rate-headers.ts'
+import { type Headed, rateHeaders, type RateStanding } from './rate-headers.ts'
 
-/** Returns the error that names every limit that refused, and when the last of them opens. */
-export function refusalOf(refusals: readonly Refusal[], headed: Pick<Headed, 'dialect' | 'prefix'>): ApiError {
+/** The limits of a request that was refused. */
+export interface Answered {
+  readonly refusals: readonly Refusal[]
+  /** The rate limits that would have let it pass. */
+  readonly passing: readonly RateStanding[]
+}
+
+/** Returns the error that names every limit that refused, and when the last of them opens; its headers tell how all rate limits stand. */
+export function refusalOf({ refusals, passing }: Answered, headed: Pick<Headed, 'dialect' | 'prefix'>): ApiError {
   const budget = refusals.find(({ limit }) => limit.kind === 'usage')
   const code = budget === undefined ? 'rate_limited' : 'budget_exhausted'
   const message = refusals.map((refusal) => (refusal.limit.kind === 'rate' ? rateMessage(refusal) : usageMessage(refusal))).join(' ')
@@ -25,7 +32,7 @@ export function refusalOf(refusals: readonly Refusal[], headed: Pick<Headed, 'di
   if (budget !== undefined) return new ApiError(code, message, { details, beside })
   const opensMs = refusals.reduce((longest, { opensMs: ms }) => Math.max(longest, ms ?? 1000), 1)
   const standings = refusals.map(({ limit, used, opensMs: ms }) => ({ limit, left: Math.max(0, limit.value - used), opensMs: ms }))
-  const headers = rateHeaders(standings, { ...headed, theirs: noHeaders, now: Date.now() })
+  const headers = rateHeaders([...standings, ...passing], { ...headed, theirs: noHeaders, now: Date.now() })
   return new ApiError(code, message, { details, beside, retryAfter: Math.ceil(opensMs) / 1000, headers })
 }
 

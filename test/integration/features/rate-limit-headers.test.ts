@@ -138,6 +138,35 @@ test.serial('a refusal by several limits tells each header once', async (t) => {
   t.is(headers['ratelimit-policy'], '"api-key-requests-rpm";q=1;w=60, "api-key-requests-rph";q=1;w=3600')
 })
 
+test.serial('a refusal tells how all rate limits stand, and in the short names the one that refuses', async (t) => {
+  const limits = [
+    { type: 'requests', unit: 'rpd', value: 1000 },
+    { type: 'requests', unit: 'rph', value: 2 },
+    { type: 'tokens', unit: 'rph', value: 100_000 },
+  ]
+  const key = await makeKey({ rate_limits: limits })
+  t.is((await ask(key)).status, 200)
+  t.is((await ask(key)).status, 200)
+  const { status, headers, text } = await ask(key)
+  t.is(status, 429)
+  t.is((JSON.parse(text) as { error: { limits: object[] } }).error.limits.length, 1, 'the body names what refused alone')
+  t.is(headers['x-ratelimit-limit-requests'], '2')
+  t.is(headers['x-ratelimit-remaining-requests'], '0')
+  t.is(headers['x-ratelimit-limit-tokens'], '100000')
+  const left = Number(headers['x-ratelimit-remaining-tokens'])
+  t.true(left > 99_000 && left < 100_000, String(left))
+  t.is(
+    headers['ratelimit-policy'],
+    '"api-key-requests-rph";q=2;w=3600, "api-key-requests-rpd";q=1000;w=86400, "api-key-tokens-rph";q=100000;w=3600;qu="tokens"',
+  )
+  const after = Number(headers['retry-after'])
+  t.true(after > 3500 && after <= 3660, String(after))
+  t.is(
+    headers['ratelimit'],
+    `"api-key-requests-rph";r=0;t=${after}, "api-key-requests-rpd";r=998;t=86400, "api-key-tokens-rph";r=${left};t=3600`,
+  )
+})
+
 test.serial('values of metadata that no header may hold do no harm, whatever a policy groups by', async (t) => {
   const policy = {
     workspace_id: acme.workspaceId,
