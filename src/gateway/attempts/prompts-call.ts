@@ -53,7 +53,7 @@ const joined = (calls: readonly TranslatedCall[], { first, perPrompt, maxHeldByt
 function summed(usages: readonly (TokenUsage | null)[]): TokenUsage | null {
   const told = usages.filter((one) => one !== null)
   if (told.length === 0) return null
-  const of = (name: Exclude<keyof TokenUsage, 'apart'>): number | null => sumOf(...told.map((one) => one[name]))
+  const of = (name: Exclude<keyof TokenUsage, 'apart' | 'own'>): number | null => sumOf(...told.map((one) => one[name]))
   return {
     ...noUsage,
     input: of('input'),

@@ -7,6 +7,7 @@ import { placeOf } from '../metering/region.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { type CostLine, type CostState, priceUsage } from '../prices/price-usage.ts'
 import { findPrices } from '../prices/resolve.ts'
+import { withSearchFee } from '../prices/search-fee.ts'
 import type { IntegrationPrices } from '../prices/terms.ts'
 import type { Target } from '../targets/target.ts'
 
@@ -67,8 +68,8 @@ interface Answered {
 }
 
 function priceAnswer({ usage, model, operation }: Answered, { target, terms, prices, begunAt }: BatchPricing) {
-  const counts = readCounts(usage, { provider: target.providerId, operation })?.counts ?? {}
   const found = findPrices({ provider: target.providerId, answered: model, sent: model, terms }, prices)
+  const counts = withSearchFee(readCounts(usage, { provider: target.providerId, operation })?.counts ?? {}, found, null)
   const facts = {
     startedAt: begunAt,
     mode: 'batch',

@@ -85,8 +85,14 @@ function afterBlanks(bytes: Buffer, from: number): number {
   return at
 }
 
+interface CostPlace {
+  readonly path: readonly string[]
+  /** Digits by which the figure is moved to be in US dollars. */
+  readonly places: number
+}
+
 /** Providers that tell their own price, and the field of the usage object that has it. */
-const reportedCosts: Readonly<Record<string, { readonly path: readonly string[]; readonly places: number }>> = {
+const reportedCosts: Readonly<Record<string, CostPlace>> = {
   openrouter: { path: ['cost'], places: 0 },
   vercel: { path: ['cost'], places: 0 },
   deepinfra: { path: ['estimated_cost'], places: 0 },
@@ -96,14 +102,24 @@ const reportedCosts: Readonly<Record<string, { readonly path: readonly string[];
 
 /**
  * Returns the cost that a provider names in its answer, in pico-US-dollars; null when it names none. With a key of the caller's own at
- * OpenRouter the figure is only its fee, and so does not count.
+ * OpenRouter the figure is only its fee: what the vendor charges to that key stands beside it, and the cost is both.
  */
 export function reportedCost(usage: Fields, provider: string): bigint | null {
   const place = reportedCosts[provider]
-  if (place === undefined || usage['is_byok'] === true) return null
+  if (place === undefined) return null
+  const named = amountAt(usage, place)
+  if (!isOwnKey(usage)) return named
+  const upstream = amountAt(usage, { path: ['cost_details', 'upstream_inference_cost'], places: 0 })
+  return named === null || upstream === null ? null : named + upstream
+}
+
+/** Returns true for an answer that was made with a key of the caller's own at the vendor, through OpenRouter. */
+export const isOwnKey = (usage: Fields): boolean => usage['is_byok'] === true
+
+function amountAt(usage: Fields, { path, places }: CostPlace): bigint | null {
   let value: unknown = usage
-  for (const name of place.path) value = isFields(value) ? value[name] : undefined
-  return typeof value === 'number' && value >= 0 ? decimalPico(String(value), place.places) : null
+  for (const name of path) value = isFields(value) ? value[name] : undefined
+  return typeof value === 'number' && value >= 0 ? decimalPico(String(value), places) : null
 }
 
 /** Reads a decimal text, `places` places further to the right. The shortest decimal of a number is what its author wrote. */
@@ -116,6 +132,12 @@ function decimalPico(text: string, places: number): bigint | null {
   const unit = 10n ** BigInt(-shift)
   return (digits + unit / 2n) / unit
 }
+
+/** Reads the size and the quality of the images of an answer; null: it does not say. They stand before the images or behind them. */
+export const imageFacts = ({ head, tail }: { readonly head: Buffer; readonly tail: Buffer }) => ({
+  size: lastText(tail, 'size') ?? firstText(head, 'size'),
+  quality: lastText(tail, 'quality') ?? firstText(head, 'quality'),
+})
 
 /** Returns the milliseconds of sound that a transcription was made of, as far as its form tells: `verbose_json`, `srt` and `vtt` do. */
 export function transcribedMs(bytes: {

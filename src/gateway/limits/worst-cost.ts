@@ -1,16 +1,18 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Counts, Dimension } from '../dialects/neutral/counts.ts'
 import type { Task } from '../front/operations.ts'
-import type { PriceEntry } from '../prices/entry.ts'
+import type { ConditionalRates, PriceEntry } from '../prices/entry.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { priceAmount } from '../prices/price-usage.ts'
 import { findRate, holdingRates, periodAt, type PriceFacts } from '../prices/rates.ts'
 import { type FoundPrices, findPrices } from '../prices/resolve.ts'
+import { searchFeeOf, searchSizeOf } from '../prices/search-fee.ts'
 import type { Target } from '../targets/target.ts'
 import { placeOf } from '../metering/region.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { inputTokens, outputTokens } from './estimate.ts'
 import type { MoneyTerms } from './limit.ts'
+import { soldCalls, toolDimensions } from './sold-calls.ts'
 
 /** A request that is about to be sent to a target. */
 export interface PricedRequest {
@@ -41,7 +43,7 @@ export function worstCost(request: PricedRequest, prices: PriceSource, output: E
   const tokens = tokensOf(request, found, { json, output })
   const facts = factsOf(request, found, { json, promptTokens: tokens.input })
   for (const counts of waysToSell(request, { json, tokens, found, facts })) {
-    const amount = priceAmount({ counts, facts }, found)
+    const amount = counts.image === undefined ? priceAmount({ counts, facts }, found) : imageAmount(counts, facts, found)
     if (amount !== null) return Number((amount + picoPerNano - 1n) / picoPerNano)
   }
   return null
@@ -121,22 +123,29 @@ const dearestMode = (json: Fields): string | null =>
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
-/** Counts the tokens of a conversation as the dearest that they may be, and the searches that its model may make. */
+/** Counts the tokens of a conversation as the dearest that they may be, and what its provider may run and sell beside them. */
 function tokenCounts(tokens: Tokens, found: FoundPrices, of: { readonly facts: PriceFacts; readonly request: PricedRequest }): Counts {
-  const { bytes } = of.request.body
+  const { bytes, json } = of.request.body
   const { output } = tokens
   const extras = extrasOf(found.entry)
   // A body is only looked through for what costs more.
   const read =
     extras.audio && bytes?.includes('"input_audio"') === true ? { input_audio: tokens.input, output } : textCounts(tokens, found, of)
-  return extras.searches && maySearch(of.request.body) ? { ...read, web_search: mostSearches } : read
+  if (!extras.calls) return read
+  const calls = isFields(json) ? soldCalls(json) : null
+  const fee = searchFeeOf(found, json) ?? requestFeeOf(extras, json)
+  if (fee !== null) return { ...read, ...calls, web_search: 0, [fee]: 1 }
+  return calls === null ? read : { ...read, ...calls }
 }
 
 /** The parts of a request beside plain text for which a model has a rate. */
 interface Extras {
   readonly audio: boolean
-  readonly searches: boolean
+  /** Tools that its provider runs. */
+  readonly calls: boolean
   readonly writes: boolean
+  /** The dearest of the fees for a request by how much of the web it reads; null: there are none. */
+  readonly dearestFee: Dimension | null
 }
 
 const extrasByEntry = new WeakMap<PriceEntry, Extras>()
@@ -145,24 +154,24 @@ function extrasOf(entry: PriceEntry): Extras {
   const known = extrasByEntry.get(entry)
   if (known !== undefined) return known
   const named = new Set(entry.prices.flatMap(({ rates, when = [] }) => [rates, ...when.map((one) => one.rates)].flatMap(Object.keys)))
+  const dearestFee = feesBySize.find((fee) => named.has(fee)) ?? null
   const extras = {
     audio: named.has('input_audio'),
-    searches: [...named].some((name) => name.startsWith('web_search')),
+    calls: dearestFee !== null || [...named].some((name) => toolDimensions.has(name)),
     writes: named.has('cache_write') || named.has('cache_write_1h'),
+    dearestFee,
   }
   extrasByEntry.set(entry, extras)
   return extras
 }
 
-/** The fields in which formats name the tools that a provider runs itself, and the names of searches there. */
-const toolFields = ['tools', 'web_search_options', 'additionalModelRequestFields', 'plugins'] as const
-const searches = ['"web_search', '"google_search', '"googleSearch'] as const
+const feesBySize = ['web_search_high', 'web_search_medium', 'web_search_low'] as const satisfies readonly Dimension[]
 
-const maySearch = ({ bytes, json }: RequestBody): boolean =>
-  bytes !== null && isFields(json) && toolFields.some((name) => name in json) && searches.some((name) => bytes.includes(name))
-
-/** As many as a request makes that does not say how many. */
-const mostSearches = 5
+/** Returns the fee that Perplexity takes for a request: that of the size which it names, or else the dearest. */
+function requestFeeOf({ dearestFee }: Extras, json: unknown): Dimension | null {
+  const size = dearestFee === null ? null : searchSizeOf(json)
+  return feesBySize.find((fee) => fee === `web_search_${size}`) ?? dearestFee
+}
 
 /** A prompt that is written into a cache costs more than one that is not. */
 function textCounts(
@@ -223,6 +232,23 @@ function imageSale(json: Fields, { input }: Tokens): readonly Counts[] {
   const images = typeof json['n'] === 'number' && json['n'] > 0 ? Math.ceil(json['n']) : 1
   return [{ image: images }, { input, output_image: images * tokensOfImage }]
 }
+
+/** Returns what images cost. Where a request leaves their size or quality to the model, they may be the dearest. */
+function imageAmount(counts: Counts, facts: PriceFacts, found: FoundPrices): bigint | null {
+  let dearest = priceAmount({ counts, facts }, found)
+  if (facts.size !== 'auto' && facts.quality !== 'auto') return dearest
+  for (const rates of periodAt(found.entry, facts.startedAt)?.when ?? []) {
+    const amount = priceAmount({ counts, facts: madeAs(rates, facts) }, found)
+    if (dearest === null || (amount ?? 0n) > dearest) dearest = amount
+  }
+  return dearest
+}
+
+const madeAs = ({ size, quality }: ConditionalRates, facts: PriceFacts): PriceFacts => ({
+  ...facts,
+  size: facts.size === 'auto' ? (size ?? null) : facts.size,
+  quality: facts.quality === 'auto' ? (quality ?? null) : facts.quality,
+})
 
 function speechSale(json: Fields, { input }: Tokens): readonly Counts[] {
   const characters = text(json['input'])?.length ?? 0

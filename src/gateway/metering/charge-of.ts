@@ -8,7 +8,8 @@ import type { Task } from '../front/operations.ts'
 import { fillCounts } from '../tokens/estimate-usage.ts'
 import { hasEnded } from '../dialects/answer-marks.ts'
 import type { PriceSource } from '../prices/price-source.ts'
-import { findPrices, isRouted } from '../prices/resolve.ts'
+import { findPrices, type FoundPrices, isRouted, type PriceQuery } from '../prices/resolve.ts'
+import { withSearchFee } from '../prices/search-fee.ts'
 import { isProvisioned, saysProvisioned } from '../prices/terms.ts'
 import type { PriceFacts } from '../prices/rates.ts'
 import type { Target } from '../targets/target.ts'
@@ -93,13 +94,31 @@ function priced(metered: Metered, { attempt, target }: Targeted, { exchange, pri
   const query = { provider: target.providerId, answered: metered.model, sent: target.model, terms }
   const found = findPrices(query, prices)
   const facts = factsOf(metered, placeOf(target, found), exchange)
-  const counts = isRouted(query) ? { ...metered.counts, routing: metered.promptTokens } : metered.counts
-  const { reported, estimated: isEstimate, raw } = metered
+  const charged = withFees(metered, { query, found, json: attempt.body?.json })
+  const { counts, reported, estimated: isEstimate, raw } = charged
   const cost = priceRuns({ counts, facts, reported, estimated: isEstimate, raw }, { query, found, prices })
   const recalled = isRecalled(attempt)
-  const charged = recalled || isPaidAhead(target, metered.raw) ? notCharged : cost
-  const saved = recalled ? cost.amount : null
-  return { metered, pricedModel: found?.model ?? null, catalogue: found?.catalogue ?? null, facts, cost: charged, saved }
+  return {
+    metered: charged,
+    pricedModel: found?.model ?? null,
+    catalogue: found?.catalogue ?? null,
+    facts,
+    cost: recalled || isPaidAhead(target, metered.raw) ? notCharged : cost,
+    saved: recalled ? cost.amount : null,
+  }
+}
+
+interface Fees {
+  readonly query: PriceQuery
+  readonly found: FoundPrices | null
+  readonly json: unknown
+}
+
+/** Counts what is charged for a request beside what its answer tells. Nearly every request stays as it is. */
+function withFees(metered: Metered, { query, found, json }: Fees): Metered {
+  const routed = isRouted(query) ? { ...metered.counts, routing: metered.promptTokens } : metered.counts
+  const counts = withSearchFee(routed, found, json)
+  return counts === metered.counts ? metered : { ...metered, counts }
 }
 
 /** Returns true if what answered is provisioned throughput, which the caller leaves out of the costs. */

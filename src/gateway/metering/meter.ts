@@ -5,11 +5,11 @@ import { disjointCounts, outputTokens, promptTokens } from '../dialects/neutral/
 import { noUsage, plainUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { readCounts } from '../dialects/read-counts.ts'
-import { reportedCost, type ServedFacts, servedFacts, transcribedMs } from '../dialects/served-facts.ts'
+import { imageFacts, reportedCost, type ServedFacts, servedFacts, transcribedMs } from '../dialects/served-facts.ts'
 import { type HeldUpload, modelOfUpload, recordedMs } from '../wire/recorded-length.ts'
-import { runsOf } from './runs.ts'
+import { type Run, runsOf } from './runs.ts'
 import { billedSearches, type Bytes, withTools } from './tool-uses.ts'
-import { scanUsage } from '../dialects/usage-scan.ts'
+import { type ScannedUsage, scanUsage } from '../dialects/usage-scan.ts'
 
 /** The request behind an answer, as far as metering looks at it. */
 export interface MeteredRequest {
@@ -48,8 +48,9 @@ export function meter({ capture, encoding, counted }: MeteredAnswer, request: Me
   const bytes = { head, tail: encoding === undefined ? capture.tail() : head }
   const json = isFields(request.json) ? request.json : noFields
   const scanned = scanUsage(bytes.head, bytes.tail)
-  const raw = scanned?.raw ?? null
-  const used = counted === null ? countsOf(request, { raw, json, bytes }) : translatedCounts(counted)
+  const raw = toldIn(counted, scanned)
+  const used = usedOf(counted, request, { raw, json, bytes })
+  const { size, quality } = madeFacts(used.counts, bytes, json)
   const served = servedFacts(bytes, raw, text(json['service_tier']))
   // Each by its name, because an object that is spread from others grows step by step.
   return {
@@ -62,19 +63,32 @@ export function meter({ capture, encoding, counted }: MeteredAnswer, request: Me
     counts: billedSearches(used.counts, served.model ?? modelOf(json)),
     usage: counted !== null ? plainUsage(counted) : scanned && withTotals(scanned.usage, used.counts),
     raw,
-    reported: raw === null ? null : reportedCost(raw, request.provider),
+    reported: raw && reportedCost(raw, request.provider),
     promptTokens: promptTokens(used.counts),
-    size: text(json['size']),
-    quality: text(json['quality']),
+    size,
+    quality,
   }
+}
+
+/** Returns the size and the quality of what was made. Images that are sold by the piece are those of the answer, which chooses them where a request says `auto`. */
+function madeFacts({ image = 0 }: Counts, bytes: Bytes, json: Fields): Pick<Metered, 'size' | 'quality'> {
+  const made = image > 0 ? imageFacts(bytes) : null
+  return { size: made?.size ?? text(json['size']), quality: made?.quality ?? text(json['quality']) }
 }
 
 /** The part of an answer that is metered. */
 export type MeteredAnswer = Pick<RelayResult, 'capture' | 'encoding' | 'counted'>
 
+/** The bytes of an answer that was translated hold the caller's words for it. */
+const toldIn = (counted: TokenUsage | null, scanned: ScannedUsage | null): Fields | null => counted?.own ?? scanned?.raw ?? null
+
+const usedOf = (counted: TokenUsage | null, request: MeteredRequest, answer: Answer): ReturnType<typeof countsOf> =>
+  counted === null ? countsOf(request, answer) : translatedCounts(counted)
+
 function translatedCounts(counted: TokenUsage): ReturnType<typeof countsOf> {
   const { counts, inconsistent } = disjointCounts(counted)
-  return { counts, inconsistent, estimated: false, hasTokens: true }
+  const runs = runsOf(counted.own)
+  return { counts: runs === null ? counts : sumOfRuns(runs), inconsistent, estimated: false, hasTokens: true }
 }
 
 /** Returns what an answer used with counts that an estimate filled. */
@@ -99,9 +113,12 @@ function countsOf(request: MeteredRequest, answer: Answer): Pick<Metered, 'count
   const read = answer.raw === null || answer.raw['estimated'] === true ? null : readCounts(answer.raw, request)
   if (read === null || !hasAny(read.counts)) return { ...unitsOf(request, answer), inconsistent: false, hasTokens: false }
   const runs = runsOf(answer.raw)
-  const counts = runs === null ? withTools(read.counts, answer.bytes, request) : (sumCounts(runs.map((run) => run.counts)) ?? read.counts)
+  const counts = runs === null ? withTools(read.counts, answer.bytes, request) : sumOfRuns(runs)
   return { counts, estimated: false, inconsistent: read.inconsistent, hasTokens: true }
 }
+
+const noCounts: Counts = {}
+const sumOfRuns = (runs: readonly Run[]): Counts => sumCounts(runs.map(({ counts }) => counts)) ?? noCounts
 
 const modelOf = (json: Fields): string | null => text(json['model'])
 const noFields: Fields = {}

@@ -2,6 +2,7 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Counts } from '../dialects/neutral/counts.ts'
 import { outputTokens, promptTokens } from '../dialects/neutral/disjoint.ts'
 import { readCounts } from '../dialects/anthropic/billed.ts'
+import { isOwnKey } from '../dialects/served-facts.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { type Cost, type PricedUsage, priceUsage } from '../prices/price-usage.ts'
 import { stateOf } from '../prices/state-of.ts'
@@ -39,7 +40,10 @@ export interface ChargedUsage extends PricedUsage {
 /** Prices what one attempt used, at the prices of its model; where several models ran, each at its own. */
 export function priceRuns(usage: ChargedUsage, { query, found, prices }: Pricing): Cost {
   const runs = usage.reported === null ? runsOf(usage.raw) : null
-  if (runs === null) return priceUsage(usage, found)
+  if (runs === null)
+    return usage.reported !== null && usage.raw !== null && isOwnKey(usage.raw)
+      ? ofOwnKey(priceUsage(usage, found))
+      : priceUsage(usage, found)
   const costs = runs.map((run) => costOf(run, usage, { query, found, prices }))
   const amounts = costs.flatMap(({ amount }) => (amount === null ? [] : [amount]))
   return {
@@ -55,6 +59,11 @@ function costOf({ model, counts }: Run, usage: ChargedUsage, { query, found, pri
   const cost = priceUsage({ ...usage, counts, facts: { ...usage.facts, promptTokens: promptTokens(counts) } }, own)
   return own === null || own.model === found?.model ? cost : { ...cost, lines: cost.lines.map((line) => by(own.model, line)) }
 }
+
+const ofOwnKey = (cost: Cost): Cost => ({
+  ...cost,
+  lines: cost.lines.map((line) => ({ ...line, note: 'the fee, and what the vendor charges to a key of its own' })),
+})
 
 const by = (model: string, line: Cost['lines'][number]): Cost['lines'][number] => ({
   ...line,

@@ -126,6 +126,105 @@ test.serial('a strict budget reserves all that the model can say, a typical one 
   t.regex(strict.text, /may use \$1\.3/)
 })
 
+/** Rates in nano-dollars for a token of the prompt and of the answer, and what is sold beside them. */
+const soldBeside: readonly (readonly [
+  what: string,
+  asked: { readonly provider: string; readonly model: string },
+  rates: { readonly input: number; readonly output: number; readonly beside: number },
+  fields: object,
+])[] = [
+  ['nothing beside its tokens', { provider: 'openai', model: 'gpt-4o' }, { input: 2500, output: 10_000, beside: 0 }, {}],
+  [
+    'the search of a model that always searches, once',
+    { provider: 'openai', model: 'gpt-4o-search-preview' },
+    { input: 2500, output: 10_000, beside: 25_000_000 },
+    {},
+  ],
+  [
+    'the same where the request says how',
+    { provider: 'openai', model: 'gpt-4o-search-preview' },
+    { input: 2500, output: 10_000, beside: 25_000_000 },
+    { web_search_options: { search_context_size: 'high' } },
+  ],
+  [
+    'five searches of files at $0.0025',
+    { provider: 'openai', model: 'gpt-4o' },
+    { input: 2500, output: 10_000, beside: 12_500_000 },
+    { tools: [{ type: 'file_search', vector_store_ids: ['vs'] }] },
+  ],
+  [
+    'two searches at $0.01, which is all that it may, and five of files',
+    { provider: 'openai', model: 'gpt-4o' },
+    { input: 2500, output: 10_000, beside: 32_500_000 },
+    { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 2 }, { type: 'file_search' }] },
+  ],
+  [
+    'no search for a function of the caller that is named so',
+    { provider: 'openai', model: 'gpt-4o' },
+    { input: 2500, output: 10_000, beside: 0 },
+    { tools: [{ type: 'function', function: { name: 'web_search', parameters: {} } }] },
+  ],
+  [
+    'the sources of Grok at $0.005',
+    { provider: 'x-ai', model: 'grok-3' },
+    { input: 3000, output: 15_000, beside: 35_000_000 },
+    { search_parameters: { mode: 'auto', max_search_results: 7 } },
+  ],
+  [
+    'the request of Perplexity by what it reads',
+    { provider: 'perplexity-ai', model: 'sonar-pro' },
+    { input: 3000, output: 15_000, beside: 6_000_000 },
+    { web_search_options: { search_context_size: 'low' } },
+  ],
+  [
+    'its dearest where the request does not say',
+    { provider: 'perplexity-ai', model: 'sonar-pro' },
+    { input: 3000, output: 15_000, beside: 14_000_000 },
+    {},
+  ],
+]
+for (const [what, { provider, model }, { input, output, beside: fees }, fields] of soldBeside)
+  test.serial(`a request is reserved with what its provider sells beside tokens: ${what} (${provider})`, async (t) => {
+    const { secret } = await makeKey({ credit_limit: 1, output_policy: 'strict' })
+    const body = JSON.stringify({ model, messages: [], n: 100, max_tokens: 4000, ...fields })
+    const { status, text } = await send(`${control.origin}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        'x-service-api-key': secret,
+        'content-type': 'application/json',
+        'x-service-provider': provider,
+        'x-service-custom-host': emulator.url,
+        authorization: 'Bearer sk',
+      },
+      body,
+    })
+    t.is(status, 412, text)
+    const nano = body.length * input + 100 * 4000 * output + fees
+    t.true(text.includes(`may use $${(nano / 1e9).toFixed(9).replace(/\.?0+$/, '')};`), `${nano}: ${text}`)
+  })
+
+for (const [what, fields, amount] of [
+  ['of the usual kind', { n: 30 }, '1.2'],
+  ['that may be the dearest', { n: 10, size: 'auto', quality: 'auto' }, '1.2'],
+  ['of a size, and of any quality', { n: 10, size: '1792x1024', quality: 'auto' }, '1.2'],
+] as const)
+  test.serial(`images are reserved at the price of those ${what}`, async (t) => {
+    const { secret } = await makeKey({ credit_limit: 1 })
+    const { status, text } = await send(`${control.origin}/v1/images/generations`, {
+      method: 'POST',
+      headers: {
+        'x-service-api-key': secret,
+        'content-type': 'application/json',
+        'x-service-provider': 'openai',
+        'x-service-custom-host': emulator.url,
+        authorization: 'Bearer sk',
+      },
+      body: JSON.stringify({ model: 'dall-e-3', prompt: 'p', ...fields }),
+    })
+    t.is(status, 412, text)
+    t.true(text.includes(`may use $${amount};`), text)
+  })
+
 test.serial('a budget that injects sends a request that names no bound with the bound that was reserved', async (t) => {
   const key = await makeKey({ credit_limit: 1, output_policy: 'inject' })
   t.is((await ask(key, {})).status, 200)

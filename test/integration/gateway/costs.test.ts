@@ -5,6 +5,7 @@ import { createPriceLists } from '../../../src/app/prices/price-lists.ts'
 import { readMultipliers } from '../../../src/gateway/prices/multipliers.ts'
 import { customEntry } from '../../../src/gateway/prices/terms.ts'
 import { type Charged, charges, hello } from '../../support/charges.ts'
+import { feeCharges } from '../../support/fee-charges.ts'
 import { foreignCharges } from '../../support/foreign-charges.ts'
 import { kindCharges } from '../../support/kind-charges.ts'
 import { oddCharges } from '../../support/odd-charges.ts'
@@ -117,7 +118,9 @@ async function sentOf({ model, body = {}, form }: Charged): Promise<{ readonly b
   return { body: Buffer.from(await written.arrayBuffer()), type: written.headers.get('content-type') ?? '' }
 }
 
-for (const [name, charged] of Object.entries({ ...charges, ...oddCharges, ...kindCharges, ...foreignCharges, ...taskCharges })) {
+for (const [name, charged] of [charges, oddCharges, kindCharges, feeCharges, foreignCharges, taskCharges].flatMap(
+  Object.entries<Charged>,
+)) {
   const { provider, path = '/v1/chat/completions', answer, answerType = 'text/plain', status = 200, cutAt, ...wanted } = charged
   test.serial(`a charge: ${name}`, async (t) => {
     const isStream = typeof answer === 'string' && answer.startsWith('data:')

@@ -59,11 +59,11 @@ export function assertCuts(codec: Codec, frames: readonly Frame[], context: Answ
   }
 }
 
-/** What an answer says, without the names that its dialect gave it. */
+/** What an answer says, without the names that its dialect gave it and the words in which it counted. */
 export const saidBy = ({ choices, usage }: NeutralAnswer) => ({
   choices: choices.map(({ blocks, finish }) => ({
     blocks: blocks.map(({ block, text, end }) => ({ block, text, end })),
     finish: finish?.reason ?? null,
   })),
-  usage,
+  usage: usage && { ...usage, own: null },
 })

@@ -30,13 +30,22 @@ function readOwn(usage: Fields): OwnCounts {
 export class CountReader {
   #input: number | null = null
   #usage: TokenUsage | null = null
+  #own: Fields | null = null
 
   read(counts: Fields): TokenUsage {
     const { input, usage } = readOwn(counts)
     this.#input = input ?? this.#input
     const merged = (this.#usage = mergeUsage(this.#usage, usage))
-    return { ...merged, input: this.#input === null ? null : sumOf(this.#input, merged.cacheRead, merged.cacheWrite) }
+    this.#own = this.#own === null ? counts : said(this.#own, counts)
+    return { ...merged, own: this.#own, input: this.#input === null ? null : sumOf(this.#input, merged.cacheRead, merged.cacheWrite) }
   }
+}
+
+/** Returns fields with those of a later place that say something. */
+function said(before: Fields, later: Fields): Fields {
+  const all: Record<string, unknown> = { ...before }
+  for (const name in later) if (later[name] !== null) all[name] = later[name]
+  return all
 }
 
 /** Writes counts, all of them with a value, as the type asks for. */

@@ -15,5 +15,6 @@ export function readCounts(usage: Fields): TokenUsage {
     cacheWrite,
     cacheWriteHour: hours.length === 0 ? null : sumOf(...hours.map(({ inputTokens }) => countOf(inputTokens))),
     output,
+    own: usage,
   }
 }

@@ -22,6 +22,7 @@ export function readCounts(usage: Fields): TokenUsage {
     audioInput: audioIn(usage, 'promptTokensDetails'),
     audioOutput: audioIn(usage, 'candidatesTokensDetails'),
     apart: toldCounts(kindsOf(usage)),
+    own: usage,
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Fields } from '../../../lib/json/fields.ts'
 import type { Counts } from './counts.ts'
 import type { Usage } from './usage.ts'
 
@@ -18,6 +19,8 @@ export interface TokenUsage {
   readonly searches: number | null
   /** Counts that have rates of their own and no field here: kinds of tokens within `input`, `cacheRead` and `output`, and calls beside them. */
   readonly apart: Counts | null
+  /** The provider's own usage object, which also tells what has no field here: the cost that it names, and the runs of several models. Null: it has none. */
+  readonly own: Fields | null
 }
 
 export const noUsage: TokenUsage = {
@@ -31,23 +34,27 @@ export const noUsage: TokenUsage = {
   audioOutput: null,
   searches: null,
   apart: null,
+  own: null,
 }
+
+const said = <Value>(later: Value | null, before: Value | null): Value | null => later ?? before
 
 /** Returns what two counts of one answer say together: the later one wins where it says something. Counts are totals, never differences. */
 export const mergeUsage = (before: TokenUsage | null, later: TokenUsage): TokenUsage =>
   before === null
     ? later
     : {
-        input: later.input ?? before.input,
-        cacheRead: later.cacheRead ?? before.cacheRead,
-        cacheWrite: later.cacheWrite ?? before.cacheWrite,
-        cacheWriteHour: later.cacheWriteHour ?? before.cacheWriteHour,
-        output: later.output ?? before.output,
-        reasoning: later.reasoning ?? before.reasoning,
-        audioInput: later.audioInput ?? before.audioInput,
-        audioOutput: later.audioOutput ?? before.audioOutput,
-        searches: later.searches ?? before.searches,
-        apart: later.apart ?? before.apart,
+        input: said(later.input, before.input),
+        cacheRead: said(later.cacheRead, before.cacheRead),
+        cacheWrite: said(later.cacheWrite, before.cacheWrite),
+        cacheWriteHour: said(later.cacheWriteHour, before.cacheWriteHour),
+        output: said(later.output, before.output),
+        reasoning: said(later.reasoning, before.reasoning),
+        audioInput: said(later.audioInput, before.audioInput),
+        audioOutput: said(later.audioOutput, before.audioOutput),
+        searches: said(later.searches, before.searches),
+        apart: said(later.apart, before.apart),
+        own: said(later.own, before.own),
       }
 
 /** Returns a count of tokens; null for all that is none. */

@@ -60,7 +60,8 @@ export function readCounts(usage: Fields, provider: string): ReadCounts {
   collector.part('reasoning', reasoning)
   collector.rest('output')
   collector.add('citation', countAt(usage, 'citation_tokens'))
-  collector.add('web_search', countAt(usage, 'num_search_queries'))
+  // xAI counts the sources that it looked into.
+  collector.add('web_search', countAt(usage, 'num_search_queries') || countAt(usage, 'num_sources_used'))
   const fee = feeOf(usage)
   if (fee !== null) collector.add(fee, 1)
   return collector.read()

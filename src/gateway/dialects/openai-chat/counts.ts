@@ -28,8 +28,9 @@ export function readCounts(usage: Fields): TokenUsage {
     reasoning,
     audioInput: countOf(prompt['audio_tokens']),
     audioOutput: countOf(completion['audio_tokens']),
-    searches: countOf(usage['num_search_queries']),
+    searches: countOf(usage['num_search_queries']) ?? countOf(usage['num_sources_used']),
     apart: toldCounts(kindsOf(usage)),
+    own: usage,
   }
 }
 

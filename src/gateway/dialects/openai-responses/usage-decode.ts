@@ -20,5 +20,6 @@ export function usageOf(usage: Fields, response: Fields): TokenUsage {
     reasoning: countOf(output['reasoning_tokens']),
     searches,
     apart: toldCounts(apart),
+    own: usage,
   }
 }

@@ -1,0 +1,61 @@
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import type { Dimension } from '../dialects/neutral/counts.ts'
+
+/** The tools that providers run themselves and sell by the call, by the beginnings of their names in all formats. */
+const soldTools: readonly (readonly [name: string, sold: Dimension])[] = [
+  ['web_search', 'web_search'],
+  ['google_search', 'web_search'],
+  ['googleSearch', 'web_search'],
+  ['enterprise_web_search', 'enterprise_web_search'],
+  ['enterpriseWebSearch', 'enterprise_web_search'],
+  ['google_maps', 'maps'],
+  ['googleMaps', 'maps'],
+  ['file_search', 'file_search'],
+  ['x_search', 'x_search'],
+  ['code_interpreter', 'code_session'],
+  ['code_execution', 'code_execution'],
+  ['codeExecution', 'code_execution'],
+]
+
+/** The dimensions of tools that a provider sells by the call. */
+export const toolDimensions: ReadonlySet<string> = new Set<string>(soldTools.map(([, sold]) => sold))
+
+/** As many as a request makes that does not say how many. */
+const usualCalls = 5
+/** The sources that xAI looks into for a request that does not say how many. */
+const usualSources = 20
+
+/** Returns the most calls of each tool that a request lets a provider make; null: none. */
+export function soldCalls(json: Fields): Partial<Record<Dimension, number>> | null {
+  let calls: Partial<Record<Dimension, number>> | null = null
+  const add = (sold: Dimension, count: number): void => {
+    calls ??= {}
+    calls[sold] = Math.max(calls[sold] ?? 0, count)
+  }
+  addTools(json['tools'], add)
+  const { additionalModelRequestFields: ofBedrock, search_parameters: sources, plugins } = json
+  if (isFields(ofBedrock)) addTools(ofBedrock['tools'], add)
+  if (isFields(json['web_search_options'])) add('web_search', usualCalls)
+  if (isFields(sources) && sources['mode'] !== 'off') add('web_search', wholeOf(sources['max_search_results']) ?? usualSources)
+  if (Array.isArray(plugins) && plugins.some((plugin: unknown) => isFields(plugin) && plugin['id'] === 'web')) add('web_search', usualCalls)
+  return calls
+}
+
+function addTools(tools: unknown, add: (sold: Dimension, count: number) => void): void {
+  if (!Array.isArray(tools)) return
+  for (const tool of tools as readonly unknown[]) {
+    if (!isFields(tool)) continue
+    const { type } = tool
+    if (typeof type === 'string') addNamed(type, tool, add)
+    // Google names a tool by the field that holds it.
+    else for (const name in tool) addNamed(name, tool, add)
+  }
+}
+
+function addNamed(named: string, tool: Fields, add: (sold: Dimension, count: number) => void): void {
+  if (named === 'function') return
+  for (const [name, sold] of soldTools) if (named.startsWith(name)) add(sold, wholeOf(tool['max_uses']) ?? usualCalls)
+}
+
+const wholeOf = (value: unknown): number | null =>
+  typeof value === 'number' && value > 0 && Number.isFinite(value) ? Math.ceil(value) : null
