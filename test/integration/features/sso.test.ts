@@ -1,13 +1,19 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer, type AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
+import { inTenant } from '../../../src/app/database/orm.ts'
+import { setPassword } from '../../../src/features/auth/passwords.ts'
 import { errorOf } from '../../support/caller.ts'
-import { send, type RawAnswer } from '../../support/http.ts'
+import { eventually } from '../../support/eventually.ts'
+import { send, sendJson, type RawAnswer } from '../../support/http.ts'
 import { startCertified, type CertifiedProvider } from '../../support/oidc/certified.ts'
 import { openBrowser, publicUrl, type SsoBrowser } from '../../support/oidc/browser.ts'
+import { patchOf, scimClient } from './scim-client.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
 let control: Control
+/** The origin of another process on the same database. */
+let beside: string
 let provider: CertifiedProvider
 /** The organisation of the settings, and another one. */
 let first: Tenant
@@ -48,6 +54,7 @@ test.before(async () => {
       ORGANISATION_DOMAINS: 'second=second.example,second=shared.example',
     },
   )
+  beside = await control.openBeside()
   const { rows } = await control.sql.query<{ id: string }>('SELECT id FROM organisations ORDER BY created_at LIMIT 1')
   const organisationId = rows[0]?.id ?? ''
   const made = await control.createTenant('second')
@@ -85,9 +92,9 @@ async function comeIn(
   return { answer: await browser.signIn(await loginPath(tenant, query)), browser }
 }
 
-async function me({ cookies }: SsoBrowser): Promise<RawAnswer> {
+async function me({ cookies }: SsoBrowser, origin = control.origin): Promise<RawAnswer> {
   const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-  return send(`${control.origin}/auth/me`, { headers: { cookie, 'sec-fetch-site': 'same-origin' } })
+  return send(`${origin}/auth/me`, { headers: { cookie, 'sec-fetch-site': 'same-origin' } })
 }
 
 const roleIn = async (userId: string, workspaceId: string): Promise<string | null> => {
@@ -202,6 +209,42 @@ test.serial('who is invited comes in as the invitation says; who was removed sta
   t.is((await invite()).status, 200)
   t.is((await comeIn(second, verified(email))).answer.status, 303)
 })
+
+const deactivations: Readonly<Record<string, readonly [method: string, body?: (userName: string) => object]>> = {
+  'PATCH of active': ['PATCH', () => patchOf({ op: 'replace', path: 'active', value: false })],
+  'PATCH as Entra sends it': ['PATCH', () => patchOf({ op: 'Replace', path: 'active', value: 'False' })],
+  'PATCH as Okta sends it': ['PATCH', () => patchOf({ op: 'replace', value: { active: false } })],
+  PUT: ['PUT', (userName) => ({ userName, active: false })],
+  DELETE: ['DELETE'],
+}
+
+for (const [how, [method, body]] of Object.entries(deactivations))
+  test.serial(
+    `SCIM, ${how}: the sessions of the person end in every process within a second, and no sign-in brings them back`,
+    async (t) => {
+      t.is((await put(settings({ auto_provision: true }))).status, 200)
+      const [scim, userName, password] = [await scimClient(control, second), `${randomUUID()}@second.example`, randomUUID()]
+      const { body: made } = await scim.send('POST', '/Users', { body: { userName, active: true } })
+      const user = { id: String(made.id), organisationId: second.organisationId, email: userName }
+      const { deps } = control.started
+      await inTenant(deps.orm, user.organisationId, (em) => setPassword(em, deps, { user, password, keeps: null }))
+      const browsers = [(await comeIn(second, verified(userName))).browser, (await comeIn(second, verified(userName))).browser]
+      const logIn = () => sendJson(`${beside}/auth/login`, {}, { email: userName, password })
+      t.is((await logIn()).status, 200)
+      const seen = async () =>
+        (await Promise.all(browsers.flatMap((browser) => [me(browser), me(browser, beside)]))).map(({ status }) => status)
+      t.deepEqual(await seen(), [200, 200, 200, 200])
+      const ended = await scim.send(method, `/Users/${user.id}`, body && { body: body(userName) })
+      t.is(ended.status, method === 'DELETE' ? 204 : 200, ended.text)
+      await eventually(async () => (await seen()).every((status) => status === 401), 1000, 'the end of the sessions')
+      const { answer, browser } = await comeIn(second, verified(userName))
+      refused(t, answer, 'AB03', /no account/)
+      t.false(browser.cookies.has('__Host-gatehouse'))
+      t.is((await logIn()).status, 401)
+      const { rows } = await control.sql.query('SELECT status FROM users WHERE email = $1', [userName])
+      t.deepEqual(rows, [{ status: 'archived' }])
+    },
+  )
 
 test.serial('with auto_provision people of the domains become members; disable_auto_provision_user goes first', async (t) => {
   t.is((await put(settings({ auto_provision: true, disable_auto_provision_user: true }))).status, 200)
