@@ -62,6 +62,8 @@ export async function startMetadataServices(): Promise<MetadataServices> {
   const answers: readonly (readonly [path: RegExp, answer: (question: Question) => Answer])[] = [
     [/^\/latest\//, instance],
     [/^\/v1\/credentials$/, ({ headers }) => (headers.authorization === services.containerToken ? [200, keys()] : [401, ''])],
+    // docs.aws.amazon.com/AmazonECS/latest/developerguide/task-iam-roles.html: the path is the secret.
+    [/^\/v2\/credentials\/[\w-]+$/, ({ headers }) => (headers.authorization === undefined ? [200, keys()] : [400, ''])],
     [/^\/metadata\/identity\/oauth2\/token$/, ({ headers, url }) => azure(headers['metadata'] === 'true', url, '2018-02-01')],
     [/^\/msi\/token$/, ({ headers, url }) => azure(headers['x-identity-header'] === services.appServiceHeader, url, '2019-08-01')],
     [

@@ -321,3 +321,16 @@ test.serial('a sign-in asks the issuer of the organisation once for each thing, 
   t.deepEqual(issuer.asked.slice(before[0] ?? 0), ['GET /.well-known/openid-configuration', 'GET /authorize', 'POST /token'])
   t.is(other.asked.length, before[1] ?? 0)
 })
+
+test.serial('PKCE: every journey has a verifier of its own, which the issuer sees after its S256 challenge', async (t) => {
+  const { headers } = await send(`${control.origin}${login}`)
+  const asked = new URL(headers.location ?? '').searchParams
+  t.is(asked.get('code_challenge_method'), 'S256')
+  t.is(Buffer.from(asked.get('code_challenge') ?? '', 'base64url').length, 32)
+  const [before, browser, journeys] = [issuer.verifiers.length, openBrowser(control.origin), 3]
+  for (let journey = 0; journey < journeys; journey += 1) t.is((await browser.signIn(login)).status, 303)
+  const shown = issuer.verifiers.slice(before)
+  // RFC 7636, 4.1.
+  for (const verifier of shown) t.regex(verifier, /^[\w.~-]{43,128}$/)
+  t.is(new Set(shown).size, journeys)
+})

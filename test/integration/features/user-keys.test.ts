@@ -2,6 +2,8 @@ import test from 'ava'
 import { expireKeys } from '../../../src/features/api-keys/expiry.jobs.ts'
 import { verifyAudit } from '../../../src/app/audit/verify.ts'
 import { workspaceScopes } from '../../../src/lib/access/scopes.ts'
+import type { OrganisationRole, WorkspaceRole } from '../../../src/lib/access/roles.ts'
+import { browse, signIn } from '../../support/people.ts'
 import { startControl, type Answer, type Control, type Tenant } from './setup.ts'
 
 let control: Control
@@ -44,6 +46,44 @@ test.serial('a user key is that of a user who is there', async (t) => {
   t.like(errorOf(await make({ ...here, user_id: elsewhere.user_id })), { code: 'AB01', param: 'user_id' })
   t.like(errorOf(await make({ ...here, user_id: acme.workspaceId })), { code: 'AB08', param: 'user_id' })
 })
+
+const makers: readonly (readonly [who: string, role: OrganisationRole, place: WorkspaceRole | null, forOthers: boolean])[] = [
+  ['an owner', 'owner', null, true],
+  ['an admin of the organisation', 'admin', null, true],
+  ['an admin of the workspace', 'member', 'admin', true],
+  ['a manager of the workspace', 'member', 'manager', true],
+  ['a member of the workspace', 'member', 'member', false],
+]
+
+for (const [who, role, place, forOthers] of makers)
+  test.serial(`${who} makes user keys for ${forOthers ? 'others, which are theirs' : 'themselves alone'}`, async (t) => {
+    const here = await workspace()
+    const elsewhere = await workspace()
+    const settings = { membersManageApiKeys: true, managersManageApiKeys: true }
+    t.is((await admin('PUT', '/admin/organisation', { settings })).status, 200)
+    await control.refresh()
+    const email = `maker${made}@example.com`
+    const id = await control.createUser(acme, { email, role, workspaces: place === null ? {} : { [here.workspace_id]: place } })
+    const browser = await signIn(control.started, { id, organisationId: acme.organisationId, email, role })
+    const makeFor = async (user_id: string | undefined) => {
+      const { status, text } = await browse({ baseUrl: control.origin }, browser, {
+        method: 'POST',
+        path: '/v1/api-keys/workspace/user',
+        headers: { 'x-service-workspace': here.workspace_id },
+        body: { name: 'k', scopes: ['completions.write'], user_id },
+      })
+      return { status, text, body: JSON.parse(text) as Record<string, unknown> }
+    }
+    const holderOf = async ({ body }: Answer) => (await admin('GET', `/api-keys/${String(body['id'])}`)).body['user_id']
+    t.is(await holderOf(await makeFor(undefined)), id)
+    t.is(await holderOf(await makeFor(id)), id)
+    const other = await makeFor(here.user_id)
+    t.is(other.status, forOthers ? 200 : 403, other.text)
+    if (forOthers) t.is(await holderOf(other), here.user_id)
+    else t.like(errorOf(other), { code: 'AB03', param: 'user_id' })
+    // Nobody gives somebody a key where they have no place.
+    t.like(errorOf(await makeFor(elsewhere.user_id)), { code: forOthers ? 'AB01' : 'AB03', param: 'user_id' })
+  })
 
 test.serial('what a body repeats of the path must be the same', async (t) => {
   const here = await workspace()

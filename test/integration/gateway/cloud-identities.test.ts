@@ -140,6 +140,35 @@ for (const [title, more, id] of [
     else t.regex(signedBy, id)
   })
 
+test.serial('Bedrock takes what is signed by the role of the task (ECS), which a path at a fixed address gives', async (t) => {
+  const secretPath = '/v2/credentials/7f1a2b3c-0000-4000-8000-000000000000'
+  const signing = testSigning(env({ AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: secretPath }))
+  const origins: string[] = []
+  const bed = await startGateway({
+    providers: { stored: { provider: 'bedrock', credential: { key: null, fields: service }, customHost: aws.url } },
+    signing: {
+      ...signing,
+      workload: {
+        ...signing.workload,
+        metadata: {
+          ask(question) {
+            origins.push(question.origin)
+            return signing.workload.metadata.ask({ ...question, origin: metadata.url })
+          },
+        },
+      },
+    },
+  })
+  t.teardown(() => bed.stop())
+  const before = metadata.asked.length
+  const answers = [await ask(bed, 'bedrock'), await ask(bed, 'bedrock')]
+  for (const { status, text, authorization } of answers) {
+    t.is(status, 200, text)
+    t.regex(authorization ?? '', /Credential=ASIAINSTANCE\//)
+  }
+  t.deepEqual([origins, metadata.asked.slice(before)], [['http://169.254.170.2'], [`GET ${secretPath}`]])
+})
+
 test.serial('keys of the instance are asked for once for all requests, by a session of IMDSv2', async (t) => {
   const before = metadata.asked.length
   await within({ cloud: 'bedrock', fields: service }, async (bed) => {

@@ -38,6 +38,8 @@ export interface FaultyIssuer {
   fault: Fault
   /** The requests that it got, such as `POST /token`. */
   readonly asked: readonly string[]
+  /** The PKCE verifiers that came to its token endpoint; each must fit the challenge of its code. */
+  readonly verifiers: readonly string[]
   /** A token that is signed as its ID tokens are; `forged` by somebody else. */
   sign(claims: Claims, header?: Claims, forged?: boolean): string
   close(): void
@@ -56,6 +58,7 @@ export async function startFaultyIssuer(): Promise<FaultyIssuer> {
   const [keys, stranger] = await Promise.all([startIssuer(), startIssuer()])
   const started = new Map<string, Started>()
   const asked: string[] = []
+  const verifiers: string[] = []
   const server = createServer((req, res) => void answer(req, res))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -65,6 +68,7 @@ export async function startFaultyIssuer(): Promise<FaultyIssuer> {
     person: { sub: 'nobody' },
     fault: {},
     asked,
+    verifiers,
     sign: (claims, header, forged = false) => (forged ? stranger : keys).sign(claims, header),
     close() {
       for (const one of [keys, stranger]) one.close()
@@ -121,6 +125,7 @@ export async function startFaultyIssuer(): Promise<FaultyIssuer> {
       return void res.writeHead(own.fault.token.status, { 'content-type': 'application/json' }).end(own.fault.token.body)
     const flow = started.get(form.get('code') ?? '')
     const verifier = form.get('code_verifier') ?? ''
+    verifiers.push(verifier)
     if (flow === undefined || createHash('sha256').update(verifier).digest('base64url') !== flow.challenge)
       return json(res, 400, { error: 'invalid_grant' })
     const now = Math.floor(Date.now() / 1000)
