@@ -15,9 +15,11 @@ interface Operation extends Asked {
   readonly callers: readonly CallerKind[]
 }
 
+const documentedPath = (route: Route): string => wholePath(route).replaceAll(/:(\w+)/g, '{$1}')
+
 const toOperation = (feature: string, route: Route): Operation => ({
   feature,
-  name: `${route.method} ${wholePath(route).replaceAll(/:(\w+)/g, '{$1}')}`,
+  name: `${route.method} ${documentedPath(route)}`,
   summary: route.summary,
   scopes: [route.permission].flat(),
   organisationKey: route.organisationKey === true,
@@ -68,9 +70,15 @@ function matrixLine(operation: Operation): string {
 
 const settingsOf = (access: Access): readonly string[] => (typeof access === 'boolean' ? [] : access)
 
+/** What somebody may ask of whom nothing is known yet: by a password, a link, a passkey or an identity provider they tell who they are. */
+const openOperations = features
+  .flatMap(({ routes }) => routes.filter((route) => route.identify !== undefined))
+  .map((route) => `${route.method} ${documentedPath(route)}`)
+
 /** The matrix that is reviewed: `test/golden/permissions.txt`. */
 export const matrixParts = (): Readonly<Record<string, string>> => ({
   matrix: ['```text', ...operations.map(matrixLine), '```'].join('\n'),
+  open: ['```text', ...openOperations, '```'].join('\n'),
 })
 
 const words = (access: Access): string =>

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
+import { send } from '../../support/http.ts'
 import { browse, signIn } from '../../support/people.ts'
 import { accessSettings } from '../../../src/lib/access/access-settings.ts'
 import { inParallel } from '../../support/in-parallel.ts'
@@ -43,6 +44,12 @@ function accessOf({
     ...Object.fromEntries(letters.map((letter, at) => [`session of the ${people[letter]}`, cell(letter, sessions[at])])),
   }
 }
+
+/** What needs no credential. */
+const open = matrix.split('\n').flatMap((line) => {
+  const [, method, path] = /^(GET|POST|PUT|DELETE) (\S+)$/.exec(line) ?? []
+  return method === undefined || path === undefined ? [] : [{ method, path }]
+})
 
 let control: Control
 let acme: Tenant
@@ -122,6 +129,23 @@ test.serial('whoever may always may with every setting off', async (t) => {
 test.serial('whoever may never may not with every setting on', async (t) => {
   await set((name) => name !== 'block_inline_config')
   t.deepEqual(await different(constant(false)), [])
+})
+
+const noCredential = /Nobody is signed in here|No API key/
+
+test.serial('without a credential people may show who they are, and do nothing else', async (t) => {
+  t.true(open.length > 10, String(open.length))
+  const differing: string[] = []
+  const check = async ({ method, path }: Pick<Row, 'method' | 'path'>, isOpen: boolean) => {
+    const url = `${control.origin}${path.replace('{type}/{subType}', 'workspace/service').replaceAll(/\{\w+\}/g, randomUUID())}`
+    const body = method === 'GET' ? {} : { headers: { 'content-type': 'application/json' }, body: '{"no_such_field":1}' }
+    const { status, text } = await send(url, { method, ...body })
+    if (status >= 500 || (status === 401 && noCredential.test(text)) === isOpen) differing.push(`${method} ${path}: ${status} ${text}`)
+  }
+  await inParallel([...open.map((row) => [row, true] as const), ...rows.map((row) => [row, false] as const)], 6, ([row, isOpen]) =>
+    check(row, isOpen),
+  )
+  t.deepEqual(differing, [])
 })
 
 const deciding = [...new Set(cells.flatMap(({ access }) => (typeof access === 'string' ? [access] : [])))]
