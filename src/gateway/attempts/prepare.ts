@@ -2,7 +2,8 @@ import { ApiError } from '../../lib/errors.ts'
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { authorize } from '../credentials/authorize.ts'
 import type { Signing } from '../credentials/signing.ts'
-import type { RequestBody } from '../wire/body.ts'
+import { isFields } from '../../lib/json/fields.ts'
+import { replaceModel, type RequestBody } from '../wire/body.ts'
 import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
 import type { Egress, EgressOrigin, EgressRequest } from '../egress/egress.ts'
 import { narrowed } from '../egress/narrowed.ts'
@@ -13,6 +14,7 @@ import { type Auth, type Credential, noAuth, type Provider } from '../providers/
 import { fillTemplate } from '../providers/template.ts'
 import { withSecrets } from '../secrets/mapped-credential.ts'
 import type { MappedSecret } from '../secrets/secret-reference.ts'
+import { deploymentName } from '../targets/azure-deployment.ts'
 import type { ProviderView } from '../targets/provider-view.ts'
 import type { Target } from '../targets/target.ts'
 import type { Prepared } from './prepared.ts'
@@ -43,10 +45,21 @@ export interface SendRequest extends UnsignedRequest {
 type Fields = Readonly<Record<string, string>>
 
 /** Turns the caller's request into the provider's: host, path, headers, credential. Throws ApiError, `blocked_host` among others. */
-export function prepare(request: SendRequest): MaybePromise<Prepared> {
+export function prepare(asked: SendRequest): MaybePromise<Prepared> {
+  const request = { ...asked, body: withDeployment(asked) }
   return settled(originOf(request), (origin) =>
     request.target.secrets === null ? prepareFor(origin, request) : prepareWithSecrets(origin, request, request.target.secrets),
   )
+}
+
+/** Returns the body with the name of the deployment that its model stands for: where the path names none, Azure takes it from there. */
+function withDeployment({ target, body }: SendRequest): RequestBody {
+  const { bytes, json } = body
+  if (target.providerId !== 'azure-openai' || bytes === null || !isFields(json) || typeof json['model'] !== 'string') return body
+  const name = deploymentName(target, json['model'])
+  if (name === null) return body
+  const named = replaceModel(bytes, json['model'], name)
+  return { ...body, bytes: named, json: { ...json, model: name }, length: named.length }
 }
 
 /** A secret may have been replaced in its manager: what the provider refuses for it is asked again with the new one. */

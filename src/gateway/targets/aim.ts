@@ -9,7 +9,8 @@ import { spokenAt } from '../providers/endpoint.ts'
 import { translates } from '../providers/serving.ts'
 import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
 import { addressingOf, modelReference } from './addressing.ts'
-import { admitChanged, admitModel, modelRequest } from './model-access.ts'
+import { atDeployment, choosesDeployment } from './azure-deployment.ts'
+import { admitChanged, admitModel, type ModelRequest, modelRequest, namesIn } from './model-access.ts'
 import type { ProviderSource } from './provider-view.ts'
 import { cannotBeAsked, refuseOperation } from './refuse-operation.ts'
 import { resolveTarget, type Target } from './target.ts'
@@ -51,14 +52,18 @@ export function admit(call: Call, target: Target, opened: RequestBody): AimedCal
   const plain = withPlainModel(named, target)
   // The caller's own body goes on as it came; a prompt's was made here, and is made so that this provider takes it.
   const body = call.prompt === null ? plain : withQuirks(plain, target)
-  return { call, body, target: admitModel(target, modelRequest(call, body)) }
+  const request = modelRequest(call, body)
+  return { call, body, target: deployed(admitModel(target, request), request) }
 }
 
+const deployed = (target: Target, request: ModelRequest): Target =>
+  choosesDeployment(target) ? atDeployment(target, namesIn(target, request)) : target
+
 /** The same for a body that guardrails changed: it may name another model than the one that was admitted. */
-export const recheckModel = (aimed: AimedCall): AimedCall => ({
-  ...aimed,
-  target: admitChanged(aimed.target, modelRequest(aimed.call, aimed.body)),
-})
+export function recheckModel(aimed: AimedCall): AimedCall {
+  const request = modelRequest(aimed.call, aimed.body)
+  return { ...aimed, target: deployed(admitChanged(aimed.target, request), request) }
+}
 
 /** Takes the slug out of a model `@slug/model`, which only we understand. */
 function withPlainModel(body: RequestBody, target: Target): RequestBody {

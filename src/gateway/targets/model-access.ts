@@ -2,6 +2,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { modelNames, type NamingRequest } from '../dialects/model-names.ts'
 import { modelOf, type RequestBody } from '../wire/body.ts'
 import { isForm } from '../wire/form.ts'
+import { choosesDeployment } from './azure-deployment.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import type { ModelRules } from './provider-view.ts'
 import type { MatchedOperation } from '../front/match.ts'
@@ -23,9 +24,9 @@ export const modelRequest = ({ exchange, upstreamPath, operation, headers }: Cal
   body,
 })
 
-/** Tells whether a body must be read for the model that it names: of a form, when only some models may be used. */
-export const readsForm = ({ view }: Target, headers: CallerHeaders): boolean =>
-  (view?.models ?? null) !== null && isForm(headers.contentType)
+/** Tells whether a body must be read for the model that it names: of a form, when only some models may be used, or it decides where it goes. */
+export const readsForm = (target: Target, headers: CallerHeaders): boolean =>
+  isForm(headers.contentType) && ((target.view?.models ?? null) !== null || choosesDeployment(target))
 
 /** Refuses what cannot be read, because it may name any model. */
 export function refuseUnreadable({ view }: Target, { contentEncoding }: CallerHeaders): void {
@@ -39,13 +40,16 @@ export function refuseUnreadable({ view }: Target, { contentEncoding }: CallerHe
 export function admitModel(target: Target, request: ModelRequest): Target {
   const rules = target.view?.models ?? null
   if (rules === null) return target
-  const names = withModelOf(target, modelNames(request))
+  const names = namesIn(target, request)
   const refused = names.find((name) => !mayUse(rules, name))
   if (refused !== undefined) throw disabled(target, refused)
   if (names.length === 0 && !rules.allowAll && runsModel(request)) throw unnamed(target)
   const host = names.map((name) => rules.named.get(name)?.customHost ?? null).find((url) => url !== null) ?? null
   return host === null ? target : { ...target, customHost: { url: host, param: 'custom_host' } }
 }
+
+/** Returns the models that a request names, the one of its target first. */
+export const namesIn = (target: Target, request: ModelRequest): readonly string[] => withModelOf(target, modelNames(request))
 
 /** Adds the model that the target was found by, unless it is among the names: Google's bodies say the model of the path as `models/…`. */
 const withModelOf = ({ model }: Target, names: readonly string[]): readonly string[] =>
