@@ -39,8 +39,17 @@ interface Difference {
 
 const rank = (role: string) => `CASE ${role} WHEN 'admin' THEN 3 WHEN 'manager' THEN 2 ELSE 1 END`
 
-/** The people whose places are settled; the first value is their list as JSON, or null. */
-const among = (column: string) => `(?::jsonb IS NULL OR ${column} IN (SELECT value::uuid FROM jsonb_array_elements_text(?::jsonb)))`
+/** The people whose places are settled: the ids of some, or everybody. Only a condition that stands by itself leads to their rows by an index. */
+interface People {
+  readonly among: (column: string) => string
+  /** The values of each such condition. */
+  readonly values: readonly string[]
+}
+
+const peopleOf = ({ userIds }: Settled): People =>
+  userIds === null
+    ? { among: () => 'true', values: [] }
+    : { among: (column) => `${column} = ANY (string_to_array(?, ',')::uuid[])`, values: [userIds.join(',')] }
 
 /** The workspace that the name of a group means. A name that two workspaces have gives a place in neither: nobody could say which was meant. */
 const workspaceOf = (group: string) => `
@@ -48,12 +57,15 @@ const workspaceOf = (group: string) => `
            (SELECT (array_agg(w.id))[1] FROM workspaces w
              WHERE w.organisation_id = ${group}.organisation_id AND w.status = 'active' AND lower(w.name) = lower(${group}.named_workspace) HAVING count(*) = 1))`
 
-/** Groups are those that SCIM writes, and those that claims told at the last sign-in. */
-const differences = `
+/**
+ * Groups are those that SCIM writes, and those that claims told at the last sign-in. During a first synchronisation the planner knows nothing
+ * of how many rows there are by now: what is to be read once is materialized, and each table has the condition on the people.
+ */
+const differences = (among: People['among']): string => `
   WITH named AS (
     SELECT g.id AS group_id, g.named_role AS role, ${workspaceOf('g')} AS workspace_id
       FROM scim_groups g WHERE g.organisation_id = ? AND g.named_role IS NOT NULL
-  ), targets AS (
+  ), targets AS MATERIALIZED (
     SELECT group_id, workspace_id, role FROM named WHERE workspace_id IS NOT NULL
      UNION ALL
     SELECT t.group_id, t.workspace_id, t.role FROM scim_workspace_groups t JOIN workspaces w ON w.id = t.workspace_id
@@ -74,7 +86,7 @@ const differences = `
   ), wanted AS (
     SELECT g.user_id, g.workspace_id, (array_agg(g.role ORDER BY ${rank('g.role')} DESC))[1] AS role
       FROM given g JOIN users u ON u.id = g.user_id
-     WHERE u.organisation_id = ? AND u.status = 'active' AND g.workspace_id IS NOT NULL
+     WHERE u.organisation_id = ? AND ${among('u.id')} AND u.status = 'active' AND g.workspace_id IS NOT NULL
      GROUP BY g.user_id, g.workspace_id
   ), present AS (
     SELECT id, user_id, workspace_id, role, by_group FROM workspace_members WHERE organisation_id = ? AND ${among('user_id')}
@@ -84,11 +96,12 @@ const differences = `
     FROM wanted FULL JOIN present ON present.user_id = wanted.user_id AND present.workspace_id = wanted.workspace_id
    WHERE (wanted.user_id IS NULL AND present.by_group) OR (wanted.user_id IS NOT NULL AND (present.id IS NULL OR NOT present.by_group OR present.role <> wanted.role))`
 
-async function settleWorkspaces(em: EntityManager, { organisationId, userIds }: Settled): Promise<readonly RowChange[]> {
-  const users = userIds === null ? null : JSON.stringify(userIds)
-  const [all, some] = [organisationId, [organisationId, users, users]]
-  const values = [all, all, all, ...some, ...some, ...some, all, ...some]
-  const found = await em.execute<Difference[]>(differences, values)
+async function settleWorkspaces(em: EntityManager, settled: Settled): Promise<readonly RowChange[]> {
+  const { organisationId } = settled
+  const people = peopleOf(settled)
+  const [all, some] = [organisationId, [organisationId, ...people.values]]
+  const values = [all, all, all, ...some, ...some, ...some, ...some, ...some]
+  const found = await em.execute<Difference[]>(differences(people.among), values)
   const given = found.flatMap(({ wanted, ...row }) => (wanted === null ? [] : [{ ...row, wanted }]))
   const gone = found.flatMap(({ wanted, member_id: id }) => (wanted === null && id !== null ? [id] : []))
   for (const row of await em.find(WorkspaceMember, { id: { $in: gone } })) await removeMember(em, row)
@@ -123,26 +136,29 @@ interface RoleDifference {
   readonly wanted: 'owner' | 'admin' | null
 }
 
-const roleDifferences = `
+const roleDifferences = (among: People['among']): string => `
   SELECT s.id, w.role AS wanted
     FROM scim_users s JOIN users u ON u.id = s.id
     LEFT JOIN (SELECT g.user_id, max(g.role) AS role
                  FROM (SELECT m.user_id, g.organisation_id, g.organisation_role AS role FROM scim_group_members m JOIN scim_groups g ON g.id = m.group_id
+                        WHERE ${among('m.user_id')}
                         UNION ALL
-                       SELECT c.user_id, c.organisation_id, c.organisation_role FROM sso_groups c) g
+                       SELECT c.user_id, c.organisation_id, c.organisation_role FROM sso_groups c WHERE ${among('c.user_id')}) g
                 WHERE g.organisation_id = ? AND (g.role = 'admin' OR (g.role = 'owner' AND ?)) GROUP BY g.user_id) w
       ON w.user_id = s.id
    WHERE s.organisation_id = ? AND u.status = 'active' AND ${among('s.id')} AND w.role IS DISTINCT FROM s.given_role`
 
 /** A role that was given by hand and is higher stays. */
-async function settleRoles(em: EntityManager, { config, log }: Needs, { organisationId, userIds }: Settled): Promise<void> {
-  const people = userIds === null ? null : JSON.stringify(userIds)
-  const rows = await em.execute<RoleDifference[]>(roleDifferences, [
+async function settleRoles(em: EntityManager, { config, log }: Needs, settled: Settled): Promise<void> {
+  const { organisationId } = settled
+  const { among, values } = peopleOf(settled)
+  const rows = await em.execute<RoleDifference[]>(roleDifferences(among), [
+    ...values,
+    ...values,
     organisationId,
     config.scim.ownerGroups,
     organisationId,
-    people,
-    people,
+    ...values,
   ])
   for (const { id, wanted } of rows) {
     const [user, known] = [await em.findOneOrFail(User, { id }), await em.findOneOrFail(ScimUser, { id })]
