@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { workspaceRoles } from '../../lib/access/roles.ts'
 import { listFields, listOf, searchField } from '../../lib/paging.ts'
+import { textField } from '../../lib/text/text.ts'
 
 const role = z
   .preprocess((given) => (typeof given === 'string' ? given.toLowerCase() : given), z.enum(workspaceRoles))
   .meta({ enum: [...workspaceRoles], type: 'string', description: 'In any case.' })
 
-const reference = z.string().min(1).max(255)
+const reference = textField(255).min(1)
 
 export const createMappingBody = z
   .strictObject({

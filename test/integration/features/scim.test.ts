@@ -190,6 +190,7 @@ test('a bad request is told in the schema of SCIM, by the name that RFC 7644 giv
     ['POST', '/Users', { userName: 'nobody' }, 400, 'invalidValue'],
     ['POST', '/Users', { userName: 'x@example.com', active: 'perhaps' }, 400, 'invalidValue'],
     ['POST', '/Users', { userName: 'x@example.com', name: 'Ada' }, 400, 'invalidValue'],
+    ['POST', '/Users', { userName: 'x@example.com', title: 'a\0b' }, 400, 'invalidValue'],
     ['POST', '/Users', { userName: 'BEA@example.com' }, 409, 'uniqueness'],
     ['POST', '/Users', { userName: 'other', emails: [{ value: 'bea@example.com' }] }, 409, 'uniqueness'],
     ['PUT', `/Users/${id}`, { userName: 'bea@example.com' }, 409, 'uniqueness'],
@@ -370,6 +371,8 @@ test('mappings: any group gives roles in several workspaces', async (t) => {
   t.is((await map({ workspace_id: 'side', role: 'admin', scim_group_id: group })).status, 409)
   t.is((await map({ workspace_id: 'side', role: 'admin', scim_group_name: 'Nobody' })).status, 404)
   t.is((await map({ workspace_id: 'side', role: 'admin' })).status, 400)
+  const odd = await map({ workspace_id: 'side', role: 'admin', scim_group_name: 'a\0b' })
+  t.like(odd.body['error'], { code: 'AB01', param: 'scim_group_name' })
   t.is((await map({ workspace_id: 'side', role: 'owner', scim_group_id: group })).status, 400)
   t.is(
     (await control.call(rival.tenant.adminKey, 'POST', '/scim/workspaces', { workspace_id: 'main', role: 'admin', scim_group_id: group }))

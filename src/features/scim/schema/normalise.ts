@@ -1,3 +1,4 @@
+import { isStorable } from '../../../lib/text/text.ts'
 import { scimError } from '../scim-error.ts'
 import { coreAttributes, findAttribute, type Attribute, type ResourceType } from './attribute.ts'
 
@@ -56,6 +57,7 @@ function singleValue(attribute: Attribute, sent: unknown, place: string): unknow
   if (typeof sent === 'number' || typeof sent === 'boolean') return String(sent)
   if (typeof sent !== 'string') throw scimError('invalidValue', `\`${place}\` is a text.`, place)
   if (sent.length > maxText) throw scimError('invalidValue', `\`${place}\` is longer than ${maxText} characters.`, place)
+  if (!isStorable(sent)) throw scimError('invalidValue', `\`${place}\` has a NUL character or broken Unicode.`, place)
   return sent
 }
 
