@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { findProjectPath } from '../database/project-path.ts'
+import { html, pageHeaders, pageOf, readAsset, script, style, whenAsked } from './page.ts'
 import { cached, type StaticAnswer } from './static-answer.ts'
 
 /** A field of a form. */
@@ -12,7 +11,7 @@ interface Field {
 }
 
 /** A page with one form, which a script sends to the API. */
-interface Page {
+interface FormPage {
   readonly path: string
   readonly title: string
   readonly method: 'POST' | 'PUT'
@@ -45,7 +44,7 @@ const lastName: Field = { name: 'last_name', label: 'Last name', type: 'text', a
 const signedIn = 'Done. You are signed in.'
 
 /** The pages that people need before there is a console: those of links that serve once, and one to sign in. */
-const pages: readonly Page[] = [
+const pages: readonly FormPage[] = [
   {
     path: '/console',
     title: 'Sign in',
@@ -89,49 +88,23 @@ const pages: readonly Page[] = [
   },
 ]
 
-/** Nothing from elsewhere and nothing inline. */
-export const pageHeaders: Readonly<Record<string, string>> = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-  'x-frame-options': 'DENY',
-}
-
 const files = [
-  ['/console/page.js', 'page.js', 'text/javascript; charset=utf-8'],
-  ['/console/page.css', 'page.css', 'text/css; charset=utf-8'],
+  ['/console/page.js', 'page.js', script],
+  ['/console/page.css', 'page.css', style],
 ] as const
 
 /** Returns what reads each page for people, and its script and style: when somebody first asks. */
 export const peoplePages = (): readonly (readonly [path: string, answer: () => StaticAnswer])[] => [
-  ...pages.map((page) => [page.path, once(() => cached('text/html; charset=utf-8', htmlOf(page), pageHeaders))] as const),
-  ...files.map(([path, file, type]) => [path, once(() => cached(type, readFileSync(locate(file), 'utf8'), pageHeaders))] as const),
+  ...pages.map((page) => [page.path, whenAsked(() => cached(html, htmlOf(page), pageHeaders()))] as const),
+  ...files.map(([path, file, type]) => [path, whenAsked(() => cached(type, readAsset(`assets/pages/${file}`), pageHeaders()))] as const),
 ]
 
-function once(make: () => StaticAnswer): () => StaticAnswer {
-  let made: StaticAnswer | null = null
-  return () => (made ??= make())
-}
-
-function locate(file: string): string {
-  const path = findProjectPath(`assets/pages/${file}`)
-  if (path === null) throw new Error(`The installation is not complete: assets/pages/${file} is missing.`)
-  return path
-}
-
 /** Everything in it is our own text: what requests send never comes into a page. */
-const htmlOf = ({ title, method, to, withToken, fields, button, done, greets }: Page): string => `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>${title} - Gatehouse</title>
-    <link rel="stylesheet" href="/console/page.css" />
-    <script defer src="/console/page.js"></script>
-  </head>
-  <body>
-    <main>
-      <h1>${title}</h1>
+const htmlOf = ({ title, method, to, withToken, fields, button, done, greets }: FormPage): string =>
+  pageOf({
+    title,
+    scripted: true,
+    main: `<h1>${title}</h1>
       <form data-method="${method}" data-path="${to}" data-token="${withToken ? 'yes' : 'no'}" data-greets="${greets ? 'yes' : 'no'}" data-done="${done}">
         ${fields.map(inputOf).join('\n        ')}
         <button>${button}</button>
@@ -141,11 +114,8 @@ const htmlOf = ({ title, method, to, withToken, fields, button, done, greets }: 
       <p id="fault" role="alert"></p>
       <pre id="keys"></pre>
       <button id="leave" hidden>Sign out</button>
-      <noscript><p>This page needs its script. Without one, send the form to ${to} yourself.</p></noscript>
-    </main>
-  </body>
-</html>
-`
+      <noscript><p>This page needs its script. Without one, send the form to ${to} yourself.</p></noscript>`,
+  })
 
 const inputOf = ({ name, label, type, autocomplete, needed }: Field): string =>
   `<label>${label} <input name="${name}" type="${type}" autocomplete="${autocomplete}"${needed ? ' required' : ''} /></label>`
