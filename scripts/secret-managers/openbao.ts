@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
+import { generateKeyPairSync, sign } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { freePort } from '../../src/app/database/embedded/port.ts'
 import { makeAuthority } from '../../test/support/certificates.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import { answering, pythonProgram } from '../tools.ts'
 
 /** The Python package that carries the server's program: OpenBao has the API of Vault, its namespaces included. */
@@ -59,7 +60,6 @@ async function prepare(url: string, podToken: string, reviewer: string): Promise
   await unseal()
   await untilActive(url)
   const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const pem = createPublicKey(createPrivateKey(keys.privateKey.export({ type: 'pkcs8', format: 'pem' })))
   for (const [at, body] of [
     ['sys/mounts/secret', { type: 'kv', options: { version: '2' } }],
     ['sys/mounts/kv1', { type: 'kv', options: { version: '1' } }],
@@ -86,7 +86,7 @@ async function prepare(url: string, podToken: string, reviewer: string): Promise
       },
     ],
     ['sys/auth/jwt', { type: 'jwt' }],
-    ['auth/jwt/config', { jwt_validation_pubkeys: [pem.export({ type: 'spki', format: 'pem' })] }],
+    ['auth/jwt/config', { jwt_validation_pubkeys: [keys.publicKey.export({ type: 'spki', format: 'pem' })] }],
     ['auth/jwt/role/gateway', { role_type: 'jwt', user_claim: 'sub', bound_audiences: ['vault'], token_policies: 'reads' }],
   ] as const)
     await ask('POST', at, body)
@@ -124,13 +124,9 @@ async function send(url: string, token: string | null, method: string, at: strin
   return text === '' ? {} : (JSON.parse(text) as Fields)
 }
 
-const activeMs = 10_000
-
 /** A server that was just unsealed takes over after a moment. */
 export async function untilActive(url: string): Promise<void> {
-  const until = performance.now() + activeMs
-  while ((await fetch(`${url}/v1/sys/health`)).status !== 200)
-    if (performance.now() > until) throw new Error(`the server is not active within ${activeMs / 1000} s of being unsealed`)
+  await eventually(async () => (await fetch(`${url}/v1/sys/health`)).status === 200, 10_000, 'the unsealed server to be active')
 }
 
 /** The part of Kubernetes that tells whose token one is. */
