@@ -207,7 +207,7 @@ ${tried}
 - Busy caches: two other processes walk through 64 MB each all the time (\`bench/busy.ts\`), one on each core. First 2,000: on 32 connections right after a start,
   with the time of compiling. A cache hit is the same request with a stored config whose answer is kept already.
 - Allocated is what the heaps of JavaScript grow by between two collections, summed over a load of 3 s, a request: buffers outside the heaps do not count.
-- (c) is compiled (\`tsc\`), runs with the flags of \`npm start\` and with everything on: key check, snapshot, stored and sealed credential, egress guard, usage, metrics, one line of log and one row in PostgreSQL
+- (c) is bundled (\`npm run build\`), runs with the flags of \`npm start\` and with everything on: key check, snapshot, stored and sealed credential, egress guard, usage, metrics, one line of log and one row in PostgreSQL
   for every request. (f) is another process of it, asked with a key that has limits, and (g) one whose provider speaks Anthropic's format, while the client speaks OpenAI's. Proof: ${report.sent} requests were answered through all, ${report.logRows} rows are in \`logs\`, ${report.usageRows} of them with the tokens that the provider reported.
 - (d) is the npm package with hono 4.9.7 and @hono/node-server 1.13.5 (with newer ones its streaming breaks), loopback as trusted host, without keys, log or storage.
 - (e) is LiteLLM's proxy from PyPI with one worker, without keys, log or storage; one round of fewer samples, because it is slow.

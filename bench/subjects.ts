@@ -58,12 +58,9 @@ export const litellm = process.env['BENCH_LITELLM'] ?? join(litellmFolder, 'bin/
 const upstream = ({ emulatorPort }: Stand): string => `http://127.0.0.1:${emulatorPort}/v1`
 const direct = (): Readonly<Record<string, string>> => ({ authorization: 'Bearer sk-bench' })
 
-/** What the image runs: compiled, so that no process carries a compiler. */
+/** What the image runs. */
 export function buildGatehouse(): void {
-  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
-    cwd: root,
-    stdio: 'inherit',
-  })
+  execFileSync(process.execPath, [join(root, 'docker/bundle.mjs')], { stdio: 'inherit' })
 }
 
 /** The flags of `npm start`, so that what is measured is what is shipped. */
@@ -132,7 +129,7 @@ async function startGatehouse(stand: Stand): Promise<Started> {
   const startedAt = performance.now()
   const running = launch({
     name: 'gatehouse',
-    command: ['node', ...nodeFlags, ...probe.args, 'dist/src/main.js'],
+    command: ['node', ...nodeFlags, ...probe.args, 'program/main.js'],
     cwd: root,
     cores: stand.cores,
     folder: stand.folder,

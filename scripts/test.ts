@@ -35,9 +35,10 @@ async function main(filters: readonly string[]): Promise<Tally> {
   const tally: Tally = { passed: 0, failed: 0, skipped: 0 }
   // Two at once, each on a core: the first two take nearly all of the time.
   if (filters.length === 0) await inParallel(Object.entries(staticChecks), 2, ([title, script]) => check(title, script, tally))
+  await build()
   const database = needsDatabase(filters) ? await startDatabaseServer() : null
   try {
-    await runTests(filters, { ...environment, ...database?.variables }, tally)
+    await runTests(filters, { ...environment, GATEHOUSE_TEST_PROGRAM: path.join(root, 'program'), ...database?.variables }, tally)
   } finally {
     await database?.stop()
   }
@@ -52,6 +53,12 @@ async function check(title: string, script: readonly string[], tally: Tally): Pr
   console.log(`# ${title}\n${said.trimEnd()}`)
   if (code !== 0) console.log(`not ok - ${title} ended with ${code}`)
   tally[code === 0 ? 'passed' : 'failed'] += 1
+}
+
+/** What the processes of tests run. Throws when it cannot be built. */
+async function build(): Promise<void> {
+  const code = await exitCode(spawn(process.execPath, [path.join(root, 'docker/bundle.mjs')], { stdio: 'inherit' }))
+  if (code !== 0) throw new Error(`the program could not be built: ${code}`)
 }
 
 /** ava's TAP reporter dies when a test times out, so the counts come from the report for people. */

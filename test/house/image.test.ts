@@ -80,25 +80,33 @@ test('no image is labelled as a release that it is not', (t) => {
   t.true(stderr.includes(`RELEASE=1.9.0: this checkout is ${version}`), stderr)
 })
 
-test('the image holds what the program opens: no types, sources, maps and tests of packages, and PostgreSQL only for an evaluation', (t) => {
+test('the image holds what the program opens, says whose packages are in it, and has PostgreSQL only for an evaluation', (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-stage-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
-  const packages = { 'node_modules/@types/koa': {}, 'node_modules/zod': { version: '4.6.7' } }
+  const packages = {
+    'node_modules/@types/koa': {},
+    'node_modules/swagger-ui-dist': { version: '5.0.0' },
+    'node_modules/zod': { version: '4.6.7' },
+    'node_modules/zod/node_modules/inner': { version: '1.0.0' },
+  }
   const files = {
     'package.json': JSON.stringify({ version }),
     passwd: '',
-    'dist/src/main.js': '',
+    'program/main.js': '',
     'node_modules/.package-lock.json': JSON.stringify({ packages }),
     'node_modules/@types/koa/index.d.ts': '',
+    'node_modules/swagger-ui-dist/LICENSE': '',
+    'node_modules/swagger-ui-dist/README.md': '',
+    'node_modules/swagger-ui-dist/index.d.ts': '',
+    'node_modules/swagger-ui-dist/swagger-ui.css': '',
+    'node_modules/swagger-ui-dist/swagger-ui.css.map': '',
     'node_modules/zod/package.json': '{}',
     'node_modules/zod/LICENSE.md': '',
     'node_modules/zod/README.md': '',
     'node_modules/zod/index.cjs': '',
-    'node_modules/zod/index.d.cts': '',
-    'node_modules/zod/index.js.map': '',
-    'node_modules/zod/src/index.ts': '',
-    'node_modules/zod/test/index.js': '',
-    'node_modules/zod/v4/test/kept.js': '',
+    'node_modules/zod/node_modules/inner/index.js': '',
+    'node_modules/zod/node_modules/inner/package.json': '{}',
+    'node_modules/zod/v4/index.js': '',
   }
   const stage = (name: string, env: Record<string, string>) => {
     const built = path.join(folder, name)
@@ -118,10 +126,17 @@ test('the image holds what the program opens: no types, sources, maps and tests 
       .filter((entry) => entry.isFile())
       .map((entry) => path.relative(modules, path.join(entry.parentPath, entry.name)))
       .toSorted(),
-    ['.package-lock.json', 'zod/LICENSE.md', 'zod/index.cjs', 'zod/package.json', 'zod/v4/test/kept.js'],
+    [
+      '.package-lock.json',
+      'swagger-ui-dist/LICENSE',
+      'swagger-ui-dist/swagger-ui.css',
+      'zod/LICENSE.md',
+      'zod/node_modules/inner/package.json',
+      'zod/package.json',
+    ],
   )
   t.deepEqual(JSON.parse(readFileSync(path.join(modules, '.package-lock.json'), 'utf8')), {
-    packages: { 'node_modules/zod': { version: '4.6.7' } },
+    packages: Object.fromEntries(Object.entries(packages).filter(([place]) => !place.includes('@types'))),
   })
   t.true(existsSync(path.join(app, 'docker/ca/managed-databases.pem')))
   t.false(readdirSync(app).includes('postgres'))

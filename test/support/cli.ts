@@ -4,10 +4,11 @@ import type { Command } from 'commander'
 import { exitCodeFor } from '../../src/cli/failure.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { nodeEnvironment } from './node-environment.ts'
+import { programFile } from './program.ts'
 
 /** The repository. */
 export const root: string = path.resolve(import.meta.dirname, '../..')
-const file = path.join(root, 'src/cli/gatehouse.ts')
+const file = programFile('gatehouse')
 
 export interface Ran {
   readonly status: number | null

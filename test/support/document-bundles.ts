@@ -2,14 +2,15 @@ import { copyFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { makeAuthority, makeCertificate } from './certificates.ts'
-import { gatehouse, root } from './cli.ts'
+import { programFile } from './program.ts'
+import { gatehouse } from './cli.ts'
 import { startRegistry } from './registry.ts'
 import { smallRelease } from './small-release.ts'
 
 /** Puts the bundles of this release and of an earlier one into a folder, with their key, and starts a registry to load them into. */
 export async function stageBundles(t: ExecutionContext, folder: string): Promise<Readonly<Record<string, string>>> {
   // The command line of the bundle is the one of this checkout.
-  const program = `await import(${JSON.stringify(path.join(root, 'src/cli/gatehouse.ts'))})\n`
+  const program = `await import(${JSON.stringify(programFile('gatehouse'))})\n`
   const releases = [await smallRelease({ files: { 'app/src/cli/gatehouse.js': program } }), await smallRelease()]
   const [release, earlier] = releases
   if (release === undefined || earlier === undefined) throw new Error('two releases were made')

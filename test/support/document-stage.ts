@@ -5,6 +5,7 @@ import path from 'node:path'
 import { migrate } from '../../src/app/database/schema/migrate.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { startDebianPostgres } from './debian-postgres.ts'
+import { programFile } from './program.ts'
 import { silent, testDatabase, type TestDatabase } from './database.ts'
 import { adminKey, environment, startGatehouse, workspaceKey, type Gatehouse } from './process.ts'
 import { nodeEnvironment } from './node-environment.ts'
@@ -44,7 +45,7 @@ export async function openStage({ bin, embedded, earlier = null }: StageOptions)
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-docs-'))
   const tools = path.join(folder, '.bin')
   mkdirSync(tools)
-  writeFileSync(path.join(tools, 'gatehouse'), `#!/bin/sh\nexec "${process.execPath}" "${root}/src/cli/gatehouse.ts" "$@"\n`, {
+  writeFileSync(path.join(tools, 'gatehouse'), `#!/bin/sh\nexec "${process.execPath}" "${programFile('gatehouse')}" "$@"\n`, {
     mode: 0o755,
   })
   for (const name of ['charts', 'docker', 'releases', 'migrations', 'package.json'])
@@ -85,7 +86,7 @@ export async function openStage({ bin, embedded, earlier = null }: StageOptions)
 }
 
 /** As a container runs it: it does not migrate by itself. */
-const deployed = { folder: root, args: ['src/cli/gatehouse.ts', 'serve'] }
+const deployed = { folder: root, args: [programFile('gatehouse'), 'serve'] }
 
 /** A database that this release migrated, or on which an earlier one was installed. */
 async function openDatabase(earlier: string | null): Promise<TestDatabase> {

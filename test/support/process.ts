@@ -9,6 +9,7 @@ import { testDatabase, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
 import { freePort } from '../../src/app/database/embedded/port.ts'
 import { nodeEnvironment } from './node-environment.ts'
+import { programFile } from './program.ts'
 
 export const adminKey = 'gh-admin-key-of-the-tests-0000000000000'
 export const workspaceKey = 'gh-workspace-key-of-the-tests-000000000'
@@ -45,7 +46,7 @@ export interface GatehouseOptions {
   readonly untilReady?: boolean
   /** How long it may take to be ready; a minute when absent. */
   readonly readyWithinMs?: number
-  /** How it is started: arguments of Node, and the folder they are read in; absent: `src/main.ts` of this checkout. */
+  /** How it is started: arguments of Node, and the folder they are read in; absent: as `npm start`. */
   readonly program?: Program
 }
 
@@ -153,7 +154,10 @@ export function environment(database: DatabaseConfig): Record<string, string> {
 /** What ends each process that runs, its group with it. */
 const running = new Map<ChildProcess, () => void>()
 
-function run(env: Record<string, string>, { folder, args, leads = false }: Program = { folder: '.', args: ['src/main.ts'] }): ChildProcess {
+function run(
+  env: Record<string, string>,
+  { folder, args, leads = false }: Program = { folder: '.', args: [programFile('main')] },
+): ChildProcess {
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: leads })
   running.set(child, () => (leads && child.pid !== undefined ? process.kill(-child.pid, 'SIGKILL') : child.kill('SIGKILL')))
   child.once('exit', () => running.delete(child))

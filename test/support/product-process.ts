@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { nodeEnvironment } from './node-environment.ts'
+import { programFile } from './program.ts'
 
 /** The product as a process of its own, started as `npm start` starts it. */
 export interface ProductProcess {
@@ -14,19 +14,18 @@ export interface ProductProcess {
   exit(): Promise<number | null>
 }
 
-const source = join(import.meta.dirname, '..', '..', 'src')
-
-/** Starts `src/main.ts`, or another program with arguments, with these settings and none of our own environment but PATH and HOME. */
-export function startProduct(
-  env: Readonly<Record<string, string>>,
-  [program, ...args]: readonly [string, ...string[]] = ['main.ts'],
-): ProductProcess {
+/** Starts the server, or the command line with arguments, with these settings and none of our own environment but PATH and HOME. */
+export function startProduct(env: Readonly<Record<string, string>>, command: readonly string[] | null = null): ProductProcess {
   const { HOME = '' } = process.env
   // One pipe for both, so that the order of the lines is the one in which they were written.
-  const child = spawn('sh', ['-c', 'exec "$0" "$@" 2>&1', process.execPath, join(source, program), ...args], {
-    env: { ...nodeEnvironment, HOME, ...env },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  const child = spawn(
+    'sh',
+    ['-c', 'exec "$0" "$@" 2>&1', process.execPath, programFile(command === null ? 'main' : 'gatehouse'), ...(command ?? [])],
+    {
+      env: { ...nodeEnvironment, HOME, ...env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  )
   let text = ''
   const waiting = new Set<() => void>()
   const note = (chunk: Buffer) => {

@@ -74,7 +74,7 @@ const respawnAfterMs = 1_000
 const stopDeadlineMs = 5_000
 /** Batches are bounded, so that little is enough; a leak ends the thread, which is then started again. */
 const resourceLimits = { maxOldGenerationSizeMb: 128 }
-const entry = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
+const entry = new URL(import.meta.url.endsWith('.ts') ? './journal-worker.ts' : './journal-worker.js', import.meta.url)
 
 const inputOf = ({ directory, database, client, queuesBodies = false, wordsUnder = null, spans = null }: ShipperOptions): WorkerInput => ({
   root: directory,

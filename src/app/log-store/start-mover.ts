@@ -33,7 +33,7 @@ export interface RunningMover {
 
 const respawnAfterMs = 1_000
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
-const entry = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
+const entry = new URL(import.meta.url.endsWith('.ts') ? './log-store-worker.ts' : './log-store-worker.js', import.meta.url)
 
 /** Starts moving. */
 export function startMover({ store, config, database, client, log }: StartMoverOptions): RunningMover {

@@ -11,13 +11,11 @@ export async function buildWithNode(build: ImageBuild): Promise<string> {
   const { root, work, base, onStep } = build
   const [app, stage] = [path.join(work, 'app'), path.join(work, 'stage')]
   const script = (name: string) => path.join(root, 'docker', name)
-  onStep('image: installing the packages and compiling')
+  onStep('image: installing the packages and bundling')
   await runStep({ title: 'the packages', command: ['node', script('manifest.mjs'), app] })
   const install = ['npm', 'ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'] as const
   await runStep({ title: 'the packages', command: install, cwd: app })
-  const compiler = path.join(root, 'node_modules/typescript/bin/tsc')
-  const compile = ['node', compiler, '-p', path.join(root, 'tsconfig.build.json'), '--outDir', path.join(app, 'dist')] as const
-  await runStep({ title: 'compiling', command: compile, cwd: root })
+  await runStep({ title: 'bundling', command: ['node', script('bundle.mjs'), root, path.join(app, 'program')] })
   const lay = ['node', script('stage.mjs'), app, stage, path.join(base, 'passwd')] as const
   await runStep({ title: 'laying out the files', command: lay, variables: argumentsOf(build) })
   return writeImage(build, () => filesOf(stage, ''))

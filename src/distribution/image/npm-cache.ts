@@ -4,7 +4,7 @@ import { runStep } from './run.ts'
 
 /** Fetches into npm's cache what the two installs of the Dockerfile ask for. */
 export async function warmCache({ root, work }: Pick<ImageBuild, 'root' | 'work'>, cache: string): Promise<void> {
-  for (const tools of [[], ['typescript', '@types']]) {
+  for (const tools of [[], ['esbuild']]) {
     const folder = path.join(work, `fetched-${tools.length}`)
     await runStep({ title: 'fetching packages', command: ['node', path.join(root, 'docker/manifest.mjs'), folder, ...tools] })
     await runStep({

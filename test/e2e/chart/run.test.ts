@@ -6,8 +6,9 @@ import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { ExecutionContext } from 'ava'
 import { testDatabase, type TestDatabase } from '../../support/database.ts'
+import { programFile } from '../../support/program.ts'
 import { eventually } from '../../support/eventually.ts'
-import { helmTest, objects, oneOf, podOf, root, scratch, type KubernetesObject, type Rendering } from '../../support/helm.ts'
+import { helmTest, objects, oneOf, podOf, scratch, type KubernetesObject, type Rendering } from '../../support/helm.ts'
 import { freePort } from '../../../src/app/database/embedded/port.ts'
 import { publishedChart } from '../../support/published-chart.ts'
 import { nodeEnvironment } from '../../support/node-environment.ts'
@@ -59,7 +60,7 @@ function commandOf(object: KubernetesObject, secrets: ReturnType<typeof secretsO
 
 /** Runs it as the image's entry point would; it ends with the test at the latest. */
 function start(t: ExecutionContext, { args, env }: Command) {
-  const child = spawn(process.execPath, [path.join(root, 'src/cli/gatehouse.ts'), ...args], {
+  const child = spawn(process.execPath, [programFile('gatehouse'), ...args], {
     env: { ...nodeEnvironment, ...env },
   })
   t.teardown(() => void child.kill('SIGKILL'))

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { askAdmin, storeProvider } from '../../support/admin.ts'
+import { programFile } from '../../support/program.ts'
 import { startBalancer } from '../../support/balancer.ts'
 import { inDatabase, testDatabase } from '../../support/database.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
@@ -140,7 +141,7 @@ for (const name of ['SIGTERM', 'SIGINT'] as const) {
   test(`${name} to the whole process group, with a parent that passes it on, loses no stream`, async (t) => {
     const emulator = await startEmulator()
     const gatehouse = await startGatehouse({
-      program: { folder: '.', args: ['test/support/passing-on.mjs', 'src/main.ts'], leads: true },
+      program: { folder: '.', args: ['test/support/passing-on.mjs', programFile('main')], leads: true },
       env: { TERMINATION_GRACE: '60s' },
     })
     t.teardown(async () => {

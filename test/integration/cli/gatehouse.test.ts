@@ -7,6 +7,7 @@ import test, { type ExecutionContext } from 'ava'
 import type { Command } from 'commander'
 import { createProgram } from '../../../src/cli/program.ts'
 import { gatehouse, gatehouseHere } from '../../support/cli.ts'
+import { programFile } from '../../support/program.ts'
 import { nodeEnvironment } from '../../support/node-environment.ts'
 
 const root = path.resolve(import.meta.dirname, '../../..')
@@ -23,7 +24,7 @@ function checkout(t: ExecutionContext): string {
 }
 
 test('a reader that has seen enough ends nothing with a fault', async (t) => {
-  const child = spawn(process.execPath, [path.join(root, 'src/cli/gatehouse.ts'), '--help'], { env: nodeEnvironment })
+  const child = spawn(process.execPath, [programFile('gatehouse'), '--help'], { env: nodeEnvironment })
   child.stdout.destroy()
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))

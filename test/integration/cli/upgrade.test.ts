@@ -96,7 +96,7 @@ test('SIGTERM ends a migration in order, while it waits too', async (t) => {
   const { database } = await installation(t, { empty: true })
   await inDatabase(database.superuser, async (holder) => {
     await holder.query('SELECT pg_advisory_lock(1734440040, 1)')
-    const product = startProduct(environment(database.config), ['cli/gatehouse.ts', 'migrate'])
+    const product = startProduct(environment(database.config), ['migrate'])
     await product.until(/another process migrates this database/)
     product.child.kill('SIGTERM')
     t.is(await product.exit(), 75)

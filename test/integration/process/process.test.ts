@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { testDatabase, type TestDatabase } from '../../support/database.ts'
+import { programFile } from '../../support/program.ts'
 import { send } from '../../support/http.ts'
 import { startProduct, type ProductProcess } from '../../support/product-process.ts'
 
@@ -193,5 +194,5 @@ test('workers share the port and the work; one that dies is replaced; all end in
 async function workersOf(parent: number | undefined): Promise<readonly number[]> {
   const table = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
   const rows = table.split('\n').map((line) => line.trim().split(/\s+/))
-  return rows.filter(([, ppid, ...args]) => Number(ppid) === parent && args.join(' ').includes('main.ts')).map(([pid]) => Number(pid))
+  return rows.filter(([, ppid, ...args]) => Number(ppid) === parent && args.includes(programFile('main'))).map(([pid]) => Number(pid))
 }

@@ -15,7 +15,7 @@ import { LineCollector } from '../../support/log-lines.ts'
 import { environment } from '../../support/process.ts'
 import { startProduct } from '../../support/product-process.ts'
 
-const serve = ['cli/gatehouse.ts', 'serve'] as const
+const serve = ['serve'] as const
 
 /** A migrated database of the test's own, changed by SQL. */
 async function database(t: ExecutionContext, sql = 'SELECT 1'): Promise<TestDatabase> {

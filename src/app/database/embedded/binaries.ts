@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { z } from 'zod'
 import { BootRefusal } from '../../start/boot-refusal.ts'
+import { findProjectPath } from '../project-path.ts'
 
 /** The paths of the embedded PostgreSQL's programs. */
 export interface Binaries {
@@ -12,7 +13,7 @@ export interface Binaries {
 }
 
 /** The checkout, or the folder of the program in an image. */
-const root = path.resolve(import.meta.dirname, '../../../..')
+const root = path.dirname(findProjectPath('package.json') ?? process.cwd())
 
 /**
  * Finds the PostgreSQL to start: that of an evaluation image, a folder `postgres` beside the program, else the one that npm brought for
