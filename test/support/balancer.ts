@@ -56,18 +56,23 @@ function until({ waiting }: State, condition: () => boolean): Promise<void> {
 }
 
 async function probe(state: State, origin: string): Promise<void> {
-  if (await answersReady(origin)) state.ready.add(origin)
-  else state.ready.delete(origin)
+  const ready = await answersReady(origin)
+  if (ready === true) state.ready.add(origin)
+  if (ready === false) state.ready.delete(origin)
   for (const look of state.waiting) look()
 }
 
-function answersReady(origin: string): Promise<boolean> {
+/** Null: it did not answer in time, which says more about a busy machine than about the process; clusters too wait for several of these. */
+function answersReady(origin: string): Promise<boolean | null> {
   return new Promise((resolve) => {
     const sent = get(`${origin}/readyz`, { agent: false, timeout: probeTimeoutMs }, (response) => {
       response.resume()
       resolve(response.statusCode === 200)
     })
-    sent.on('timeout', () => sent.destroy())
+    sent.on('timeout', () => {
+      resolve(null)
+      sent.destroy()
+    })
     sent.on('error', () => resolve(false))
   })
 }
