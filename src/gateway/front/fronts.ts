@@ -10,8 +10,8 @@ export interface Front {
   readonly dialect: ClientDialectId
   /** The paths below it whose clients speak another dialect, by their first segment. */
   readonly segments: readonly (readonly [segment: string, dialect: ClientDialectId])[]
-  /** A header that only clients of another dialect send. */
-  readonly header: readonly [name: string, dialect: ClientDialectId] | null
+  /** Headers that only clients of another dialect send; below one segment alone, if one is named. */
+  readonly headers: readonly (readonly [name: string, dialect: ClientDialectId, segment?: string])[]
 }
 
 /** The version in our own paths, of both planes. */
@@ -27,10 +27,14 @@ export const fronts: readonly [own: Front, ...others: Front[]] = [
       ['messages', 'anthropic'],
       ['responses', 'openai-responses'],
     ],
-    header: ['anthropic-version', 'anthropic'],
+    // Elsewhere the key of Google's may be one for a provider.
+    headers: [
+      ['anthropic-version', 'anthropic'],
+      ['x-goog-api-key', 'google', 'models'],
+    ],
   },
   // The version is a part of Google's own paths.
-  { prefix: '/v1beta/', own: false, dialect: 'google', segments: [], header: null },
+  { prefix: '/v1beta/', own: false, dialect: 'google', segments: [], headers: [] },
 ]
 
 /** Returns the front of a path; null: it is not the data plane's. */
@@ -39,8 +43,15 @@ export function frontOf(url: string): Front | null {
   return null
 }
 
-/** Returns a path with its query as the provider knows it: without our own version. */
-export const pathBehind = (url: string): string => (frontOf(url)?.own === true ? url.slice(ownVersion.length) : url)
+/** The methods that run a model by Google's API, whose clients ask for them below `/v1` too if they are told its version so. */
+const methodOfGoogle = /^\/v1\/models\/[^?]+:(?:generateContent|streamGenerateContent|embedContent|batchEmbedContents|countTokens)(?:\?|$)/
+
+/** Returns a path with its query as the provider knows it: without our own version. A method of Google's has the version that knows all of it. */
+export function pathBehind(url: string): string {
+  if (frontOf(url)?.own !== true) return url
+  const path = url.slice(ownVersion.length)
+  return methodOfGoogle.test(url) ? `/v1beta${path}` : path
+}
 
 /** Returns true for a path, with its version, of clients of Google's. */
 export const isGooglePath = (path: string): boolean => frontOf(path)?.dialect === 'google'
@@ -48,11 +59,12 @@ export const isGooglePath = (path: string): boolean => frontOf(path)?.dialect ==
 /** Returns the dialect of the client, and so of our own answers. A header goes before the path: it names the client's library. */
 export function clientDialect(asked: Pick<Inbound, 'url' | 'header'>): ClientDialectId {
   const { url } = asked
-  const { prefix, dialect, segments, header } = frontOf(url) ?? fronts[0]
-  if (header !== null && asked.header(header[0]) !== undefined) return header[1]
-  for (const [segment, spoken] of segments)
-    if (url.startsWith(segment, prefix.length) && endsSegment(url, prefix.length + segment.length)) return spoken
-  return dialect
+  const { prefix, dialect, segments, headers } = frontOf(url) ?? fronts[0]
+  const isBelow = (segment: string): boolean => url.startsWith(segment, prefix.length) && endsSegment(url, prefix.length + segment.length)
+  for (const [name, spoken, segment] of headers)
+    if ((segment === undefined || isBelow(segment)) && asked.header(name) !== undefined) return spoken
+  for (const [segment, spoken] of segments) if (isBelow(segment)) return spoken
+  return methodOfGoogle.test(url) ? 'google' : dialect
 }
 
 const endsSegment = (url: string, at: number): boolean => at === url.length || url[at] === '/' || url[at] === '?'
