@@ -6,6 +6,7 @@ import type { EgressHandler } from '../egress/egress.ts'
 import { decompress } from '../wire/encoding.ts'
 import { type HeaderList, headersWithout, headerValue } from '../wire/header-list.ts'
 import { headersFor } from './inspect/answer-head.ts'
+import { withRetryAfter } from './rate-headers.ts'
 import { eventHeaders, TurnedStream } from './turned-stream.ts'
 
 /** An answer that is whole. */
@@ -45,7 +46,7 @@ export interface JoinedAnswerOptions {
   /** Turns the stream of the one call into the caller's; absent: it is answered whole. */
   readonly stream?: TaskStream
   /** Returns what the caller is told of a call that failed. */
-  readonly fail: (answer: WholeAnswer) => { readonly status: number; readonly body: object }
+  readonly fail: (answer: WholeAnswer) => { readonly status: number; readonly body: object; readonly retryAfter?: number | undefined }
 }
 
 /** Makes one answer out of those of one or several calls, all of them or none: the first that fails is the answer. A class, because it holds much state. */
@@ -129,7 +130,7 @@ export class JoinedAnswer implements Joined {
       const { write, fail } = this.#options
       if (!isSuccess(status) || write === 'as it comes') {
         const failed = fail(answer)
-        return this.#answer(failed.status, rawHeaders, { json: { ...failed.body } })
+        return this.#answer(failed.status, withRetryAfter(rawHeaders, failed.retryAfter), { json: { ...failed.body } })
       }
       this.#answers[part] = answer
       this.#missing -= 1

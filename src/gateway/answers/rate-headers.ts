@@ -1,5 +1,5 @@
 import type { DialectId } from '../dialects/dialect.ts'
-import { type HeaderList, headersWithout, headerValue, someHeader } from '../wire/header-list.ts'
+import { hasHeader, type HeaderList, headersWithout, headerValue, someHeader } from '../wire/header-list.ts'
 
 /** The names of rate-limit headers, in the order of Anthropic's and OpenAI's. */
 const pairs: readonly (readonly [anthropic: string, openai: string])[] = [
@@ -32,6 +32,10 @@ export function rateHeaders(headers: HeaderList, { from, to, now }: Between): He
   const names = new Set(pairs.map(([anthropic, openai]) => (isFromAnthropic ? anthropic : openai)))
   return moved.length === 0 ? headers : [...headersWithout(headers, (name) => names.has(name)), ...moved]
 }
+
+/** Returns headers that tell how many seconds to wait, where the provider says it in the body of an error alone. */
+export const withRetryAfter = (headers: HeaderList, seconds: number | undefined): HeaderList =>
+  seconds === undefined || hasHeader(headers, 'retry-after') ? headers : [...headers, 'retry-after', String(seconds)]
 
 /** Most answers tell no limits, and this is one look at each of their headers. */
 const tellsLimits = (headers: HeaderList): boolean => someHeader(headers, (name) => /ratelimit/i.test(name))

@@ -13,7 +13,7 @@ import { decompress } from '../wire/encoding.ts'
 import { headerValue } from '../wire/header-list.ts'
 import { type FrameReader, frameReader, type FrameWriter, frameWriter } from './framing.ts'
 import { headersFor } from './inspect/answer-head.ts'
-import { rateHeaders } from './rate-headers.ts'
+import { rateHeaders, withRetryAfter } from './rate-headers.ts'
 
 export interface TranslatedAnswerOptions {
   /** Takes the answer in the caller's dialect. */
@@ -249,7 +249,12 @@ export class TranslatedAnswer implements EgressHandler {
   #fail(error: NeutralError): void {
     const { client, context } = this.#options
     const status = statusFor(client.id, error)
-    this.#head = { ...this.#head, status, statusMessage: status === this.#head.status ? this.#head.statusMessage : '' }
+    const { rawHeaders, statusMessage } = this.#head
+    this.#head = {
+      status,
+      rawHeaders: withRetryAfter(rawHeaders, error.retryAfter),
+      statusMessage: status === this.#head.status ? statusMessage : '',
+    }
     this.#mode = 'over'
     this.#isWhole = false
     this.#answer(client.error.encode({ ...error, status }, context.requestId))

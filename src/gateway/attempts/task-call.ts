@@ -148,7 +148,7 @@ function failure(
   { asked, serving, requestId }: Pick<Translated, 'asked' | 'serving'> & { readonly requestId: string },
 ) {
   const error = providerErrorOf(serving)(status, json ?? bytes.toString('utf8'))
-  return { status: error.status, body: clientErrorOf(asked.dialect).encode(error, requestId) }
+  return { status: error.status, body: clientErrorOf(asked.dialect).encode(error, requestId), retryAfter: error.retryAfter }
 }
 
 function bodyOf(body: TaskBody): RequestBody {

@@ -1,12 +1,28 @@
+import { isFields } from '../../../lib/json/fields.ts'
 import { readError } from '../error-reading.ts'
 import type { NeutralError } from '../neutral/error.ts'
 
-/** Reads an error. A wrong key is a 400 at Google, and a 401 elsewhere. */
+/** Reads an error. A wrong key is a 400 at Google, and a 401 elsewhere; how long to wait stands among its details. */
 export function decodeError(status: number, body: unknown): NeutralError {
-  const error = readError(status, body)
+  const retryAfter = retryAfterIn(body)
+  const read = readError(status, body)
+  const error = retryAfter === null ? read : { ...read, retryAfter }
   return error.status === 400 && /API_KEY_INVALID|API key not valid|API key expired/.test(toText(body) + error.message)
     ? { ...error, status: 401 }
     : error
+}
+
+/** Returns the whole seconds of a `RetryInfo`, as in `"retryDelay": "17.5s"`; null: there is none. Without server-sent events the body is a list. */
+function retryAfterIn(body: unknown): number | null {
+  const first: unknown = Array.isArray(body) ? body[0] : body
+  const error = isFields(first) ? first['error'] : null
+  const details: unknown = isFields(error) ? error['details'] : null
+  if (!Array.isArray(details)) return null
+  for (const one of details) {
+    const seconds = isFields(one) && typeof one['retryDelay'] === 'string' ? /^(\d{1,6}(?:\.\d+)?)s$/.exec(one['retryDelay']) : null
+    if (seconds !== null) return Math.ceil(Number(seconds[1]))
+  }
+  return null
 }
 
 const toText = (body: unknown): string => (typeof body === 'string' ? body.slice(0, 4000) : JSON.stringify(body ?? '').slice(0, 4000))
