@@ -2,8 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import { allowedHostsOf } from '../../app/snapshot/allowed-hosts.ts'
-import { askBatch, type AskedProvider, eachAnswer } from '../../gateway/batches/ask-batch.ts'
-import { type BatchCost, sumBatch } from '../../gateway/batches/batch-cost.ts'
+import { askBatch, type AskedProvider, eachAnswer, type ToldBatch } from '../../gateway/batches/ask-batch.ts'
+import { type BatchCost, type BatchPricing, sumBatch } from '../../gateway/batches/batch-cost.ts'
+import { videoCost } from '../../gateway/batches/video-cost.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { loadCredential, type SealedCredential, storedTarget } from '../integrations/index.ts'
 import { mappedSecretsColumn, type SealedMapping } from '../secret-references/index.ts'
@@ -31,11 +32,18 @@ export async function settleBatch(deps: Deps, row: BatchRow): Promise<void> {
   await deps.catalogue.ready('pricing', row.provider)
   const terms = await asSystem(deps.orm, (em) => readTerms(em, row.organisation_id))
   const own = terms.get(termsKey(row.workspace_id, row.provider_slug)) ?? null
-  const sum = sumBatch({ target: source.target, terms: own, prices: deps.catalogue.prices, endpoint: told.endpoint, begunAt: row.begun_ms })
-  if (told.answers !== null) await eachAnswer(source, told.answers, (answer) => sum.add(answer))
-  const cost = sum.cost()
+  const pricing = { target: source.target, terms: own, prices: deps.catalogue.prices, endpoint: told.endpoint, begunAt: row.begun_ms }
+  const cost = await costOf(source, told, pricing)
   if (cost.state === 'unpriced') throw new ApiError('invalid_request', 'No price is known for the models of its answers.')
-  await asSystem(deps.orm, (em) => writeCost(em, row, { cost, reason: `Batch ${row.batch_id}: ${told.status}, ${cost.answers} answers.` }))
+  const reason = told.isVideo ? `Video ${row.batch_id}: ${told.status}.` : `Batch ${row.batch_id}: ${told.status}, ${cost.answers} answers.`
+  await asSystem(deps.orm, (em) => writeCost(em, row, { cost, reason }))
+}
+
+async function costOf(source: AskedProvider, { answers, video }: ToldBatch, pricing: BatchPricing): Promise<BatchCost> {
+  if (video !== null) return videoCost(video, pricing)
+  const sum = sumBatch(pricing)
+  if (answers !== null) await eachAnswer(source, answers, (answer) => sum.add(answer))
+  return sum.cost()
 }
 
 interface ProviderRow {

@@ -3,11 +3,13 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { prepare } from '../attempts/prepare.ts'
 import type { AllowedHosts } from '../egress/allowed-hosts.ts'
+import { milliseconds } from '../dialects/read-counts.ts'
 import { narrowed } from '../egress/narrowed.ts'
 import { matchOperation } from '../front/match.ts'
 import { askProvider, type ProviderAccess, type Question, toRequest } from '../models/ask-provider.ts'
 import type { Target } from '../targets/target.ts'
-import { isBatchId } from './begun-batch.ts'
+import { isBatchId, isVideoId } from './begun-batch.ts'
+import type { MadeVideo } from './video-cost.ts'
 
 /** A provider with the credential by which it is asked. */
 export interface AskedProvider extends ProviderAccess {
@@ -26,6 +28,10 @@ export interface ToldBatch {
   readonly endpoint: string
   /** The path of the lines with the answers; null: there are none. */
   readonly answers: string | null
+  /** True for a video. */
+  readonly isVideo: boolean
+  /** The video that it made; null: it is none, or was not made. */
+  readonly video: MadeVideo | null
 }
 
 /** An API for batches: where a batch is told, and how. */
@@ -47,6 +53,8 @@ const ofOpenai: BatchApi = {
           status: status.slice(0, 40),
           endpoint: typeof endpoint === 'string' ? endpoint : '',
           answers: isBatchId(output) ? `/files/${output}/content` : null,
+          isVideo: false,
+          video: null,
         }
       : null,
 }
@@ -61,18 +69,46 @@ const ofAnthropic: BatchApi = {
           status: status.slice(0, 40),
           endpoint: '/v1/messages',
           answers: typeof results === 'string' ? `/messages/batches/${id}/results` : null,
+          isVideo: false,
+          video: null,
         }
       : null,
 }
 
-const apiOf = ({ target }: AskedProvider): BatchApi =>
-  target.provider.speaks.some(({ operation }) => operation === 'createMessageBatch') ? ofAnthropic : ofOpenai
+/** platform.openai.com/docs/api-reference/videos: one that failed costs nothing. */
+const ofVideos: BatchApi = {
+  path: (id) => `/videos/${id}`,
+  read: (told) => {
+    const { status } = told
+    return typeof status === 'string'
+      ? {
+          ended: endedStatuses.has(status),
+          status: status.slice(0, 40),
+          endpoint: '/v1/videos',
+          answers: null,
+          isVideo: true,
+          video: status === 'completed' ? videoOf(told) : null,
+        }
+      : null
+  },
+}
+
+/** Throws `upstream_bad_response` when a video that was made does not tell its length. */
+function videoOf({ model, seconds, size }: Fields): MadeVideo {
+  const length = milliseconds(Number(seconds))
+  if (typeof model !== 'string' || length === 0)
+    throw new ApiError('upstream_bad_response', 'The provider does not tell how long the video is.')
+  return { model, length, size: typeof size === 'string' ? size : '' }
+}
+
+const apiOf = ({ target }: AskedProvider, id: string): BatchApi =>
+  isVideoId(id) ? ofVideos : target.provider.speaks.some(({ operation }) => operation === 'createMessageBatch') ? ofAnthropic : ofOpenai
 
 const timeoutMs = 30_000
 
 /** Asks a provider for a batch, with the target's credential. Rejects with an ApiError when it does not say. */
 export async function askBatch(provider: AskedProvider, id: string): Promise<ToldBatch> {
-  const { path, read } = apiOf(provider)
+  const { path, read } = apiOf(provider, id)
   const { status, text } = await askProvider(questionOf(provider, path(id)), accessOf(provider))
   if (status !== 200) throw new ApiError('upstream_bad_response', `The provider answers ${status} for the batch.`)
   const told = jsonOrUndefined(text)

@@ -83,7 +83,8 @@ function priceAnswer({ usage, model, operation }: Answered, { target, terms, pri
   return { ...cost, catalogue: found?.catalogue ?? null, lines: cost.lines.map((line) => noteModel(line, model)) }
 }
 
-const noteModel = (line: CostLine, model: string | null): CostLine => ({
+/** Returns a line that names its model. */
+export const noteModel = (line: CostLine, model: string | null): CostLine => ({
   ...line,
   note: [model, line.note].filter((part) => part !== null).join(', ') || null,
 })

@@ -48,7 +48,7 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     usage,
     cost: loggedCost(trail),
     spent: loggedSpent(trail),
-    batch: begunBatch(trail.operation, ending.relayed),
+    batch: begunBatch(trail, ending.relayed),
     usageSource,
     cacheStatus,
     lastUsedOption,

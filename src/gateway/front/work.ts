@@ -43,11 +43,17 @@ const ends: readonly (readonly [end: string, operation: Operation, spec: Operati
   .filter(([, { method, path }]) => method === 'POST' && !path.includes('{'))
   .map(([name, spec]) => [spec.path, name, spec] as const)
   .toSorted(([one], [other]) => other.length - one.length)
+const job: AskedWork = { ...ofUnknown, beginsJob: true }
+/** platform.openai.com/docs/api-reference/videos: a video is made when its request has long been answered. */
+const videos = /\/videos(?:\/[\w.-]+\/remix)?$/
+/** Sessions, and credentials for them, with which the caller goes on with the provider alone: nobody here sees what they use. */
+const sessions = /\/(?:realtime\/(?:calls|client_secrets|sessions|transcription_sessions)|auth_tokens)$/
 const rerank: AskedWork = { ...ofUnknown, task: 'rerank', dialect: 'cohere' }
 
 function ofEnd(path: string): AskedWork | null {
   if (path.includes('/threads/')) return ofUnknown
   if (path.endsWith('/rerank')) return rerank
+  if (videos.test(path) || sessions.test(path)) return job
   const [, name, spec] = ends.find(([end]) => path.endsWith(end)) ?? []
   return name === undefined || spec === undefined ? ofUnknown : ofSpec(name, spec)
 }

@@ -70,11 +70,11 @@ export const unpricedRefusal = (limit: Limit): ApiError =>
     message: `The model of this request has no price, and ${limit.name} lets no request through whose cost is not known. Give the model a price in its integration, or set on_unpriced of the limit to "allow".`,
   })
 
-/** Returns the error for a batch or a training under a limit that lets no request through whose cost is not known. */
+/** Returns the error for a batch, a training, a video or a session under a limit that lets no request through whose cost is not known. */
 export const jobRefusal = (limit: Limit): ApiError =>
   unknownCost(limit, {
     reason: 'unpriced_job',
-    message: `What a batch or a training costs is known when it has ended, and ${limit.name} lets no request through whose cost is not known. Set on_unpriced of the limit to "allow" to let it begin.`,
+    message: `What a batch, a training, a video or a realtime session costs is known when it has ended, and ${limit.name} lets no request through whose cost is not known. Set on_unpriced of the limit to "allow" to let it begin.`,
   })
 
 function unknownCost({ id, value }: Limit, { reason, message }: { readonly reason: string; readonly message: string }): ApiError {

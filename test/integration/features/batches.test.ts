@@ -70,6 +70,7 @@ test.after.always(async () => {
 })
 
 function answerOf(method: string, path: string) {
+  if (path.includes('/videos')) return videoAnswer(method, path)
   if (path.includes('/messages/batches')) return messagesAnswer(method, path)
   const id = /batch_\w+/.exec(path)?.[0] ?? ''
   const held = batches.get(id)
@@ -93,6 +94,28 @@ function answerOf(method: string, path: string) {
       model: 'gpt-5.4',
     }),
   }
+}
+
+/** The videos of the provider, by id. */
+const videos = new Map<string, Fields>()
+const videoAs = (id: string, told: Fields): Fields => ({
+  id,
+  object: 'video',
+  status: 'queued',
+  model: 'sora-2-pro',
+  seconds: '8',
+  size: '1280x720',
+  ...told,
+})
+
+function videoAnswer(method: string, path: string) {
+  if (method === 'POST') {
+    const began = `video_${videos.size + 1}`
+    videos.set(began, videoAs(began, {}))
+    return { status: 200, body: JSON.stringify(videos.get(began)) }
+  }
+  const held = videos.get(/video_\w+/.exec(path)?.[0] ?? '')
+  return held === undefined ? { status: 404, body: '{"error":{"message":"no such video"}}' } : { status: 200, body: JSON.stringify(held) }
 }
 
 const batchOf = (one: string, status: string) => ({
@@ -266,7 +289,7 @@ test.serial('a batch of a budget that is used up is refused, and one whose budge
   await eventually(async () => (await ask(key, '/batches', asked)).status === 412, withinMs, 'two batches to use the dollar up')
   const refused = await ask(await keyWith(budget({ on_unpriced: 'deny' })), '/batches', asked)
   t.is(refused.status, 412)
-  t.regex(refused.text, /What a batch or a training costs is known when it has ended.*on_unpriced/)
+  t.regex(refused.text, /What a batch, a training, a video or a realtime session costs is known when it has ended.*on_unpriced/)
   t.like(JSON.parse(refused.text), { error: { reason: 'unpriced_job' } })
 })
 
@@ -343,3 +366,72 @@ test.serial('a batch whose provider is gone is given up after ten days', async (
   await look()
   t.like(await rowOf(id), { state: 'lost', fault: 'The provider answers 404 for the batch.' })
 })
+
+const filmed = { model: 'sora-2-pro', prompt: 'a cat', seconds: '4' }
+
+// sora-2-pro: $0.30 a second, $0.50 in the high sizes; the answer tells the length.
+for (const [name, told, amount, path] of [
+  ['eight seconds, whatever was asked', { status: 'completed' }, '2400000000000', '/videos'],
+  ['a high size', { status: 'completed', size: '1792x1024' }, '4000000000000', '/videos'],
+  ['a part of a second', { status: 'completed', model: 'sora-2', seconds: 1.5 }, '150000000000', '/videos'],
+  ['a video that is made of another', { status: 'completed', seconds: '4' }, '1200000000000', '/videos/video_0/remix'],
+] as const)
+  test.serial(`a video is charged when it is made, once: ${name}`, async (t) => {
+    const key = await keyWith(budget({ credit_limit: 10 }))
+    const id = await begin(key, [path, filmed, '@p'])
+    await look()
+    t.like(await rowOf(id), { state: 'open', fault: null })
+    t.deepEqual((await costOf(id)).adjustments, [], 'it is being made')
+    videos.set(id, videoAs(id, told))
+    t.is((await ask(key, `/videos/${id}`)).status, 200, 'to read it costs nothing')
+    await look()
+    await look()
+    t.like(await rowOf(id), { state: 'settled' })
+    const { adjustments, total_pico_usd } = await costOf(id)
+    t.is(total_pico_usd, amount)
+    t.deepEqual(
+      adjustments.map(({ reason }) => reason),
+      [`Video ${id}: completed.`],
+    )
+  })
+
+test.serial(
+  'a video that failed costs nothing, one of an unknown length waits, and a budget that wants to know before refuses',
+  async (t) => {
+    const key = await keyWith(budget({ credit_limit: 10 }))
+    const [failed, unknown] = [await begin(key, ['/videos', filmed, '@p']), await begin(key, ['/videos', filmed, '@p'])]
+    videos.set(failed, videoAs(failed, { status: 'failed', error: { code: 'moderation_blocked' } }))
+    videos.set(unknown, videoAs(unknown, { status: 'completed', seconds: null }))
+    await look()
+    t.deepEqual([(await rowOf(failed))?.state, (await costOf(failed)).adjustments], ['settled', []])
+    t.like(await rowOf(unknown), { state: 'open', fault: 'The provider does not tell how long the video is.' })
+    const before = videos.size
+    const refused = await ask(await keyWith(budget({ on_unpriced: 'deny' })), '/videos', filmed)
+    t.is(refused.status, 412)
+    t.like(JSON.parse(refused.text), { error: { reason: 'unpriced_job' } })
+    t.is(videos.size, before, 'the provider was not asked')
+  },
+)
+
+test.serial('videos use a budget up: the next one is refused', async (t) => {
+  const key = await keyWith(budget({ credit_limit: 2 }))
+  const id = await begin(key, ['/videos', filmed, '@p'])
+  videos.set(id, videoAs(id, { status: 'completed' }))
+  await look()
+  await eventually(async () => (await ask(key, '/videos', filmed)).status === 412, withinMs, 'eight seconds to use two dollars up')
+  t.pass()
+})
+
+for (const path of ['/realtime/client_secrets', '/realtime/sessions', '/realtime/calls', '/realtime/transcription_sessions'])
+  test.serial(
+    `a budget that wants to know the cost before gives out no session of which nobody here sees what it uses: ${path}`,
+    async (t) => {
+      const session = { session: { type: 'realtime', model: 'gpt-realtime' } }
+      const before = batches.size
+      const refused = await ask(await keyWith(budget({ on_unpriced: 'deny' })), path, session)
+      t.is(refused.status, 412, refused.text)
+      t.like(JSON.parse(refused.text), { error: { reason: 'unpriced_job' } })
+      t.is(batches.size, before, 'the provider was not asked')
+      t.is((await ask(await keyWith(budget({})), path, session)).status, 200)
+    },
+  )
