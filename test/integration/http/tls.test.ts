@@ -22,6 +22,7 @@ let first: Certificate
 let folder: string
 let emulator: Emulator
 let app: TestApp
+const owner = { email: 'owner@example.com', password: 'a long enough sentence' }
 
 test.before(async () => {
   if (!hasOpenssl) return
@@ -31,7 +32,13 @@ test.before(async () => {
   await mount(first)
   emulator = await startEmulator()
   app = await startApp({
-    env: { TLS_CERT: join(folder, 'tls.crt'), TLS_KEY: join(folder, 'tls.key'), MANAGEMENT_PORT: '0' },
+    env: {
+      TLS_CERT: join(folder, 'tls.crt'),
+      TLS_KEY: join(folder, 'tls.key'),
+      MANAGEMENT_PORT: '0',
+      INIT_OWNER_EMAIL: owner.email,
+      INIT_OWNER_PASSWORD: owner.password,
+    },
   })
 })
 test.after.always(async () => {
@@ -62,20 +69,23 @@ interface Answer {
 }
 
 interface AskOptions {
+  /** Sent by POST, as JSON. */
+  readonly body?: object
   readonly agent?: Agent
   readonly headers?: Readonly<Record<string, string>>
   readonly client?: Certificate
   readonly base?: string
 }
 
-function ask(path: string, { agent, headers, client, base = app.baseUrl }: AskOptions = {}): Promise<Answer> {
+function ask(path: string, { body, agent, headers, client, base = app.baseUrl }: AskOptions = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(`${base}${path}`, {
       agent: agent ?? false,
       ca: authority.cert,
       servername: 'localhost',
       ...(client !== undefined && { cert: client.cert, key: client.key }),
-      headers: headers ?? {},
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      method: body === undefined ? 'GET' : 'POST',
     })
     sent.on('response', (response) => {
       let text = ''
@@ -84,7 +94,7 @@ function ask(path: string, { agent, headers, client, base = app.baseUrl }: AskOp
       response.on('error', reject)
     })
     sent.on('error', reject)
-    sent.end()
+    sent.end(body === undefined ? undefined : JSON.stringify(body))
   })
 }
 
@@ -125,6 +135,19 @@ tlsTest('both planes answer over HTTPS, and tell browsers to stay with it', asyn
   t.deepEqual((await readiness()).checks.certificate, { status: 'pass' })
   const inDays = ((await figure()) * 1000 - Date.now()) / 86_400_000
   t.true(inDays > 29 && inDays < 31)
+})
+
+tlsTest('the cookie of a session is one that browsers take from this very host alone, and no other name counts', async (t) => {
+  const answer = await ask('/auth/login', { body: owner })
+  t.is(answer.status, 200, answer.text)
+  const [session = '', ...others] = [answer.headers['set-cookie'] ?? []].flat().map(String)
+  // What `__Host-` demands: Secure, the whole host, and no Domain.
+  for (const cookie of [session, ...others])
+    t.regex(cookie, /^__Host-gatehouse(?:-device)?=\S+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/)
+  const [pair = ''] = session.split(';', 1)
+  const me = (cookie: string) => ask('/auth/me', { headers: { cookie, 'sec-fetch-site': 'same-origin' } })
+  t.is((await me(pair)).status, 200)
+  t.is((await me(pair.replace('__Host-', ''))).status, 401)
 })
 
 tlsTest('plain HTTP and TLS before 1.2 are refused', async (t) => {
