@@ -146,7 +146,7 @@ const roleDifferences = (among: People['among']): string => `
                        SELECT c.user_id, c.organisation_id, c.organisation_role FROM sso_groups c WHERE ${among('c.user_id')}) g
                 WHERE g.organisation_id = ? AND (g.role = 'admin' OR (g.role = 'owner' AND ?)) GROUP BY g.user_id) w
       ON w.user_id = s.id
-   WHERE s.organisation_id = ? AND u.status = 'active' AND ${among('s.id')} AND w.role IS DISTINCT FROM s.given_role`
+   WHERE s.organisation_id = ? AND u.status = 'active' AND ${among('s.id')} AND ${among('u.id')} AND w.role IS DISTINCT FROM s.given_role`
 
 /** A role that was given by hand and is higher stays. */
 async function settleRoles(em: EntityManager, { config, log }: Needs, settled: Settled): Promise<void> {
@@ -158,6 +158,7 @@ async function settleRoles(em: EntityManager, { config, log }: Needs, settled: S
     organisationId,
     config.scim.ownerGroups,
     organisationId,
+    ...values,
     ...values,
   ])
   for (const { id, wanted } of rows) {

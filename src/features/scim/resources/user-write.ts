@@ -133,7 +133,7 @@ async function demandFree(em: EntityManager, organisationId: string, { wanted, i
     `SELECT CASE WHEN lower(coalesce(s.user_name, u.email)) = lower(?) THEN 'userName' ELSE 'emails' END AS field
        FROM ${userTables}
       WHERE u.organisation_id = ? AND (?::uuid IS NULL OR u.id <> ?::uuid) AND ${isSeen}
-        AND u.id IN (SELECT id FROM scim_users WHERE organisation_id = ? AND lower(user_name) = lower(?)
+        AND u.id IN (SELECT id FROM scim_users WHERE organisation_id = ? AND user_name_lower = lower(?)
                       UNION ALL SELECT id FROM users WHERE organisation_id = ? AND email IN (?, lower(?)) AND status = 'active')
         AND (?::uuid IS NOT NULL OR s.id IS NOT NULL OR u.email <> ?)
       LIMIT 1`,
@@ -159,7 +159,7 @@ async function demandFree(em: EntityManager, organisationId: string, { wanted, i
 /** A name that only somebody has who was removed, and whose address is another person's by now, is free. */
 async function forgetRemoved(em: EntityManager, organisationId: string, { wanted, id }: Claim): Promise<void> {
   await em.execute(
-    'DELETE FROM scim_users WHERE organisation_id = ? AND lower(user_name) = lower(?) AND (?::uuid IS NULL OR id <> ?::uuid)',
+    'DELETE FROM scim_users WHERE organisation_id = ? AND user_name_lower = lower(?) AND (?::uuid IS NULL OR id <> ?::uuid)',
     [organisationId, wanted.userName, id, id],
   )
 }

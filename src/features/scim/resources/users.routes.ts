@@ -90,7 +90,7 @@ async function listOf(
 function shortcut(organisationId: string, name: string, value: string) {
   if (name === 'userName')
     return {
-      sql: `u.id IN (SELECT id FROM scim_users WHERE organisation_id = ? AND lower(user_name) = lower(?)
+      sql: `u.id IN (SELECT id FROM scim_users WHERE organisation_id = ? AND user_name_lower = lower(?)
         UNION ALL SELECT id FROM users WHERE organisation_id = ? AND email = lower(?))`,
       values: [organisationId, value, organisationId, value],
     }
