@@ -6,6 +6,7 @@ import type { Target } from './target.ts'
 interface Deployment {
   readonly name: string
   readonly version: string
+  readonly isDefault: boolean
   /** The names by which requests may mean it, the most particular first: its alias, its model, its own name. */
   readonly called: readonly unknown[]
 }
@@ -16,25 +17,27 @@ const listField = 'azure_deployment_config'
 const none: readonly Deployment[] = []
 const kept = new WeakMap<ProviderView, readonly Deployment[]>()
 
+/** Returns the deployments of a stored account, the default one first. */
 function deploymentsOf(view: ProviderView | null): readonly Deployment[] {
   const text = view?.credential.fields[listField]
   if (view === null || text === undefined) return none
   const held = kept.get(view)
   if (held !== undefined) return held
   const given: unknown = JSON.parse(text)
-  const made = Array.isArray(given) ? given.flatMap(deploymentOf) : none
+  const found = Array.isArray(given) ? given.flatMap(deploymentOf) : none
+  const made = [...found.filter(({ isDefault }) => isDefault), ...found.filter(({ isDefault }) => !isDefault)]
   kept.set(view, made)
   return made
 }
 
 function deploymentOf(given: unknown): readonly Deployment[] {
   if (!isFields(given)) return none
-  const { azure_deployment_name: name, azure_api_version: version, azure_model_slug: model, alias } = given
+  const { azure_deployment_name: name, azure_api_version: version, azure_model_slug: model, alias, is_default } = given
   if (typeof name !== 'string' || typeof version !== 'string') return none
-  return [{ name, version, called: [alias, model, name] }]
+  return [{ name, version, isDefault: is_default === true, called: [alias, model, name] }]
 }
 
-/** Returns the deployment that a model stands for; null: none, so that the default one serves it. */
+/** Returns the deployment that one of these models stands for, the first that stands for any; null: none. */
 function deploymentFor({ view }: Target, models: readonly string[]): Deployment | null {
   const deployments = deploymentsOf(view)
   for (const model of models)
@@ -48,10 +51,10 @@ function deploymentFor({ view }: Target, models: readonly string[]): Deployment 
 /** Returns true if the model of a request decides which deployment of a stored account serves it. */
 export const choosesDeployment = ({ view }: Target): boolean => deploymentsOf(view).length > 1
 
-/** Returns a target at the deployment that one of these models stands for; the first one that stands for any counts. */
+/** Returns a target at the deployment that one of these models stands for, or else at the default one. */
 export function atDeployment(target: Target, models: readonly string[]): Target {
-  const deployment = deploymentFor(target, models)
-  if (deployment === null) return target
+  const deployment = deploymentFor(target, models) ?? deploymentsOf(target.view)[0]
+  if (deployment === undefined) return target
   const { key, fields } = target.credential
   const { name, version } = deployment
   return { ...target, credential: { key, fields: { ...fields, azure_deployment_name: name, azure_api_version: version } } }
