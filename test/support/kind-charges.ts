@@ -24,6 +24,17 @@ const heard = {
   ],
   cacheTokensDetails: [{ modality: 'AUDIO', tokenCount: 20 }],
 }
+const onMaps = {
+  modelVersion: 'gemini-2.5-flash',
+  candidates: [
+    {
+      content: { role: 'model', parts: [{ text: 'There is a gate.' }] },
+      finishReason: 'STOP',
+      groundingMetadata: { groundingChunks: [{ maps: { uri: 'https://maps.example/1', title: 'Gate', placeId: 'places/1' } }] },
+    },
+  ],
+  usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 10, totalTokenCount: 110 },
+}
 const ofSound = { input: 110, cache_read_audio: 20, input_audio: 20, output: 30, reasoning: 15 }
 
 const response = (output: readonly object[]) => ({
@@ -100,6 +111,24 @@ export const kindCharges: Readonly<Record<string, Charged>> = {
       'gemini-2.5-flash',
     ),
     amount: '27500000',
+  },
+  // 0.30, out 2.50, the prompt that rests on places $0.025: 30,000,000 + 25,000,000 + 25,000,000,000
+  "places of Google Maps, for a caller of Google's": {
+    provider: 'google',
+    model: 'gemini-2.5-flash',
+    path: '/v1beta/models/gemini-2.5-flash:generateContent',
+    body: { contents: [], tools: [{ googleMaps: {} }] },
+    answer: onMaps,
+    lines: { input: 100, output: 10, maps: 1 },
+    amount: '25055000000',
+  },
+  'the same for a caller of chats, in a stream': {
+    provider: 'google',
+    model: 'gemini-2.5-flash',
+    body: { messages: hello, stream: true },
+    answer: sse(onMaps),
+    lines: { input: 100, output: 10, maps: 1 },
+    amount: '25055000000',
   },
   // flex: 0.40, out 1.60
   'a tier that Converse names beside its usage': {

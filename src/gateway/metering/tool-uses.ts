@@ -24,8 +24,14 @@ export function withTools(counts: Counts, bytes: Bytes, request: Asked): Counts 
 
 const queriesKey = '"webSearchQueries"'
 
-/** Google's answers name the searches that they rest on; of a stream the last chunk does. */
+/** Google's answers name the searches and the places that they rest on; of a stream the last chunk does. */
 function withGrounding(counts: Counts, { tail }: Bytes): Counts {
+  const chunks = tail.lastIndexOf('"groundingChunks"')
+  const restsOnMaps = chunks !== -1 && /"maps"\s*:\s*\{/.test(tail.toString('latin1', chunks))
+  return withSearches(restsOnMaps ? { ...counts, maps: 1 } : counts, tail)
+}
+
+function withSearches(counts: Counts, tail: Buffer): Counts {
   const at = tail.lastIndexOf(queriesKey)
   if (at === -1) return counts
   const [, list] = /^\s*:\s*(\[(?:[^\]"]|"(?:[^"\\]|\\.)*")*\])/.exec(tail.toString('utf8', at + queriesKey.length)) ?? []

@@ -6,7 +6,7 @@ import { noUsage } from '../neutral/token-usage.ts'
 import { saidFields, saidList, saidText } from '../reading.ts'
 import { argumentsText } from '../tool-calls.ts'
 import { readFinish } from './finish.ts'
-import { readCitations, readLogprobs, searchesOf } from './grounding.ts'
+import { readCitations, readLogprobs, restsOnMaps, searchesOf } from './grounding.ts'
 
 /** So much text is kept to find places in it that are counted in bytes; sources of later text are cited without a place. */
 const mostText = 256 * 1024
@@ -146,7 +146,8 @@ export class CandidateDecoder {
 
   #cite(candidate: Fields, events: NeutralEvent[]): void {
     const searches = searchesOf(candidate)
-    if (searches !== null) events.push({ type: 'usage', usage: { ...noUsage, searches }, tier: null })
+    const apart = restsOnMaps(candidate) ? { maps: 1 } : null
+    if (searches !== null || apart !== null) events.push({ type: 'usage', usage: { ...noUsage, searches, apart }, tier: null })
     for (const citation of readCitations(candidate, { text: this.#text, before: this.#before })) {
       const key = `${citation.url ?? ''}\n${citation.title ?? ''}\n${citation.start ?? ''}\n${citation.end ?? ''}`
       if (this.#cited.size >= mostCitations || this.#cited.has(key)) continue

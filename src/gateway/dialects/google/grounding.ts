@@ -67,6 +67,10 @@ export function searchesOf(candidate: Fields): number | null {
   return Array.isArray(queries) && queries.length > 0 ? queries.length : null
 }
 
+/** Returns true if an answer rests on places of Google Maps, which cost by the prompt. */
+export const restsOnMaps = (candidate: Fields): boolean =>
+  saidList(saidFields(candidate, 'groundingMetadata') ?? {}, 'groundingChunks').some((chunk) => saidFields(chunk, 'maps') !== null)
+
 /** A source with its place in the whole text of an answer, in bytes. */
 export interface Placed {
   readonly citation: Citation

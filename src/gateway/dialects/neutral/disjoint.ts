@@ -101,6 +101,7 @@ const besideTokens = [
   'x_search',
   'code_execution',
   'code_session',
+  'maps',
 ] as const satisfies readonly Dimension[]
 
 /** Reads the counts of an answer that was translated, which are totals in one way whoever counted. */

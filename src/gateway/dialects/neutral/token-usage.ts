@@ -53,7 +53,7 @@ export const mergeUsage = (before: TokenUsage | null, later: TokenUsage): TokenU
         audioInput: said(later.audioInput, before.audioInput),
         audioOutput: said(later.audioOutput, before.audioOutput),
         searches: said(later.searches, before.searches),
-        apart: said(later.apart, before.apart),
+        apart: before.apart !== null && later.apart !== null ? { ...before.apart, ...later.apart } : said(later.apart, before.apart),
         own: said(later.own, before.own),
       }
 
