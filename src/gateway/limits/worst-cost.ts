@@ -7,6 +7,7 @@ import { priceAmount } from '../prices/price-usage.ts'
 import { findRate, holdingRates, periodAt, type PriceFacts } from '../prices/rates.ts'
 import { type FoundPrices, findPrices } from '../prices/resolve.ts'
 import { searchFeeOf, searchSizeOf } from '../prices/search-fee.ts'
+import { servedModel } from '../targets/azure-deployment.ts'
 import type { Target } from '../targets/target.ts'
 import { placeOf } from '../metering/region.ts'
 import type { RequestBody } from '../wire/body.ts'
@@ -37,7 +38,7 @@ export function worstCost(request: PricedRequest, prices: PriceSource, output: E
   const terms = target.view?.prices ?? null
   // Provisioned throughput that is not charged may spill over to what is.
   if (request.task === null || request.task === 'token-count') return 0
-  const found = findPrices({ provider: target.providerId, answered: null, sent: target.model, terms }, prices)
+  const found = findPrices({ provider: target.providerId, answered: servedModel(target), sent: target.model, terms }, prices)
   if (found === null) return terms?.skipsCost === true ? 0 : null
   const json = isFields(request.body.json) ? request.body.json : noFields
   const tokens = tokensOf(request, found, { json, output })

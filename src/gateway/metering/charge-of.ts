@@ -12,6 +12,7 @@ import { findPrices, type FoundPrices, isRouted, type PriceQuery } from '../pric
 import { withSearchFee } from '../prices/search-fee.ts'
 import { isProvisioned, saysProvisioned } from '../prices/terms.ts'
 import type { PriceFacts } from '../prices/rates.ts'
+import { servedModel } from '../targets/azure-deployment.ts'
 import type { Target } from '../targets/target.ts'
 import { type Charge, noCharge } from './charge.ts'
 import type { RequestBody } from '../wire/body.ts'
@@ -38,12 +39,18 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
   const { target } = attempt
   if (result === null || target === null) return noCharge
   const request = requestOf(attempt, { exchange, provider: target.providerId })
-  const told = meter(result, request)
+  const told = ofDeployment(meter(result, request), target)
   const { work } = exchange
   const metered = needsEstimate(told, result, work) && !isRecalled(attempt) ? estimated(told, result, { attempt, work }) : told
   return exchange.method !== 'GET' && work?.task !== 'token-count' && isBilled(metered, result, exchange.operation)
     ? priced(metered, { attempt, target }, { exchange, prices })
     : { ...noCharge, metered }
+}
+
+/** Names the model of a deployment where the answer names none. */
+function ofDeployment(told: Metered, target: Target): Metered {
+  const model = told.model === null ? servedModel(target) : null
+  return model === null ? told : { ...told, model }
 }
 
 /** The part of an answer that is charged. */

@@ -7,6 +7,8 @@ interface Deployment {
   readonly name: string
   readonly version: string
   readonly isDefault: boolean
+  /** The model that it serves; null: nobody said. */
+  readonly model: string | null
   /** The names by which requests may mean it, the most particular first: its alias, its model, its own name. */
   readonly called: readonly unknown[]
 }
@@ -34,7 +36,7 @@ function deploymentOf(given: unknown): readonly Deployment[] {
   if (!isFields(given)) return none
   const { azure_deployment_name: name, azure_api_version: version, azure_model_slug: model, alias, is_default } = given
   if (typeof name !== 'string' || typeof version !== 'string') return none
-  return [{ name, version, isDefault: is_default === true, called: [alias, model, name] }]
+  return [{ name, version, isDefault: is_default === true, model: typeof model === 'string' ? model : null, called: [alias, model, name] }]
 }
 
 /** Returns the deployment that one of these models stands for, the first that stands for any; null: none. */
@@ -58,6 +60,12 @@ export function atDeployment(target: Target, models: readonly string[]): Target 
   const { key, fields } = target.credential
   const { name, version } = deployment
   return { ...target, credential: { key, fields: { ...fields, azure_deployment_name: name, azure_api_version: version } } }
+}
+
+/** Returns the model that the deployment of a target serves, which has the price where neither request nor answer names it; null: none is told. */
+export function servedModel({ view, credential }: Target): string | null {
+  const name = credential.fields['azure_deployment_name']
+  return deploymentsOf(view).find((deployment) => deployment.name === name)?.model ?? null
 }
 
 /** Returns the name of the deployment that a model stands for, where it has another one: the v1 API takes it from the body. */

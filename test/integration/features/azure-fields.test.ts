@@ -114,3 +114,44 @@ test('of several deployments the one with the alias, the model or the name that 
   t.is(heard.status, 200, await heard.text())
   t.is(emulator.requests.at(-1)?.url, '/openai/deployments/ears/audio/transcriptions?api-version=2024-06-01')
 })
+
+test('an alias has the price of the model of its deployment, also under a hard budget and where the answer names no model', async (t) => {
+  const painter = await startEmulator()
+  t.teardown(() => painter.stop())
+  painter.script({ behaviour: () => ({ body: JSON.stringify({ created: 1, data: [{ url: 'https://picture.example/1.png' }] }) }) })
+  const pictures = {
+    azure_deployment_name: 'prod-pictures',
+    azure_api_version: '2024-10-21',
+    azure_model_slug: 'dall-e-3',
+    alias: 'painter',
+  }
+  const configurations = {
+    azure_auth_mode: 'default',
+    azure_resource_name: 'ours',
+    azure_deployment_config: [pictures],
+    custom_host: `${painter.origin}/openai`,
+  }
+  const account = { name: 'art', slug: 'art', ai_provider_id: 'azure-openai', key: 'k', configurations }
+  t.is((await control.call(acme.adminKey, 'POST', '/integrations', account)).status, 200)
+  const { body: key } = await control.call(acme.adminKey, 'POST', '/api-keys/workspace/service', {
+    name: 'painters',
+    workspace_id: acme.workspaceId,
+    scopes: ['completions.write'],
+    usage_limits: { credit_limit: 1 },
+  })
+  const paint = () =>
+    fetch(`${control.origin}/v1/images/generations`, {
+      method: 'POST',
+      headers: { 'x-service-api-key': String(key['key']), 'content-type': 'application/json', 'x-service-provider': '@art' },
+      body: JSON.stringify({ model: 'painter', prompt: 'a gate', size: '1792x1024', quality: 'hd' }),
+    })
+  // Twelve cents a picture: eight fit into a dollar.
+  for (let painted = 0; painted < 8; painted += 1) {
+    const answer = await paint()
+    t.is(answer.status, 200, await answer.text())
+  }
+  const refused = await paint()
+  t.is(refused.status, 412)
+  t.regex(await refused.text(), /The \$0\.04 that are left of \$1/)
+  t.is(painter.requests.length, 8)
+})
