@@ -214,6 +214,12 @@ export function userDaysOf(
   return first < until ? { from: first, until } : null
 }
 
+/** The days one by one: the index knows a place of each day, and of a range of days all places. */
+const eachDayOf = ({ from, until }: Range): Condition => ({
+  sql: `l.bucket = ANY (ARRAY(SELECT generate_series(?::timestamptz, ?::timestamptz, interval '24 hours')))`,
+  values: [time(from), time(until - dayMs)],
+})
+
 /** The place of sums of a whole organisation. */
 const everywhere = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
@@ -235,7 +241,7 @@ export async function userSource(
   const { organisationId, workspaceId } = usage.scope
   const summed = select('l.name AS metadata_value, l.requests, l.cost_pico', 'usage_user_sums', [
     { sql: 'l.organisation_id = ? AND l.place = ?', values: [organisationId, workspaceId ?? everywhere] },
-    within(days),
+    eachDayOf(days),
   ])
   const ranges = [
     { from: usage.from, until: Math.min(days.from, usage.to + 1) },

@@ -159,7 +159,8 @@ function daysOfLogs(em: EntityManager, filter: LogFilter, end: Place): Promise<D
 /** Returns the terms that every log of a list has. */
 function searchIn({ organisationId, workspaceId, own }: LogScope, filter: LogFilter): Search {
   const { all, any } = searchOf(filter)
-  const ofScope = [termOf('organisation_id', organisationId), ...(workspaceId === null ? [] : [termOf('workspace_id', workspaceId)])]
+  // A workspace is of one organisation, whose term is the longest list of all to go through.
+  const ofScope = [workspaceId === null ? termOf('organisation_id', organisationId) : termOf('workspace_id', workspaceId)]
   const ofOwn = own === null ? [] : [[termOf('api_key_id', own.apiKeyId), ...(own.userId === null ? [] : [termOf('user_id', own.userId)])]]
   return { all: [...ofScope, ...all], any: [...ofOwn, ...any] }
 }
