@@ -120,11 +120,19 @@ export async function usageSource(em: EntityManager, usage: Usage, logsFrom: num
   )
 }
 
-const settledIn =
-  (table: 'usage_settled_days' | 'usage_settled_user_days') =>
-  (is: boolean): Condition => ({ sql: `l.bucket ${is ? '' : 'NOT '}IN (SELECT bucket FROM ${table})`, values: [] })
-const settled = settledIn('usage_settled_days')
-const usersSettled = settledIn('usage_settled_user_days')
+type SettledTable = 'usage_settled_days' | 'usage_settled_user_days'
+const settledIn = (table: SettledTable): Condition => ({ sql: `l.bucket IN (SELECT bucket FROM ${table})`, values: [] })
+
+/** The days of a range, one by one: an index finds what it wants of a few days, and of a range of days it reads all. */
+const eachDay = `SELECT generate_series(?::timestamptz, ?::timestamptz, interval '24 hours')`
+const eachDayOf = ({ from, until }: Range): Condition => ({
+  sql: `l.bucket = ANY (ARRAY(${eachDay}))`,
+  values: [time(from), time(until - dayMs)],
+})
+const unsettledIn = (table: SettledTable, { from, until }: Range): Condition => ({
+  sql: `l.bucket = ANY (ARRAY(${eachDay} EXCEPT SELECT bucket FROM ${table}))`,
+  values: [time(from), time(until - dayMs)],
+})
 
 /** The traits by which latencies of settled days are kept. */
 export const settledTraits: ReadonlySet<string> = new Set([
@@ -159,8 +167,8 @@ export async function latencySource(
       if (part.table === 'hours') return [select(`l.bucket, l.latency${column}`, tables.hours, all)]
       const ofTrait: Condition = { sql: 'l.trait = ?', values: [trait] }
       return [
-        select(`l.bucket, l.latency${merged}`, 'usage_day_latencies', [...all, ofTrait, settled(true)]),
-        select(`l.bucket, l.latency${column}`, tables.days, [...all, settled(false)]),
+        select(`l.bucket, l.latency${merged}`, 'usage_day_latencies', [...all, ofTrait, settledIn('usage_settled_days')]),
+        select(`l.bucket, l.latency${column}`, tables.days, [...conditions, unsettledIn('usage_settled_days', part)]),
       ]
     }),
   )
@@ -199,8 +207,8 @@ function userCellsOf(part: Part, usage: Usage): readonly Fragment[] {
   }
   const place = usage.scope.workspaceId === null ? [ofWholeOrganisation] : []
   return [
-    select('l.bucket, unnest(l.cells) AS cell', 'usage_day_users', [...all, ...place, usersSettled(true)]),
-    select(rows, userTables.days, [...all, usersSettled(false)]),
+    select('l.bucket, unnest(l.cells) AS cell', 'usage_day_users', [...all, ...place, settledIn('usage_settled_user_days')]),
+    select(rows, userTables.days, [...conditionsOf(usage), unsettledIn('usage_settled_user_days', part)]),
   ]
 }
 
@@ -213,12 +221,6 @@ export function userDaysOf(
   const until = to >= now ? up(to + 1, dayMs) : down(to + 1, dayMs)
   return first < until ? { from: first, until } : null
 }
-
-/** The days one by one: the index knows a place of each day, and of a range of days all places. */
-const eachDayOf = ({ from, until }: Range): Condition => ({
-  sql: `l.bucket = ANY (ARRAY(SELECT generate_series(?::timestamptz, ?::timestamptz, interval '24 hours')))`,
-  values: [time(from), time(until - dayMs)],
-})
 
 /** The place of sums of a whole organisation. */
 const everywhere = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
