@@ -46,7 +46,7 @@ function bound(json: object, { operation = 'chatComplete', policy = 'strict', pr
   const target = {
     providerId: 'openai',
     provider: findProvider('openai'),
-    view: provisioned ? { prices: { multipliers: null, models: new Map(), skipsCost: true } } : null,
+    view: provisioned ? { credential: { fields: {} }, prices: { multipliers: null, models: new Map(), skipsCost: true } } : null,
     credential: { fields: {} },
     model: 'model' in json ? json.model : null,
   }
