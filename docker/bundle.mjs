@@ -37,6 +37,7 @@ const { outputFiles, metafile } = await build({
   banner: { js: "import { createRequire as requireFrom } from 'node:module'\nconst require = requireFrom(import.meta.url)" },
 })
 demandShipped(Object.keys(metafile.inputs))
+demandNames(metafile.inputs)
 write(outputFiles)
 
 /** Throws when a package is taken along that no image installs. */
@@ -46,6 +47,13 @@ function demandShipped(files) {
     const [place] = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []
     if (place !== undefined && packages[place]?.dev !== undefined) throw new Error(`${file} is of a package for development`)
   }
+}
+
+/** Throws when a package of CommonJS is imported where it is needed: only its default is there then, and its names are undefined. */
+function demandNames(inputs) {
+  for (const [file, { imports }] of Object.entries(inputs))
+    for (const { path: imported, kind } of imports)
+      if (kind === 'dynamic-import' && inputs[imported]?.format === 'cjs') throw new Error(`${file} imports ${imported}: let a module of ours export its names`)
 }
 
 /** Changes what is new and leaves the rest, so that a program that runs meanwhile goes on finding its parts. */

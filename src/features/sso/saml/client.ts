@@ -11,7 +11,7 @@ interface Made {
 
 /** Makes the client of the library for one request. It calls nobody: requests and answers travel by the browser. */
 export async function samlClient({ provider, metadata, key }: Made, requestId?: string): Promise<SAML> {
-  const { SAML, ValidateInResponseTo } = await import('@node-saml/node-saml')
+  const { SAML, ValidateInResponseTo } = await import('./packages.ts')
   const signs = key !== null && signsRequests(provider, metadata)
   return new SAML({
     issuer: provider.clientId,

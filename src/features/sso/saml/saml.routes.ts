@@ -71,7 +71,7 @@ export const samlMetadata = route({
 })
 
 async function describe({ provider, settings, metadata, key }: SamlProvider): Promise<string> {
-  const { generateServiceProviderMetadata } = await import('@node-saml/node-saml')
+  const { generateServiceProviderMetadata } = await import('./packages.ts')
   const certificate = settings.sp_certificate
   return generateServiceProviderMetadata({
     issuer: provider.clientId,

@@ -64,7 +64,7 @@ async function signedInside(encrypted: XmlElement, text: string, { client, key }
 }
 
 async function decrypted(encrypted: XmlElement, key: string): Promise<string> {
-  const { decrypt } = await import('xml-encryption')
+  const { decrypt } = await import('./packages.ts')
   const options = { key, disallowDecryptionWithInsecureAlgorithm: true, warnInsecureAlgorithm: false }
   return promisify<string, Parameters<typeof decrypt>[1], string>(decrypt)(toXml(encrypted), options)
 }
