@@ -243,7 +243,8 @@ export async function userSource(
   const { organisationId, workspaceId } = usage.scope
   const summed = select('l.name AS metadata_value, l.requests, l.cost_pico', 'usage_user_sums', [
     { sql: 'l.organisation_id = ? AND l.place = ?', values: [organisationId, workspaceId ?? everywhere] },
-    eachDayOf(days),
+    // Those of a workspace lie scattered among those of others: reading all in order is faster.
+    workspaceId === null ? eachDayOf(days) : within(days),
   ])
   const ranges = [
     { from: usage.from, until: Math.min(days.from, usage.to + 1) },
