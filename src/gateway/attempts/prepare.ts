@@ -46,7 +46,8 @@ type Fields = Readonly<Record<string, string>>
 
 /** Turns the caller's request into the provider's: host, path, headers, credential. Throws ApiError, `blocked_host` among others. */
 export function prepare(asked: SendRequest): MaybePromise<Prepared> {
-  const request = { ...asked, body: withDeployment(asked) }
+  const body = withDeployment(asked)
+  const request = body === asked.body ? asked : { ...asked, body }
   return settled(originOf(request), (origin) =>
     request.target.secrets === null ? prepareFor(origin, request) : prepareWithSecrets(origin, request, request.target.secrets),
   )
