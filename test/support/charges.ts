@@ -23,6 +23,17 @@ export interface Charged {
 export const chat = (usage: object, more: object = {}) => ({ id: 'x', object: 'chat.completion', choices: [], usage, ...more })
 export const sse = (...events: readonly object[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
 
+/** An answer of Claude, and one run of those that it may be made of. */
+export const run = (model: string, input: number, output: number) => ({
+  type: 'message',
+  model,
+  input_tokens: input,
+  output_tokens: output,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+})
+export const claude = (usage: object) => ({ type: 'message', model: 'claude-opus-4-6', content: [], usage })
+
 /** A conversation of two tokens. */
 export const hello = [{ role: 'user', content: 'hello world' }]
 

@@ -1,14 +1,5 @@
-import { chat, type Charged, hello, sse } from './charges.ts'
+import { chat, type Charged, claude, hello, run, sse } from './charges.ts'
 
-const run = (model: string, input: number, output: number) => ({
-  type: 'message',
-  model,
-  input_tokens: input,
-  output_tokens: output,
-  cache_read_input_tokens: 0,
-  cache_creation_input_tokens: 0,
-})
-const claude = (usage: object) => ({ type: 'message', model: 'claude-opus-4-6', content: [], usage })
 const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 const severalRuns = {
   input_tokens: 10,

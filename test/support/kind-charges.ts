@@ -1,4 +1,4 @@
-import { chat, type Charged, hello, sse } from './charges.ts'
+import { chat, type Charged, claude, hello, run, sse } from './charges.ts'
 
 const gemini = (usageMetadata: object, model: string) => ({
   modelVersion: model,
@@ -45,16 +45,6 @@ const response = (output: readonly object[]) => ({
 })
 const searched = { id: 'ws_1', type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'a "} b' } }
 const opened = { type: 'web_search_call', id: 'ws_2', status: 'completed', action: { type: 'open_page', url: 'https://a.example' } }
-
-const run = (model: string, input: number, output: number) => ({
-  type: 'message',
-  model,
-  input_tokens: input,
-  output_tokens: output,
-  cache_read_input_tokens: 0,
-  cache_creation_input_tokens: 0,
-})
-const claude = (usage: object) => ({ type: 'message', model: 'claude-opus-4-6', content: [], usage })
 
 /** Kinds of tokens and tools that have rates of their own, in the providers' own formats and translated. The amounts are worked out by hand. */
 export const kindCharges: Readonly<Record<string, Charged>> = {
