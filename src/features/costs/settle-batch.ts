@@ -34,7 +34,8 @@ export async function settleBatch(deps: Deps, row: BatchRow): Promise<void> {
   const own = terms.get(termsKey(row.workspace_id, row.provider_slug)) ?? null
   const pricing = { target: source.target, terms: own, prices: deps.catalogue.prices, endpoint: told.endpoint, begunAt: row.begun_ms }
   const cost = await costOf(source, told, pricing)
-  if (cost.state === 'unpriced') throw new ApiError('invalid_request', 'No price is known for the models of its answers.')
+  if (cost.state === 'unpriced')
+    throw new ApiError('invalid_request', 'No price is known for the models of its answers, or they tell no usage.')
   const reason = told.isVideo ? `Video ${row.batch_id}: ${told.status}.` : `Batch ${row.batch_id}: ${told.status}, ${cost.answers} answers.`
   await asSystem(deps.orm, (em) => writeCost(em, row, { cost, reason }))
 }

@@ -1,13 +1,10 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
-import { promptTokens } from '../dialects/neutral/disjoint.ts'
-import { readCounts } from '../dialects/read-counts.ts'
-import { stateOf } from '../prices/state-of.ts'
-import { matchOperation } from '../front/match.ts'
-import { placeOf } from '../metering/region.ts'
+import { type MatchedOperation, matchOperation } from '../front/match.ts'
+import { isBilled, meterBytes } from '../metering/meter.ts'
+import { priceMetered } from '../metering/price-metered.ts'
 import type { PriceSource } from '../prices/price-source.ts'
-import { type CostLine, type CostState, priceUsage } from '../prices/price-usage.ts'
-import { findPrices } from '../prices/resolve.ts'
-import { withSearchFee } from '../prices/search-fee.ts'
+import type { CostLine, CostState } from '../prices/price-usage.ts'
+import { stateOf } from '../prices/state-of.ts'
 import type { IntegrationPrices } from '../prices/terms.ts'
 import type { Target } from '../targets/target.ts'
 
@@ -33,7 +30,7 @@ export interface BatchPricing {
 
 /** Sums answers up as they come, in lines that say what was counted at which rate. */
 export function sumBatch(pricing: BatchPricing): { add(answer: Fields): void; cost(): BatchCost } {
-  const operation = matchOperation('POST', pricing.endpoint.replace(/^\/v1(?=\/)/, '')).name
+  const operation = matchOperation('POST', pricing.endpoint.replace(/^\/v1(?=\/)/, ''))
   const lines = new Map<string, CostLine>()
   const states = new Set<CostState>()
   let amount = 0n
@@ -41,46 +38,38 @@ export function sumBatch(pricing: BatchPricing): { add(answer: Fields): void; co
   let catalogue: string | null = null
   return {
     add(answer) {
-      const body = bodyOf(answer)
-      const usage = isFields(body) ? body['usage'] : null
-      if (!isFields(body) || !isFields(usage)) return
-      const priced = priceAnswer({ usage, model: typeof body['model'] === 'string' ? body['model'] : null, operation }, pricing)
+      const priced = priceAnswer(answer, operation, pricing)
+      if (priced === null) return
+      const { cost, model, found } = priced
       answers += 1
-      states.add(priced.state)
-      amount += priced.amount ?? 0n
-      catalogue ??= priced.catalogue
-      for (const line of priced.lines) addLine(lines, line)
+      states.add(cost.state)
+      amount += cost.amount ?? 0n
+      catalogue ??= found?.catalogue ?? null
+      for (const line of cost.lines) addLine(lines, noteModel(line, model))
     },
     cost: () => ({ state: stateOf([...states]), amount, lines: [...lines.values()], catalogue, answers }),
   }
 }
 
-/** Returns the answer in a line of OpenAI's file or of Anthropic's results; null: the request failed. */
-function bodyOf({ response, result }: Fields): unknown {
-  if (isFields(response)) return response['body']
-  return isFields(result) ? result['message'] : null
+/** Prices an answer as one that came at once, at the rates of batches; null: the request failed, or the provider charges nothing for it. */
+function priceAnswer(line: Fields, operation: MatchedOperation, { target, terms, prices, begunAt }: BatchPricing) {
+  const { status, body } = answerOf(line)
+  if (!isFields(body)) return null
+  const bytes = Buffer.from(JSON.stringify(body))
+  const asked = { operation: operation.name, method: 'POST', provider: target.providerId, json: null, upload: null }
+  const told = { ...meterBytes({ head: bytes, tail: bytes }, null, asked), mode: 'batch' }
+  if (!isBilled(told, status, operation)) return null
+  const model = typeof body['model'] === 'string' ? body['model'] : told.model
+  // The model that was asked stands in a file that is not read: the one that answered has its price.
+  const request = { target: { ...target, model }, terms, prices, json: null, startedAt: begunAt }
+  return { model, ...priceMetered({ ...told, model }, request) }
 }
 
-interface Answered {
-  readonly usage: Fields
-  readonly model: string | null
-  readonly operation: string
-}
-
-function priceAnswer({ usage, model, operation }: Answered, { target, terms, prices, begunAt }: BatchPricing) {
-  const found = findPrices({ provider: target.providerId, answered: model, sent: model, terms }, prices)
-  const counts = withSearchFee(readCounts(usage, { provider: target.providerId, operation })?.counts ?? {}, found, null)
-  const facts = {
-    startedAt: begunAt,
-    mode: 'batch',
-    promptTokens: promptTokens(counts),
-    ...placeOf(target, found),
-    size: null,
-    quality: null,
-    hasTokens: true,
-  }
-  const cost = priceUsage({ counts, facts, reported: null, estimated: false }, found)
-  return { ...cost, catalogue: found?.catalogue ?? null, lines: cost.lines.map((line) => noteModel(line, model)) }
+/** Returns the answer in a line of OpenAI's file or of Anthropic's results; a body that is none: the request failed. */
+function answerOf({ response, result }: Fields): { readonly status: number; readonly body: unknown } {
+  if (isFields(response))
+    return { status: response['status_code'] === undefined ? 200 : Number(response['status_code']), body: response['body'] }
+  return { status: 200, body: isFields(result) ? result['message'] : null }
 }
 
 /** Returns a line that names its model. */

@@ -8,18 +8,14 @@ import type { Task } from '../front/operations.ts'
 import { fillCounts } from '../tokens/estimate-usage.ts'
 import { hasEnded } from '../dialects/answer-marks.ts'
 import type { PriceSource } from '../prices/price-source.ts'
-import { findPrices, type FoundPrices, isRouted, type PriceQuery } from '../prices/resolve.ts'
-import { withSearchFee } from '../prices/search-fee.ts'
 import { isProvisioned, saysProvisioned } from '../prices/terms.ts'
-import type { PriceFacts } from '../prices/rates.ts'
 import { servedModel } from '../targets/azure-deployment.ts'
 import type { Target } from '../targets/target.ts'
 import { type Charge, noCharge } from './charge.ts'
 import type { RequestBody } from '../wire/body.ts'
 import type { HeldUpload } from '../wire/recorded-length.ts'
-import { placeOf } from './region.ts'
-import { priceRuns } from './runs.ts'
-import { meter, type Metered, type MeteredRequest, withCounts } from './meter.ts'
+import { isBilled, meter, type Metered, type MeteredRequest, withCounts } from './meter.ts'
+import { priceMetered } from './price-metered.ts'
 
 /** The facts of the exchange that an attempt belongs to. */
 export interface ChargedExchange {
@@ -42,7 +38,7 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
   const told = ofDeployment(meter(result, request), target)
   const { work } = exchange
   const metered = needsEstimate(told, result, work) && !isRecalled(attempt) ? estimated(told, result, { attempt, work }) : told
-  return exchange.method !== 'GET' && work?.task !== 'token-count' && isBilled(metered, result, exchange.operation)
+  return exchange.method !== 'GET' && work?.task !== 'token-count' && isBilled(metered, result.status, exchange.operation)
     ? priced(metered, { attempt, target }, { exchange, prices })
     : { ...noCharge, metered }
 }
@@ -96,36 +92,19 @@ interface Targeted {
   readonly target: Target
 }
 
-function priced(metered: Metered, { attempt, target }: Targeted, { exchange, prices }: ChargeContext): Charge {
+function priced(told: Metered, { attempt, target }: Targeted, { exchange, prices }: ChargeContext): Charge {
   const terms = target.view?.prices ?? null
-  const query = { provider: target.providerId, answered: metered.model, sent: target.model, terms }
-  const found = findPrices(query, prices)
-  const facts = factsOf(metered, placeOf(target, found), exchange)
-  const charged = withFees(metered, { query, found, json: attempt.body?.json })
-  const { counts, reported, estimated: isEstimate, raw } = charged
-  const cost = priceRuns({ counts, facts, reported, estimated: isEstimate, raw }, { query, found, prices })
+  const request = { target, terms, prices, json: attempt.body?.json, startedAt: exchange.receivedAt }
+  const { metered, facts, found, cost } = priceMetered(told, request)
   const recalled = isRecalled(attempt)
   return {
-    metered: charged,
+    metered,
     pricedModel: found?.model ?? null,
     catalogue: found?.catalogue ?? null,
     facts,
     cost: recalled || isPaidAhead(target, metered.raw) ? notCharged : cost,
     saved: recalled ? cost.amount : null,
   }
-}
-
-interface Fees {
-  readonly query: PriceQuery
-  readonly found: FoundPrices | null
-  readonly json: unknown
-}
-
-/** Counts what is charged for a request beside what its answer tells. Nearly every request stays as it is. */
-function withFees(metered: Metered, { query, found, json }: Fees): Metered {
-  const routed = isRouted(query) ? { ...metered.counts, routing: metered.promptTokens } : metered.counts
-  const counts = withSearchFee(routed, found, json)
-  return counts === metered.counts ? metered : { ...metered, counts }
 }
 
 /** Returns true if what answered is provisioned throughput, which the caller leaves out of the costs. */
@@ -154,24 +133,3 @@ function uploadOf({ bytes, watched, kind }: RequestBody): HeldUpload | null {
     ? null
     : { head: bytes.subarray(0, heldEnds), tail: bytes.subarray(-heldEnds), size: bytes.length }
 }
-
-/** Returns true if a provider may charge for the answer. Of operations that Gatehouse does not know those that tell usage are charged. */
-function isBilled({ counts }: Metered, { status }: ChargedAnswer, { spec }: MatchedOperation): boolean {
-  return hasAny(counts) || (status < 400 && status >= 200 && spec?.leavesNothing === true)
-}
-
-function hasAny(counts: Metered['counts']): boolean {
-  for (const _ in counts) return true
-  return false
-}
-
-const factsOf = (metered: Metered, place: Pick<PriceFacts, 'geo' | 'region'>, exchange: ChargedExchange): PriceFacts => ({
-  startedAt: exchange.receivedAt,
-  mode: metered.mode,
-  promptTokens: metered.promptTokens,
-  geo: metered.geo ?? place.geo,
-  region: place.region,
-  size: metered.size,
-  quality: metered.quality,
-  hasTokens: metered.hasTokens,
-})

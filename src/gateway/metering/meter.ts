@@ -1,5 +1,6 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
 import type { RelayResult } from '../answers/relay.ts'
+import type { MatchedOperation } from '../front/match.ts'
 import { type Counts, isDimension, sumCounts } from '../dialects/neutral/counts.ts'
 import { disjointCounts, outputTokens, promptTokens } from '../dialects/neutral/disjoint.ts'
 import { noUsage, plainUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
@@ -45,7 +46,11 @@ export interface Metered extends ServedFacts {
 /** Reads what an answer used, whatever its status: some failures are charged. Never throws: metering may fail, the exchange may not. */
 export function meter({ capture, encoding, counted }: MeteredAnswer, request: MeteredRequest): Metered {
   const head = capture.plain(encoding)
-  const bytes = { head, tail: encoding === undefined ? capture.tail() : head }
+  return meterBytes({ head, tail: encoding === undefined ? capture.tail() : head }, counted, request)
+}
+
+/** Reads what an answer used from its bytes, and from what its translation counted; null: it was not translated. */
+export function meterBytes(bytes: Bytes, counted: TokenUsage | null, request: MeteredRequest): Metered {
   const json = isFields(request.json) ? request.json : noFields
   const scanned = scanUsage(bytes.head, bytes.tail)
   const raw = toldIn(counted, scanned)
@@ -89,6 +94,11 @@ function translatedCounts(counted: TokenUsage): ReturnType<typeof countsOf> {
   const { counts, inconsistent } = disjointCounts(counted)
   const runs = runsOf(counted.own)
   return { counts: runs === null ? counts : sumOfRuns(runs), inconsistent, estimated: false, hasTokens: true }
+}
+
+/** Returns true if a provider may charge for an answer. Of operations that Gatehouse does not know those that tell usage are charged. */
+export function isBilled({ counts }: Metered, status: number, { spec }: MatchedOperation): boolean {
+  return hasAny(counts) || (status < 400 && status >= 200 && spec?.leavesNothing === true)
 }
 
 /** Returns what an answer used with counts that an estimate filled. */

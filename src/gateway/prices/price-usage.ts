@@ -66,8 +66,8 @@ export function priceUsage(usage: PricedUsage, prices: ModelPrices | null): Cost
   if (usage.reported !== null) return reportedCost(usage.reported)
   const used = namesOf(usage.counts)
   const period = prices === null ? null : periodAt(prices.entry, usage.facts.startedAt)
+  if (prices?.entry.free === true) return stated([], [], usage)
   if (prices === null || period === null || used.length === 0) return { state: 'unpriced', amount: null, lines: [], unpriced: used }
-  if (prices.entry.free === true) return stated([], [], usage)
   const holding = holdingRates(period, usage.facts)
   const pricing = { usage, prices, period, holding, hasMode: hasRatesFor(period, usage.facts.mode), notes: [] }
   // Made with their length known, because a list that grows takes room for seventeen.

@@ -16,7 +16,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 const withinMs = 15_000
 /** The batches of the provider, by id: how they answer, and the lines of their files. */
-const batches = new Map<string, { status: string; lines: readonly unknown[]; fileStatus: number }>()
+const batches = new Map<string, { status: string; lines: readonly unknown[]; fileStatus: number; endpoint?: string }>()
 
 const line = (model: string, usage: Fields): Fields => ({
   custom_id: 'x',
@@ -88,7 +88,7 @@ function answerOf(method: string, path: string) {
       id,
       object: 'batch',
       status: held.status,
-      endpoint: '/v1/chat/completions',
+      endpoint: held.endpoint ?? '/v1/chat/completions',
       output_file_id: ended && held.lines.length > 0 ? `file-${id}` : null,
       usage: ended ? { input_tokens: 301_100, output_tokens: 1210, total_tokens: 302_310 } : null,
       model: 'gpt-5.4',
@@ -192,7 +192,7 @@ async function look(): Promise<void> {
   await settleBatches.run(control.started.deps)
 }
 
-const end = (id: string, told: Partial<{ status: string; lines: readonly unknown[]; fileStatus: number }> = {}) =>
+const end = (id: string, told: Partial<{ status: string; lines: readonly unknown[]; fileStatus: number; endpoint: string }> = {}) =>
   batches.set(id, { status: 'completed', lines, fileStatus: 200, ...told })
 
 async function costOf(batch: string): Promise<Fields & { readonly adjustments: readonly Fields[] }> {
@@ -262,6 +262,104 @@ test.serial('a batch of messages at Anthropic is charged in the same way, its ca
   t.is(refused.status, 412)
 })
 
+const item = (type: string, id: string, more: object = {}) => ({ type, id, status: 'completed', ...more })
+const searched = {
+  object: 'response',
+  model: 'gpt-5-2025-08-07',
+  output: [
+    item('web_search_call', 'ws_1', { action: { type: 'search', query: 'a' } }),
+    item('web_search_call', 'ws_2', { action: { type: 'open_page', url: 'https://a' } }),
+    item('web_search_call', 'ws_3', { action: { type: 'search', query: 'the "usage": {"input_tokens": 9}' } }),
+    item('file_search_call', 'fs_1', { queries: ['a'] }),
+  ],
+  usage: {
+    input_tokens: 1000,
+    input_tokens_details: { cached_tokens: 400 },
+    output_tokens: 100,
+    total_tokens: 1100,
+  },
+}
+const bodyLine = (body: object): Fields => ({ custom_id: 'x', response: { status_code: 200, body }, error: null })
+const ran = (model: string, input_tokens: number, output_tokens: number) => ({ type: 'message', model, input_tokens, output_tokens })
+
+/** Answers whose cost no count of tokens tells alone, with the amounts of each worked out by hand from the price list. */
+const charged: Readonly<
+  Record<
+    string,
+    { endpoint?: string; lines: readonly unknown[]; amount: string; state?: string; by?: Beginning; models?: readonly string[] }
+  >
+> = {
+  // 600 x 625,000 + 400 x 62,500 + 100 x 5,000,000, two searches of $0.01 that no batch makes cheaper, and one among files of $0.0025
+  'searches of a response in the web and among files': {
+    endpoint: '/v1/responses',
+    lines: [bodyLine(searched)],
+    amount: '23400000000',
+  },
+  // 100 x 1,250,000 + 10 x 5,000,000 + $0.025
+  'the fee of a chat model that always searches': {
+    lines: [line('gpt-4o-search-preview-2025-03-11', usageOf(100, 0, 10))],
+    amount: '25175000000',
+  },
+  // 40 x 5,000,000 + 10 x 2,500,000 + 1,000 x 20,000,000
+  'pictures, by the kinds of their tokens': {
+    endpoint: '/v1/images/generations',
+    lines: [
+      bodyLine({
+        created: 1,
+        model: 'gpt-image-1',
+        data: [{ b64_json: 'x' }],
+        usage: { input_tokens: 50, input_tokens_details: { text_tokens: 10, image_tokens: 40 }, output_tokens: 1000, total_tokens: 1050 },
+      }),
+    ],
+    amount: '20225000000',
+  },
+  'what a provider judges for nothing': {
+    endpoint: '/v1/moderations',
+    lines: [bodyLine({ id: 'modr-1', model: 'omni-moderation-latest', results: [] })],
+    amount: '0',
+  },
+  // 100 x 1,250,000: the answer without usage cost something too, and nobody knows what
+  'an answer that tells no usage beside one that does': {
+    lines: [line('gpt-4o', usageOf(100, 0, 0)), bodyLine({ object: 'chat.completion', model: 'gpt-4o', choices: [] })],
+    amount: '125000000',
+    state: 'partly_priced',
+  },
+  // 100 x 1,500,000 + 7 x 7,500,000 by Sonnet, 10 x 2,500,000 + 20 x 12,500,000 by Opus, and a search of $0.01; the blocked run is free
+  'an answer of Claude that several models made (PR #39294)': {
+    by: batchOfMessages,
+    lines: [
+      said('claude-opus-4-6', {
+        input_tokens: 10,
+        output_tokens: 20,
+        server_tool_use: { web_search_requests: 1 },
+        iterations: [ran('claude-sonnet-4-5', 100, 7), ran('claude-sonnet-4-5', 900, 0), ran('claude-opus-4-6', 10, 20)],
+      }),
+    ],
+    amount: '10477500000',
+    models: ['by claude-sonnet-4-5'],
+  },
+  // 100 x 2,500,000 x 1.1 + 10 x 12,500,000 x 1.1
+  'a place that Claude names in its usage': {
+    by: batchOfMessages,
+    lines: [said('claude-opus-4-6', { input_tokens: 100, output_tokens: 10, inference_geo: 'us' })],
+    amount: '412500000',
+  },
+}
+
+for (const [name, { by, lines: told, endpoint, amount, state = 'priced', models = [] }] of Object.entries(charged))
+  test.serial(`an answer in a batch is charged as one that came at once: ${name}`, async (t) => {
+    const id = await begin(await keyWith(budget({})), by)
+    end(id, { lines: told, ...(endpoint !== undefined && { endpoint }), ...(by !== undefined && { status: 'ended' }) })
+    await look()
+    const row = await rowOf(id)
+    t.like(row, { state: 'settled', fault: null })
+    const { adjustments, total_pico_usd } = await costOf(id)
+    t.is(total_pico_usd, amount)
+    t.is(adjustments[0]?.['state'], state)
+    const notes = JSON.stringify(adjustments[0]?.['lines'])
+    for (const model of models) t.true(notes.includes(model), notes)
+  })
+
 test.serial('what a batch cost counts against the budget of its key, and the doctor agrees', async (t) => {
   const key = await keyWith(budget({}))
   const id = await begin(key)
@@ -320,6 +418,7 @@ const faults: Readonly<Record<string, { told: Parameters<typeof end>[1]; fault: 
     fault: /1 lines of the file of answers cannot be read/,
   },
   'a model without a price': { told: { lines: [line('nobody-knows', usageOf(1, 0, 1))] }, fault: /No price is known/ },
+  'an answer without usage': { told: { lines: [bodyLine({ model: 'gpt-4o', choices: [] })] }, fault: /or they tell no usage/ },
 }
 
 for (const [name, { told, fault }] of Object.entries(faults))

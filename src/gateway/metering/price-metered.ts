@@ -1,0 +1,66 @@
+import type { Cost } from '../prices/price-usage.ts'
+import type { PriceSource } from '../prices/price-source.ts'
+import type { PriceFacts } from '../prices/rates.ts'
+import { findPrices, type FoundPrices, isRouted, type PriceQuery } from '../prices/resolve.ts'
+import { withSearchFee } from '../prices/search-fee.ts'
+import type { IntegrationPrices } from '../prices/terms.ts'
+import type { Target } from '../targets/target.ts'
+import type { Metered } from './meter.ts'
+import { placeOf } from './region.ts'
+import { priceRuns } from './runs.ts'
+
+/** The request behind an answer, as far as its price depends on it. */
+export interface PricedRequest {
+  readonly target: Target
+  readonly terms: IntegrationPrices | null
+  readonly prices: PriceSource
+  /** Its parsed body; undefined: it is no JSON, or not known. */
+  readonly json: unknown
+  /** Epoch milliseconds: the prices of then count. */
+  readonly startedAt: number
+}
+
+/** The cost of an answer, with what it was worked out from. */
+export interface PricedAnswer {
+  /** With what is charged beside what the answer tells. */
+  readonly metered: Metered
+  readonly facts: PriceFacts
+  /** Null: no list knows the model. */
+  readonly found: FoundPrices | null
+  readonly cost: Cost
+}
+
+/** Prices what an answer used, whether it came at once or in the file of a batch. */
+export function priceMetered(told: Metered, { target, terms, prices, json, startedAt }: PricedRequest): PricedAnswer {
+  const query = { provider: target.providerId, answered: told.model, sent: target.model, terms }
+  const found = findPrices(query, prices)
+  const facts = factsOf(told, placeOf(target, found), startedAt)
+  const metered = withFees(told, { query, found, json })
+  const { counts, reported, estimated, raw } = metered
+  const cost = priceRuns({ counts, facts, reported, estimated, raw }, { query, found, prices })
+  return { metered, facts, found, cost }
+}
+
+interface Fees {
+  readonly query: PriceQuery
+  readonly found: FoundPrices | null
+  readonly json: unknown
+}
+
+/** Counts what is charged for a request beside what its answer tells. Nearly every request stays as it is. */
+function withFees(metered: Metered, { query, found, json }: Fees): Metered {
+  const routed = isRouted(query) ? { ...metered.counts, routing: metered.promptTokens } : metered.counts
+  const counts = withSearchFee(routed, found, json)
+  return counts === metered.counts ? metered : { ...metered, counts }
+}
+
+const factsOf = (metered: Metered, place: Pick<PriceFacts, 'geo' | 'region'>, startedAt: number): PriceFacts => ({
+  startedAt,
+  mode: metered.mode,
+  promptTokens: metered.promptTokens,
+  geo: metered.geo ?? place.geo,
+  region: place.region,
+  size: metered.size,
+  quality: metered.quality,
+  hasTokens: metered.hasTokens,
+})
