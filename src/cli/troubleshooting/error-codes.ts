@@ -25,7 +25,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   unsupported_operation: {
     means: 'The endpoint does not exist for this provider, or the protocol is not supported.',
-    fix: 'Use an endpoint that the provider has; `/docs` lists those that Gatehouse knows.',
+    fix: 'Ask a provider that the message lists, or use an endpoint that this one has. A custom host gets every path as it is.',
   },
   AB01: {
     means: 'A body, a path or a query of the control plane is not valid. `param` names the field.',

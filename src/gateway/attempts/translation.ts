@@ -76,9 +76,8 @@ export function translateCall(aimed: AimedCall, options: TranslationOptions): Tr
 }
 
 /** Refuses a conversation at a path of Google's clients, which is no operation, where the target surely has none. */
-function refuseForeignPath({ call, target }: AimedCall, { operation, dialect }: AskedOfCall): void {
-  if (call.operation.name === 'proxy' && cannotBeAsked(target, { task: 'conversation', dialect }))
-    refuseOperation(target.providerId, operation)
+function refuseForeignPath({ call, target }: AimedCall, { operation }: AskedOfCall): void {
+  if (call.operation.name === 'proxy' && cannotBeAsked(target, { task: 'conversation' })) refuseOperation(target, operation)
 }
 
 interface AskedAndServed {

@@ -1,5 +1,4 @@
 import { ApiError } from '../../lib/errors.ts'
-import type { DialectId } from '../dialects/dialect.ts'
 import type { MatchedOperation } from '../front/match.ts'
 import type { Task } from '../front/operations.ts'
 import type { Provider, Spoken } from './provider.ts'
@@ -51,34 +50,21 @@ export function spokenAt(provider: Provider, operation: MatchedOperation['name']
 /** APIs that have paths like ours only where they serve them; a path of any other may well be its own. */
 const foreignApis = new Set<string>(['google', 'vertex', 'bedrock', 'cohere', 'oracle'])
 
-/** The dialects of OpenAI's own API. Who speaks as OpenAI does may have more of its paths than a row tells, and none of other APIs. */
-const dialectsOfOpenai: ReadonlySet<DialectId> = new Set<DialectId>([
-  'openai-chat',
-  'completions',
-  'openai-responses',
-  'openai-platform',
-  'embeddings',
-  'images',
-  'audio',
-  'moderations',
-])
-
 /** A path of ours, by the work for which it asks. */
 export interface AskedByPath {
-  readonly task?: Task
-  readonly dialect: DialectId
+  readonly task: Task | undefined
   /** True if the host is the caller's or the operator's own, of which the catalogue knows nothing. */
   readonly atOwnHost: boolean
 }
 
 /**
- * Returns true if a path like ours is not the provider's: of Anthropic, and of those that have offers of their own, as far as models are run;
- * of those that speak as OpenAI does, what is not OpenAI's.
+ * Returns true if a path like ours is not the provider's. At its own host a row says all of OpenAI's paths that a provider has, and who does
+ * not speak as OpenAI does runs no model by them. Of a host that somebody gave a row says nothing, unless the provider has an API of its own.
  */
-export function lacksPath({ api, offers }: Provider, { task, dialect, atOwnHost }: AskedByPath): boolean {
+export function lacksPath({ api, offers }: Provider, { task, atOwnHost }: AskedByPath): boolean {
   if (foreignApis.has(api)) return true
-  if (api === 'openai') return !atOwnHost && !dialectsOfOpenai.has(dialect)
-  return task !== undefined && (api === 'anthropic' || (api === 'other' && offers !== undefined))
+  if (api === 'openai') return !atOwnHost
+  return task !== undefined && (api === 'anthropic' || offers !== undefined || !atOwnHost)
 }
 
 /** Returns true if it is a field of the credential that names the host. */

@@ -90,8 +90,8 @@ function withQuirks(body: RequestBody, { provider: { quirks } }: Target): Reques
 
 /** Refuses an operation that a provider surely does not have. */
 function assertServed(target: Target, { name, spec }: MatchedOperation): void {
-  const { provider, providerId, model } = target
+  const { provider, model } = target
   if (name === 'proxy' || spec === null || spokenAt(provider, name) !== null || !cannotBeAsked(target, spec)) return
   if (spec.task === 'token-count' || translates(provider, { operation: name, model })) return
-  refuseOperation(providerId, name)
+  refuseOperation(target, name)
 }

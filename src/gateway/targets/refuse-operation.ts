@@ -1,24 +1,33 @@
 import { ApiError } from '../../lib/errors.ts'
-import { type Operation, operations, type Task } from '../front/operations.ts'
-import { type AskedByPath, isAtGivenHost, lacksPath } from '../providers/endpoint.ts'
+import { type Operation, operations, type OperationSpec, type Task } from '../front/operations.ts'
+import { isAtGivenHost, lacksPath } from '../providers/endpoint.ts'
 import { doersOf, speakersOf } from '../providers/serving.ts'
 import type { Target } from './target.ts'
 
 /** Returns true if what is asked for by a path of ours surely has no such path at a target. */
-export const cannotBeAsked = ({ provider, customHost, credential }: Target, asked: Pick<AskedByPath, 'task' | 'dialect'>): boolean =>
-  lacksPath(provider, { ...asked, atOwnHost: customHost !== null || isAtGivenHost(provider, credential.fields) })
+export const cannotBeAsked = ({ provider, customHost, credential }: Target, { task }: { readonly task?: Task }): boolean =>
+  lacksPath(provider, { task, atOwnHost: customHost !== null || isAtGivenHost(provider, credential.fields) })
 
 /** Throws `unsupported_operation`, which names the operation, the provider, and who serves it. */
-export const refuseOperation = (providerId: string, operation: Operation): never =>
-  refuse(providerId, operations[operation].path, speakersOf(operation))
+export function refuseOperation(target: Target, operation: Operation): never {
+  const { path, task }: OperationSpec = operations[operation]
+  return refuse(target, { path, task, able: speakersOf(operation) })
+}
 
 /** The same for a task that has a path and is no operation. */
-export const refuseTask = (providerId: string, path: string, task: Task): never => refuse(providerId, path, doersOf(task))
+export const refuseTask = (target: Target, path: string, task: Task): never => refuse(target, { path, task, able: doersOf(task) })
 
-function refuse(providerId: string, path: string, able: readonly string[]): never {
+interface Refused {
+  readonly path: string
+  readonly task: Task | undefined
+  readonly able: readonly string[]
+}
+
+function refuse({ provider, providerId }: Target, { path, task, able }: Refused): never {
+  const elsewhere = lacksPath(provider, { task, atOwnHost: true }) ? '' : ' A custom host gets every path as it is.'
   throw new ApiError(
     'unsupported_operation',
-    `${providerId} does not serve ${path}, and Gatehouse cannot translate such requests to its format. ${whoCan(able)} Or call the provider's own endpoint by its path.`,
+    `${providerId} does not serve ${path}, and Gatehouse cannot translate such requests to its format. ${whoCan(able)} Or call the provider's own endpoint by its path.${elsewhere}`,
     { param: 'x-service-provider' },
   )
 }

@@ -273,5 +273,5 @@ test.serial('a provider that makes no vectors is a 400 that names those that do'
   })
   t.is(response.status, 400)
   const { error } = (await response.json()) as { error: { message: string } }
-  t.regex(error.message, /anthropic does not serve \/embeddings.*These do: .*jina.* and \d+ more/)
+  t.regex(error.message, /anthropic does not serve \/embeddings.*These do: openai, 302ai, .* and \d+ more/)
 })

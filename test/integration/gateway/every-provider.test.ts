@@ -1,15 +1,17 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { type Operation, operations, type OperationSpec } from '../../../src/gateway/front/operations.ts'
 import { findProvider, providers } from '../../../src/gateway/providers/catalog.ts'
 import { speakersOf } from '../../../src/gateway/providers/serving.ts'
+import type { ProviderView } from '../../../src/gateway/ports.ts'
 import { oracleCredential } from '../../support/dialects/oracle-credential.ts'
 import { json } from '../../support/dialects/strict.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
 /**
- * Every operation at every row of the catalogue, at a host of one's own. It reaches those that serve it. Of the others, those whose paths are
- * surely not OpenAI's are a 400 that names both and lists who can; all else is passed through, byte for byte, since such a host may have more.
+ * Every operation at every row of the catalogue. At a host of one's own it reaches those that serve it; of the others, those whose paths are
+ * surely not OpenAI's are a 400 that names both and lists who can, and all else is passed through, byte for byte, since such a host may have
+ * more. At a provider's own host who does not serve it is a 400.
  */
 let cloud: Emulator
 let bed: GatewayBed
@@ -26,12 +28,13 @@ const fields: Readonly<Record<string, string>> = {
 
 test.before(async () => {
   cloud = await startEmulator()
-  const views = Object.keys(providers).map((provider) => {
+  const views = Object.keys(providers).map((provider): [string, Partial<ProviderView>] => {
     const credential =
       provider === 'oracle' ? oracleCredential() : { key: provider === 'bedrock' || provider === 'sagemaker' ? null : 'k', fields }
     return [provider, { provider, customHost: cloud.origin, credential }]
   })
-  bed = await startGateway({ providers: Object.fromEntries(views) })
+  const hosted = views.map(([provider, view]) => [`${provider}-itself`, { ...view, customHost: null }])
+  bed = await startGateway({ providers: Object.fromEntries([...views, ...hosted]) })
 })
 test.after.always(async () => {
   await bed?.stop()
@@ -80,7 +83,7 @@ function bodyOf(operation: Operation, model: string): string | FormData | null {
   return data
 }
 
-async function ask(provider: string, operation: Operation) {
+async function ask(provider: string, operation: Operation, slug = provider) {
   const { method, path } = operations[operation]
   const model = models[provider]?.[operation] ?? models[provider]?.all ?? 'a-model'
   const body = bodyOf(operation, model)
@@ -88,7 +91,7 @@ async function ask(provider: string, operation: Operation) {
     method,
     headers: {
       'x-service-api-key': workspaceKey,
-      'x-service-provider': `@${provider}`,
+      'x-service-provider': `@${slug}`,
       ...(typeof body === 'string' && { 'content-type': 'application/json' }),
     },
     body,
@@ -134,9 +137,45 @@ for (const operation of asked)
         t.is(cloud.requests.at(-1)?.url.split('?', 1)[0], operations[operation].path.replaceAll(/\{\w+\}/g, 'x_1'), provider)
         continue
       }
-      t.is(status, 400, `${provider}: ${body}`)
-      const { error } = JSON.parse(body) as { error: { code?: string; message: string } }
-      t.true(error.message.includes(`${provider} does not serve ${operations[operation].path}`), body)
-      t.true(error.message.includes(`These do: ${[...able].slice(0, 12).join(', ')}`), body)
+      namesBoth(t, { provider, operation, able, status, body })
     }
   })
+
+interface Refusal {
+  readonly provider: string
+  readonly operation: Operation
+  readonly able: ReadonlySet<string>
+  readonly status: number
+  readonly body: string
+}
+
+function namesBoth(t: ExecutionContext, { provider, operation, able, status, body }: Refusal): void {
+  t.is(status, 400, `${provider}: ${body}`)
+  const { error } = JSON.parse(body) as { error: { code?: string; message: string } }
+  t.true(error.message.includes(`${provider} does not serve ${operations[operation].path}`), body)
+  t.true(error.message.includes(`These do: ${[...able].slice(0, 12).join(', ')}`), body)
+}
+
+/** Rows without a host, or with one that a credential names, tell nothing of what is there. */
+const ownHosts = Object.keys(providers).filter((provider) => findProvider(provider)?.baseUrl?.startsWith('{') === false)
+
+/** Paths that run no model may be the provider's own, unless it speaks as OpenAI does. */
+const mayHaveIts = (provider: string, operation: Operation): boolean => {
+  const { task }: OperationSpec = operations[operation]
+  return task === undefined && ['anthropic', 'other'].includes(findProvider(provider)?.api ?? 'other')
+}
+
+for (const operation of asked)
+  test.serial(`${operation}: at its own host each provider that does not serve it is a 400`, async (t) => {
+    const able = new Set(speakersOf(operation))
+    const unable = ownHosts.filter((id) => !able.has(id) && !servesLater(id, operation) && !mayHaveIts(id, operation))
+    for (const provider of unable) namesBoth(t, { provider, operation, able, ...(await ask(provider, operation, `${provider}-itself`)) })
+    t.true(ownHosts.length > 60)
+  })
+
+test.serial('what a provider that speaks as OpenAI does cannot do tells of custom hosts, which get every path', async (t) => {
+  const { body } = await ask('deepseek', 'embed', 'deepseek-itself')
+  t.regex(body, /A custom host gets every path as it is\./)
+  const { body: ofGoogle } = await ask('google', 'moderate', 'google-itself')
+  t.notRegex(ofGoogle, /custom host/)
+})

@@ -50,7 +50,7 @@ test.serial('moderations: an image is refused by its place, and a provider that 
   for (const provider of ['@claude', '@gemini']) {
     const error = await t.throwsAsync(openai(provider).moderations.create({ input: 'x' }), { instanceOf: OpenAI.BadRequestError })
     t.is(error?.code, 'unsupported_operation')
-    t.regex(error?.message ?? '', /does not serve \/moderations.*These do: openai, mistral-ai\./)
+    t.regex(error?.message ?? '', /does not serve \/moderations.*These do: openai, 302ai, mistral-ai, zhipu\./)
   }
   t.is(cloud.requests.length, 0)
 })

@@ -1,12 +1,19 @@
 import { noAuth, type Offer, type Provider, type Quirks, type Spoken } from '../provider.ts'
 import {
   at,
+  batches,
   chat,
+  codeCompletions,
   completions,
   embeddings,
   everything,
   files,
+  finetunes,
+  imageEdits,
   images,
+  imageVariations,
+  keptResponses,
+  moderations,
   openai,
   responses,
   speech,
@@ -28,6 +35,9 @@ const rerank = (path: string): Offer => ({ task: 'rerank', dialect: 'cohere', pa
 const reasoningContent = { reasoningField: 'reasoning_content' } as const
 const reasoning = { reasoningField: 'reasoning' } as const
 
+/** The operations that resellers of many vendors pass on: docs of 302.AI and of CometAPI. */
+const resold = [...chat, ...embeddings, ...images, ...imageEdits, ...speech, ...transcriptions, ...translations]
+
 const huggingfaceModel = '/hf-inference/models/{+model}'
 
 /** Providers that take and answer the OpenAI shape; a row says what each serves and how it differs. */
@@ -39,39 +49,62 @@ export const openaiCompatible = {
     // platform.openai.com/docs/api-reference/chat: reasoning models refuse max_tokens, and take the role developer.
     traits: { cap: 'max_completion_tokens', developerRole: true },
   }),
-  '302ai': v1('https://api.302.ai', chat, { offers: [rerank('/v1/rerank')] }),
-  aibadgr: openai('https://aibadgr.com/api/v1', chat),
+  '302ai': v1('https://api.302.ai', [...resold, ...moderations], { offers: [rerank('/v1/rerank')] }),
+  aibadgr: openai('https://aibadgr.com/api/v1', [...chat, ...embeddings]),
   anyscale: openai('https://api.endpoints.anyscale.com/v1', [...chat, ...completions, ...embeddings]),
-  // inference-docs.cerebras.ai/api-reference/chat-completions: penalties and logit_bias give a 400.
-  cerebras: openai('https://api.cerebras.ai/v1', chat, {
+  // inference-docs.cerebras.ai/api-reference: of chats, penalties and logit_bias give a 400.
+  cerebras: openai('https://api.cerebras.ai/v1', [...chat, ...completions, ...files, ...batches], {
     quirks: { drop: ['frequency_penalty', 'presence_penalty', 'logit_bias'] },
     traits: { cap: 'max_completion_tokens', ...reasoning },
   }),
-  cometapi: openai('https://api.cometapi.com/v1', [...chat, ...embeddings]),
-  dashscope: openai('https://dashscope-intl.aliyuncs.com/compatible-mode/v1', [...chat, ...embeddings], {
-    quirks: { ...maxTokens, drop: ['frequency_penalty'] },
-    traits: reasoningContent,
-  }),
+  cometapi: openai('https://api.cometapi.com/v1', resold),
+  // help.aliyun.com/model-studio: models for code alone fill in texts.
+  dashscope: openai(
+    'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    [...chat, ...codeCompletions, ...embeddings, ...files, ...batches],
+    { quirks: { ...maxTokens, drop: ['frequency_penalty'] }, traits: reasoningContent },
+  ),
   deepbricks: openai('https://api.deepbricks.ai/v1', [...chat, ...images]),
-  deepinfra: openai('https://api.deepinfra.com/v1/openai', chat, { quirks: maxTokens, traits: reasoningContent }),
+  // docs.deepinfra.com: all of OpenAI's paths that run models, and batches.
+  deepinfra: openai(
+    'https://api.deepinfra.com/v1/openai',
+    [
+      ...chat,
+      ...completions,
+      ...embeddings,
+      ...images,
+      ...imageEdits,
+      ...imageVariations,
+      ...speech,
+      ...transcriptions,
+      ...translations,
+      ...files,
+      ...batches,
+    ],
+    { quirks: maxTokens, traits: reasoningContent },
+  ),
   // api-docs.deepseek.com/api/create-completion: a text is filled in by completions of the beta.
   deepseek: v1('https://api.deepseek.com', chat, {
     quirks: maxTokens,
     traits: reasoningContent,
     offers: [{ task: 'completion', dialect: 'completions', path: '/beta/completions' }],
   }),
-  'featherless-ai': openai('https://api.featherless.ai/v1', [...chat, ...completions]),
-  // Images have their own shapes and hosts, fine-tunes and files their own dataset API: pass-through.
-  'fireworks-ai': openai('https://api.fireworks.ai/inference/v1', [...chat, ...completions, ...embeddings], {
-    fields: { fireworks_account_id: '' },
-    traits: reasoningContent,
-    offers: [rerank('/rerank')],
-  }),
+  'featherless-ai': openai('https://api.featherless.ai/v1', [...chat, ...completions, ...embeddings]),
+  // Images, batches, fine-tunes and files have their own paths, shapes and hosts: pass-through.
+  'fireworks-ai': openai(
+    'https://api.fireworks.ai/inference/v1',
+    [...chat, ...completions, ...embeddings, ...transcriptions, ...translations, ...keptResponses],
+    { fields: { fireworks_account_id: '' }, traits: reasoningContent, offers: [rerank('/rerank')] },
+  ),
   // console.groq.com/docs/openai: logprobs, logit_bias and top_logprobs give a 400.
-  groq: openai('https://api.groq.com/openai/v1', [...chat, ...speech, ...transcriptions, ...translations], {
-    quirks: { drop: ['logit_bias', 'logprobs', 'top_logprobs'] },
-    traits: { cap: 'max_completion_tokens', ...reasoning },
-  }),
+  groq: openai(
+    'https://api.groq.com/openai/v1',
+    [...chat, ...speech, ...transcriptions, ...translations, ...files, ...batches, ...finetunes],
+    {
+      quirks: { drop: ['logit_bias', 'logprobs', 'top_logprobs'] },
+      traits: { cap: 'max_completion_tokens', ...reasoning },
+    },
+  ),
   // huggingface.co/docs/inference-providers: the router takes chats for all of its providers; what Hugging Face itself runs has the model
   // in its path. A dedicated endpoint serves one model, so its paths name none.
   huggingface: openai('https://router.huggingface.co', [...at(chat, '/v1'), ...at(completions, `${huggingfaceModel}/v1`)], {
@@ -94,23 +127,23 @@ export const openaiCompatible = {
       { task: 'transcription', dialect: 'audio', path: huggingfaceModel, traits: { form: 'huggingface' } },
     ],
   }),
-  // Images have their own shape: pass-through.
+  // Images and audio have their own paths: pass-through.
   hyperbolic: v1('https://api.hyperbolic.xyz', chat),
-  'inference-net': openai('https://api.inference.net/v1', chat),
-  iointelligence: openai('https://api.intelligence.io.solutions/api/v1', [...chat, ...embeddings, ...responses]),
+  'inference-net': openai('https://api.inference.net/v1', [...chat, ...embeddings]),
+  iointelligence: openai('https://api.intelligence.io.solutions/api/v1', [...chat, ...embeddings, ...responses, ...transcriptions]),
   jina: openai('https://api.jina.ai/v1', embeddings, {
     traits: { form: 'jina' },
     offers: [{ task: 'rerank', dialect: 'cohere', path: '/rerank' }],
   }),
-  'kluster-ai': openai('https://api.kluster.ai/v1', [...chat, ...embeddings, ...files]),
+  'kluster-ai': openai('https://api.kluster.ai/v1', [...chat, ...embeddings, ...files, ...batches]),
   krutrim: openai('https://cloud.olakrutrim.com/v1', chat),
   lambda: openai('https://api.lambdalabs.com/v1', [...chat, ...completions]),
-  'lemonfox-ai': openai('https://api.lemonfox.ai/v1', [...chat, ...images, ...transcriptions]),
+  'lemonfox-ai': openai('https://api.lemonfox.ai/v1', [...chat, ...images, ...speech, ...transcriptions, ...translations]),
   lepton: openai('https://api.lepton.ai', at([...chat, ...completions, ...transcriptions], '/api/v1')),
-  lingyi: v1('https://api.lingyiwanwu.com', chat),
+  lingyi: v1('https://api.lingyiwanwu.com', [...chat, ...embeddings]),
   matterai: openai('https://api.matterai.so/v1', chat),
   // docs.mistral.ai/api: random_seed and max_tokens; temperature from 0 to 1.5; unknown fields give a 422; usage comes unasked.
-  'mistral-ai': openai('https://api.mistral.ai/v1', [...chat, ...embeddings, ...transcriptions], {
+  'mistral-ai': openai('https://api.mistral.ai/v1', [...chat, ...embeddings, ...speech, ...transcriptions, ...files, ...finetunes], {
     quirks: {
       rename: { seed: 'random_seed', max_completion_tokens: 'max_tokens' },
       drop: ['logprobs', 'top_logprobs', 'logit_bias', 'user', 'store', 'stream_options', 'service_tier', 'verbosity'],
@@ -130,21 +163,23 @@ export const openaiCompatible = {
   }),
   monsterapi: openai('https://llm.monsterapi.ai/v1', chat),
   // platform.moonshot.cn/docs/api/chat: temperature from 0 to 1.
-  moonshot: v1('https://api.moonshot.cn', chat, {
+  moonshot: v1('https://api.moonshot.cn', [...chat, ...files, ...batches], {
     quirks: { ...maxTokens, clamp: { temperature: [0, 1] } },
     traits: reasoningContent,
   }),
   ncompass: openai('https://api.ncompass.tech/v1', chat),
-  nebius: openai('https://api.studio.nebius.ai/v1', [...chat, ...completions, ...embeddings], {
-    traits: reasoningContent,
-    offers: [rerank('/rerank')],
-  }),
+  nebius: openai(
+    'https://api.studio.nebius.ai/v1',
+    [...chat, ...completions, ...embeddings, ...images, ...files, ...batches, ...finetunes],
+    { traits: reasoningContent, offers: [rerank('/rerank')] },
+  ),
   nextbit: openai('https://api.nextbit256.com/v1', [...chat, ...completions]),
-  // novita.ai/docs/api-reference/model-apis-llm-create-rerank: rerank has the newer base path.
-  'novita-ai': v1('https://api.novita.ai/v3/openai', [...chat, ...completions], {
-    traits: reasoningContent,
-    offers: [rerank('^/openai/v1/rerank')],
-  }),
+  // novita.ai/docs/api-reference: what came later has the newer base path.
+  'novita-ai': openai(
+    'https://api.novita.ai/v3/openai',
+    [...at([...chat, ...completions], '/v1'), ...at([...embeddings, ...files, ...batches], '^/openai/v1')],
+    { traits: reasoningContent, offers: [rerank('^/openai/v1/rerank')] },
+  ),
   nscale: openai('https://inference.api.nscale.com/v1', [...chat, ...images]),
   // docs.ollama.com/api: its OpenAI shape sits below /v1, its own API, which knows more, below /api.
   ollama: v1(null, [...chat, ...completions, ...embeddings], {
@@ -155,45 +190,66 @@ export const openaiCompatible = {
       { task: 'embedding', dialect: 'ollama', path: '~/api/embed', first: true },
     ],
   }),
-  openrouter: v1('https://openrouter.ai/api', chat, { traits: reasoning, offers: [rerank('/v1/rerank')] }),
-  ovhcloud: openai('https://oai.endpoints.kepler.ai.cloud.ovh.net/v1', chat),
-  // docs.perplexity.ai/api-reference/chat-completions-post: usage comes with every chunk.
-  'perplexity-ai': openai('https://api.perplexity.ai', chat, {
+  // openrouter.ai/docs/api-reference: images are made at a path of its own, in OpenAI's shape.
+  openrouter: openai(
+    'https://openrouter.ai/api',
+    [
+      ...at([...chat, ...completions, ...embeddings, ...speech, ...transcriptions], '/v1'),
+      { operation: 'imageGenerate', dialect: 'images', path: '/v1/images' },
+    ],
+    { traits: reasoning, offers: [rerank('/v1/rerank')] },
+  ),
+  ovhcloud: openai('https://oai.endpoints.kepler.ai.cloud.ovh.net/v1', [...chat, ...embeddings, ...images, ...transcriptions]),
+  // docs.perplexity.ai/api-reference: usage comes with every chunk of a chat; vectors have a version in their path.
+  'perplexity-ai': openai('https://api.perplexity.ai', [...chat, ...at(embeddings, '/v1')], {
     quirks: { ...maxTokens, drop: ['seed', 'logprobs', 'top_logprobs', 'stop', 'stream_options'] },
     traits: { streamUsage: false },
   }),
-  predibase: openai('https://serving.app.predibase.com', at(chat, '/{predibase_tenant_id}/deployments/v2/llms/{model}/v1'), {
-    fields: { predibase_tenant_id: null },
-  }),
+  predibase: openai(
+    'https://serving.app.predibase.com',
+    at([...chat, ...completions], '/{predibase_tenant_id}/deployments/v2/llms/{model}/v1'),
+    {
+      fields: { predibase_tenant_id: null },
+    },
+  ),
   'recraft-ai': openai('https://external.api.recraft.ai/v1', images),
-  sambanova: v1('https://api.sambanova.ai', chat, { quirks: maxTokens }),
-  // Images answer with their own shape: pass-through.
-  siliconflow: openai('https://api.siliconflow.cn/v1', [...chat, ...embeddings], {
+  sambanova: v1('https://api.sambanova.ai', [...chat, ...completions, ...embeddings, ...transcriptions, ...translations], {
     quirks: maxTokens,
-    traits: reasoningContent,
-    offers: [rerank('/rerank')],
   }),
-  'together-ai': v1('https://api.together.xyz', [...chat, ...completions, ...embeddings], {
-    quirks: maxTokens,
-    traits: reasoning,
-    offers: [rerank('/v1/rerank')],
-  }),
+  // docs.siliconflow.cn/api-reference: pictures are named `images` too, beside OpenAI's `data`.
+  siliconflow: openai(
+    'https://api.siliconflow.cn/v1',
+    [...chat, ...embeddings, ...images, ...speech, ...transcriptions, ...files, ...batches],
+    { quirks: maxTokens, traits: reasoningContent, offers: [rerank('/rerank')] },
+  ),
+  // docs.together.ai/reference: fine-tunes have a path of their own.
+  'together-ai': v1(
+    'https://api.together.xyz',
+    [...chat, ...completions, ...embeddings, ...images, ...speech, ...transcriptions, ...translations, ...files, ...batches],
+    { quirks: maxTokens, traits: reasoning, offers: [rerank('/v1/rerank')] },
+  ),
   upstage: openai('https://api.upstage.ai/v1/solar', [...chat, ...embeddings]),
-  voyage: openai('https://api.voyageai.com/v1', embeddings, {
+  voyage: openai('https://api.voyageai.com/v1', [...embeddings, ...files, ...batches], {
     traits: { form: 'voyage' },
     offers: [{ task: 'rerank', dialect: 'cohere', path: '/rerank' }],
   }),
-  'x-ai': openai('https://api.x.ai/v1', [...chat, ...completions, ...embeddings], {
-    traits: { cap: 'max_completion_tokens', ...reasoningContent },
-  }),
+  'x-ai': openai(
+    'https://api.x.ai/v1',
+    [...chat, ...completions, ...embeddings, ...images, ...imageEdits, ...files, ...batches, ...keptResponses],
+    { traits: { cap: 'max_completion_tokens', ...reasoningContent } },
+  ),
   // docs.z.ai and docs.bigmodel.cn, chat completion: max_tokens; temperature from 0 to 1.
-  'z-ai': openai('https://api.z.ai/api/paas/v4', chat, {
+  'z-ai': openai('https://api.z.ai/api/paas/v4', [...chat, ...embeddings, ...images, ...transcriptions, ...files], {
     quirks: { ...maxTokens, drop: ['n', 'seed', 'logprobs', 'top_logprobs'], clamp: { temperature: [0, 1] } },
     traits: reasoningContent,
   }),
-  zhipu: openai('https://open.bigmodel.cn/api/paas/v4', [...chat, ...embeddings], {
-    quirks: { ...maxTokens, drop: ['n', 'seed', 'logprobs', 'top_logprobs'], clamp: { temperature: [0, 1] } },
-    traits: reasoningContent,
-    offers: [rerank('/rerank')],
-  }),
+  zhipu: openai(
+    'https://open.bigmodel.cn/api/paas/v4',
+    [...chat, ...embeddings, ...images, ...moderations, ...speech, ...transcriptions, ...files, ...batches],
+    {
+      quirks: { ...maxTokens, drop: ['n', 'seed', 'logprobs', 'top_logprobs'], clamp: { temperature: [0, 1] } },
+      traits: reasoningContent,
+      offers: [rerank('/rerank')],
+    },
+  ),
 } as const satisfies Record<string, Provider>

@@ -10,7 +10,8 @@ export const chat = spoken(['chatComplete'])
 export const completions = spoken(['complete'])
 export const embeddings = spoken(['embed'])
 export const images = spoken(['imageGenerate'])
-export const imageEdits = spoken(['imageEdit', 'imageVary'])
+export const imageEdits = spoken(['imageEdit'])
+export const imageVariations = spoken(['imageVary'])
 export const moderations = spoken(['moderate'])
 export const speech = spoken(['createSpeech'])
 export const transcriptions = spoken(['createTranscription'])
@@ -19,10 +20,15 @@ export const files = spoken(['uploadFile', 'listFiles', 'retrieveFile', 'deleteF
 export const batches = spoken(['createBatch', 'listBatches', 'retrieveBatch', 'cancelBatch'])
 export const finetunes = spoken(['createFinetune', 'listFinetunes', 'retrieveFinetune', 'cancelFinetune'])
 export const responses = spoken(['createModelResponse', 'getModelResponse', 'deleteModelResponse', 'listResponseInputItems'])
+/** Responses that a provider keeps, where making them is better done by way of its chats. */
+export const keptResponses = spoken(['getModelResponse', 'deleteModelResponse'])
 export const threads = spoken(['listThreadMessages'])
 export const messages = spoken(['messages'])
 export const messageBatches = spoken(['createMessageBatch'])
 export const tokenCounts = spoken(['countTokens'])
+
+/** Completions of models for code alone. */
+export const codeCompletions: readonly Spoken[] = completions.map((one) => ({ ...one, except: /^(?!.*coder)/ }))
 
 /** Models of OpenAI's that are asked by responses alone: platform.openai.com/docs/models. */
 const onlyResponses = /^(?:o\d+-pro|gpt-\d+(?:[.-]\d+)?-pro|(?:gpt-[\d.-]+-)?codex|o\d(?:-mini)?-deep-research|computer-use-preview)/
@@ -38,6 +44,7 @@ export const inference = [
   ...embeddings,
   ...images,
   ...imageEdits,
+  ...imageVariations,
   ...speech,
   ...transcriptions,
   ...translations,
