@@ -32,8 +32,15 @@ export function reprice(charges: readonly LoggedCharge[], options: RepriceOption
     amount: state === 'unpriced' ? null : priced.reduce((sum, { cost }) => sum + (cost.amount ?? 0n), 0n),
     lines: priced.flatMap(({ attempt, cost }) => cost.lines.map((line) => Object.assign({ attempt }, line))),
     catalogue: priced.find(({ catalogue }) => catalogue !== null)?.catalogue ?? null,
-    amounts: new Map(priced.flatMap(({ attempt, cost }) => (cost.amount === null ? [] : [[attempt, cost.amount] as const]))),
+    amounts: amountsOf(priced),
   }
+}
+
+/** An answer that was made of several has a charge for each. */
+function amountsOf(priced: readonly { readonly attempt: number; readonly cost: Cost }[]): ReadonlyMap<number, bigint> {
+  const amounts = new Map<number, bigint>()
+  for (const { attempt, cost } of priced) if (cost.amount !== null) amounts.set(attempt, (amounts.get(attempt) ?? 0n) + cost.amount)
+  return amounts
 }
 
 const free = { cost: notCharged, catalogue: null }

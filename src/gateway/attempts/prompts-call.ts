@@ -2,8 +2,7 @@ import { isFields } from '../../lib/json/fields.ts'
 import { JoinedCompletions } from '../answers/joined-completions.ts'
 import type { AimedCall } from '../call.ts'
 import { severalPrompts } from '../dialects/completions/prompts.ts'
-import { sumCounts } from '../dialects/neutral/counts.ts'
-import { noUsage, sumOf, type TokenUsage } from '../dialects/neutral/token-usage.ts'
+import { sumUsages } from '../dialects/neutral/token-usage.ts'
 import { conversationOf } from '../front/conversation.ts'
 import type { TaskCall } from './task-call.ts'
 import { servingFor, type TranslatedCall, translateTo, type TranslationOptions } from './translation.ts'
@@ -45,26 +44,6 @@ const joined = (calls: readonly TranslatedCall[], { first, perPrompt, maxHeldByt
       maxHeldBytes,
       answerFor: (part, handler) => calls[part]?.answerFor(handler) ?? handler,
     }),
-  usage: () => summed(calls.map((call) => call.usage())),
+  usage: () => sumUsages(calls.map((call) => call.usage())),
   providerError: () => calls.map((call) => call.providerError()).find((error) => error !== null) ?? null,
 })
-
-/** Returns the tokens of all chats together; null when none told any. */
-function summed(usages: readonly (TokenUsage | null)[]): TokenUsage | null {
-  const told = usages.filter((one) => one !== null)
-  if (told.length === 0) return null
-  const of = (name: Exclude<keyof TokenUsage, 'apart' | 'own'>): number | null => sumOf(...told.map((one) => one[name]))
-  return {
-    ...noUsage,
-    input: of('input'),
-    cacheRead: of('cacheRead'),
-    cacheWrite: of('cacheWrite'),
-    cacheWriteHour: of('cacheWriteHour'),
-    output: of('output'),
-    reasoning: of('reasoning'),
-    audioInput: of('audioInput'),
-    audioOutput: of('audioOutput'),
-    searches: of('searches'),
-    apart: sumCounts(told.map(({ apart }) => apart)),
-  }
-}

@@ -70,8 +70,13 @@ const loggedLine = ({ dimension, count, unit, rate, amount, source, note }: Cost
   note,
 })
 
+function chargesOf(charged: Charged): readonly LoggedCharge[] {
+  const { parts } = charged.charge
+  return parts === null ? ownCharges(charged) : parts.flatMap((charge) => ownCharges({ ...charged, charge }))
+}
+
 /** The usage object stands whole in the log: the scan reads none of more than 8 KB. */
-function chargesOf({ attempt, charge: { metered, pricedModel, facts }, index }: Charged): readonly LoggedCharge[] {
+function ownCharges({ attempt, charge: { metered, pricedModel, facts }, index }: Charged): readonly LoggedCharge[] {
   if (metered === null || facts === null) return []
   const { counts, raw, reported, estimated, inconsistent, model } = metered
   const charge = {

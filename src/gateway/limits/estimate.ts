@@ -53,7 +53,7 @@ function answersOf(json: Readonly<Record<string, unknown>>): number {
 }
 
 /** Each of several prompts of a completion is answered; a list of numbers is one prompt. */
-const promptsOf = ({ prompt }: Readonly<Record<string, unknown>>): number =>
+export const promptsOf = ({ prompt }: Readonly<Record<string, unknown>>): number =>
   Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
 
 /** Embeddings and the like have input alone. */

@@ -11,7 +11,7 @@ import { servedModel } from '../targets/azure-deployment.ts'
 import type { Target } from '../targets/target.ts'
 import { placeOf } from '../metering/region.ts'
 import type { RequestBody } from '../wire/body.ts'
-import { inputTokens, outputTokens } from './estimate.ts'
+import { inputTokens, outputTokens, promptsOf } from './estimate.ts'
 import type { MoneyTerms } from './limit.ts'
 import { soldCalls, toolDimensions } from './sold-calls.ts'
 
@@ -135,7 +135,7 @@ function tokenCounts(tokens: Tokens, found: FoundPrices, of: { readonly facts: P
   if (!extras.calls) return read
   const calls = isFields(json) ? soldCalls(json) : null
   const fee = searchFeeOf(found, json) ?? requestFeeOf(extras, json)
-  if (fee !== null) return { ...read, ...calls, web_search: 0, [fee]: 1 }
+  if (fee !== null) return { ...read, ...calls, web_search: 0, [fee]: isFields(json) ? promptsOf(json) : 1 }
   return calls === null ? read : { ...read, ...calls }
 }
 

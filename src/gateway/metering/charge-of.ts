@@ -7,11 +7,12 @@ import { notCharged } from '../prices/price-usage.ts'
 import type { Task } from '../front/operations.ts'
 import { fillCounts } from '../tokens/estimate-usage.ts'
 import { hasEnded } from '../dialects/answer-marks.ts'
+import { noUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { isProvisioned, saysProvisioned } from '../prices/terms.ts'
 import { servedModel } from '../targets/azure-deployment.ts'
 import type { Target } from '../targets/target.ts'
-import { type Charge, noCharge } from './charge.ts'
+import { type Charge, noCharge, sumCharges } from './charge.ts'
 import type { RequestBody } from '../wire/body.ts'
 import type { HeldUpload } from '../wire/recorded-length.ts'
 import { isBilled, meter, type Metered, type MeteredRequest, withCounts } from './meter.ts'
@@ -38,10 +39,24 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
   const told = ofDeployment(meter(result, request), target)
   const { work } = exchange
   const metered = needsEstimate(told, result, work) && !isRecalled(attempt) ? estimated(told, result, { attempt, work }) : told
-  return exchange.method !== 'GET' && work?.task !== 'token-count' && isBilled(metered, result.status, exchange.operation)
-    ? priced(metered, { attempt, target }, { exchange, prices })
-    : { ...noCharge, metered }
+  if (exchange.method === 'GET' || work?.task === 'token-count' || !isBilled(metered, result.status, exchange.operation))
+    return { ...noCharge, metered }
+  const parts = metered.estimated ? undefined : result.counted?.parts
+  if (parts === undefined) return priced(metered, { attempt, target }, { exchange, prices })
+  const each = partsOf(parts, result).map((counted) => ofDeployment(meter({ ...result, counted }, request), target))
+  return sumCharges(
+    metered,
+    each.map((part) => priced(part, { attempt, target }, { exchange, prices })),
+  )
 }
+
+const nothingTold: TokenUsage = { ...noUsage, own: {} }
+
+/** Returns what each of several answers used that were made one. One that told nothing has no price, unless the whole failed: then it may not have been made. */
+const partsOf = (parts: readonly (TokenUsage | null)[], { status, outcome }: ChargedAnswer): readonly TokenUsage[] =>
+  parts.flatMap((part) =>
+    part === null ? (status < 300 && outcome === 'complete' ? [nothingTold] : []) : part.own === null ? [{ ...part, own: {} }] : [part],
+  )
 
 /** Names the model of a deployment where the answer names none. */
 function ofDeployment(told: Metered, target: Target): Metered {
@@ -104,6 +119,7 @@ function priced(told: Metered, { attempt, target }: Targeted, { exchange, prices
     facts,
     cost: recalled || isPaidAhead(target, metered.raw) ? notCharged : cost,
     saved: recalled ? cost.amount : null,
+    parts: null,
   }
 }
 

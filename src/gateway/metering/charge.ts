@@ -1,5 +1,7 @@
+import { sumCounts } from '../dialects/neutral/counts.ts'
 import { type Cost, notCharged } from '../prices/price-usage.ts'
 import type { PriceFacts } from '../prices/rates.ts'
+import { sumCosts } from '../prices/sum-costs.ts'
 import type { Metered } from './meter.ts'
 
 /** The usage and the cost of one attempt. */
@@ -13,7 +15,32 @@ export interface Charge {
   readonly facts: PriceFacts | null
   /** The cost that an answer from the cache saved. */
   readonly saved: bigint | null
+  /** Of an answer that was made of several: the charge of each. Null: it is one. */
+  readonly parts: readonly Charge[] | null
 }
 
 /** The charge of an attempt of which no answer came. */
-export const noCharge: Charge = { metered: null, cost: notCharged, pricedModel: null, catalogue: null, facts: null, saved: null }
+export const noCharge: Charge = {
+  metered: null,
+  cost: notCharged,
+  pricedModel: null,
+  catalogue: null,
+  facts: null,
+  saved: null,
+  parts: null,
+}
+
+/** Returns the charge of an answer that was made of several, each of which is charged for itself: a fee for each, and none at the rates of a longer prompt. */
+export function sumCharges(whole: Metered, parts: readonly Charge[]): Charge {
+  const [first] = parts
+  const counts = sumCounts(parts.map(({ metered }) => metered?.counts ?? null)) ?? whole.counts
+  return {
+    metered: { ...whole, counts, inconsistent: parts.some(({ metered }) => metered?.inconsistent === true) },
+    cost: sumCosts(parts.map(({ cost }) => cost)),
+    pricedModel: first?.pricedModel ?? null,
+    catalogue: first?.catalogue ?? null,
+    facts: first?.facts ?? null,
+    saved: null,
+    parts,
+  }
+}

@@ -5,7 +5,7 @@ import { readCounts } from '../dialects/anthropic/billed.ts'
 import { isOwnKey } from '../dialects/served-facts.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { type Cost, type PricedUsage, priceUsage } from '../prices/price-usage.ts'
-import { stateOf } from '../prices/state-of.ts'
+import { sumCosts } from '../prices/sum-costs.ts'
 import { findPrices, type FoundPrices, type PriceQuery } from '../prices/resolve.ts'
 
 /** One run of a model for an answer that several made: one that fell back to another model, or that had its conversation made shorter first. */
@@ -44,14 +44,7 @@ export function priceRuns(usage: ChargedUsage, { query, found, prices }: Pricing
     return usage.reported !== null && usage.raw !== null && isOwnKey(usage.raw)
       ? ofOwnKey(priceUsage(usage, found))
       : priceUsage(usage, found)
-  const costs = runs.map((run) => costOf(run, usage, { query, found, prices }))
-  const amounts = costs.flatMap(({ amount }) => (amount === null ? [] : [amount]))
-  return {
-    state: stateOf(costs.map(({ state }) => state)),
-    amount: amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount, 0n),
-    lines: costs.flatMap(({ lines }) => lines),
-    unpriced: [...new Set(costs.flatMap(({ unpriced }) => unpriced))],
-  }
+  return sumCosts(runs.map((run) => costOf(run, usage, { query, found, prices })))
 }
 
 function costOf({ model, counts }: Run, usage: ChargedUsage, { query, found, prices }: Pricing): Cost {

@@ -87,6 +87,25 @@ const sold: Readonly<Record<string, Sold>> = {
     newer: { 'claude-sonnet-4-5': model({ input: 1_000_000, output: 2_000_000 }) },
     amounts: [10_955_000_000n, 21_910_000_000n, 21_328_000_000n],
   },
+  // Of each prompt 100 x 300,000 + 10 x 2,500,000, and $0.035 because it rests on searches
+  // The search half: 55,000,000 + $0.0175
+  // 100 x 200,000 + 10 x 1,000,000 + half of $0.01
+  'completions of two prompts, each answered by a chat': {
+    provider: 'google',
+    configurations: {},
+    path: '/completions',
+    body: { model: 'gemini-2.5-flash', prompt: ['one', 'two'] },
+    answer: {
+      modelVersion: 'gemini-2.5-flash',
+      candidates: [
+        { content: { role: 'model', parts: [{ text: 'so' }] }, finishReason: 'STOP', groundingMetadata: { webSearchQueries: ['a', 'b'] } },
+      ],
+      usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 10, totalTokenCount: 110 },
+    },
+    multiplier: { additional_units: { web_search: 0.5 } },
+    newer: { 'gemini-2.5-flash': model({ input: 200_000, output: 1_000_000, web_search: 10_000_000_000 }) },
+    amounts: [70_110_000_000n, 35_110_000_000n, 10_060_000_000n],
+  },
 }
 
 /** By provider: the key that spent, its id, and the log of its request. */
@@ -103,7 +122,7 @@ test.before(async () => {
   acme = await control.createTenant('acme')
   for (const one of Object.values(sold)) {
     const { provider, configurations } = one
-    emulator.script({ behaviour: { body: JSON.stringify(one.answer) } })
+    emulator.script({ behaviour: { status: 200, body: JSON.stringify(one.answer) } })
     await made(acme.workspaceKey, 'POST', '/integrations', {
       name: provider,
       slug: provider,

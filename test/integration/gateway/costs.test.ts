@@ -9,6 +9,7 @@ import { feeCharges } from '../../support/fee-charges.ts'
 import { foreignCharges } from '../../support/foreign-charges.ts'
 import { kindCharges } from '../../support/kind-charges.ts'
 import { oddCharges } from '../../support/odd-charges.ts'
+import { promptCharges } from '../../support/prompt-charges.ts'
 import { taskCharges } from '../../support/task-charges.ts'
 import { oracleCredential } from '../../support/dialects/oracle-credential.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
@@ -118,7 +119,7 @@ async function sentOf({ model, body = {}, form }: Charged): Promise<{ readonly b
   return { body: Buffer.from(await written.arrayBuffer()), type: written.headers.get('content-type') ?? '' }
 }
 
-for (const [name, charged] of [charges, oddCharges, kindCharges, feeCharges, foreignCharges, taskCharges].flatMap(
+for (const [name, charged] of [charges, oddCharges, kindCharges, feeCharges, foreignCharges, taskCharges, promptCharges].flatMap(
   Object.entries<Charged>,
 )) {
   const { provider, path = '/v1/chat/completions', answer, answerType = 'text/plain', status = 200, cutAt, ...wanted } = charged
@@ -144,6 +145,20 @@ for (const [name, charged] of [charges, oddCharges, kindCharges, feeCharges, for
     )
   })
 }
+
+test.serial('of several prompts the one whose answer tells no usage has no price, and the others have', async (t) => {
+  const choices = [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }]
+  const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, cost: { total_cost: 0.00605 } }
+  emulator.script({
+    behaviour: ({ body }) => ({ body: JSON.stringify({ model: 'sonar', choices, ...(body.includes('one') && { usage }) }) }),
+  })
+  await send(`${bed.origin}/v1/completions`, {
+    method: 'POST',
+    headers: { 'x-service-api-key': workspaceKey, 'content-type': 'application/json', 'x-service-provider': '@perplexity-ai' },
+    body: JSON.stringify({ model: 'sonar', prompt: ['one', 'two'] }),
+  })
+  t.like(bed.logged.at(-1)?.record.cost, { state: 'partly_priced', amount: '6050000000' })
+})
 
 test.serial('a caller who leaves before the answer is charged for the prompt, as the provider does', async (t) => {
   emulator.script({ behaviour: { hang: 'before-headers' } })

@@ -1,5 +1,5 @@
 import type { Fields } from '../../../lib/json/fields.ts'
-import { noUsage, sumOf, type TokenUsage } from '../neutral/token-usage.ts'
+import { sumUsages } from '../neutral/token-usage.ts'
 import type { SentFile, TaskAnswer, TaskContext, TaskTranslation, WrittenAnswer } from '../tasks/task.ts'
 import { canvas, inpaintOnBedrock, stabilityOnBedrock } from './bedrock.ts'
 import { gemini, imagen, imagenEdit } from './google.ts'
@@ -77,15 +77,9 @@ function write(answers: readonly TaskAnswer[], { provider, body, now }: Writing)
   const read = answers.map((answer) => provider.decode(answer))
   if (!read.every((one) => one !== null)) return null
   const images = read.flatMap((one) => one.images)
-  const usage = sumOfUsages(read.map((one) => one.usage))
+  const usage = sumUsages(read.map((one) => one.usage))
   if (images.length === 0) return { ...refusal(read.map(({ refused }) => refused).find((one) => one !== null) ?? 'no image'), usage }
   return { body: encode({ images, refused: null, usage }, body, now), usage }
-}
-
-function sumOfUsages(usages: readonly (TokenUsage | null)[]): TokenUsage | null {
-  const told = usages.filter((one) => one !== null)
-  if (told.length === 0) return null
-  return { ...noUsage, input: sumOf(...told.map(({ input }) => input)), output: sumOf(...told.map(({ output }) => output)) }
 }
 
 /** Returns the error of a provider that kept all images back, as OpenAI tells it. */

@@ -1,5 +1,5 @@
 import type { Fields } from '../../../lib/json/fields.ts'
-import type { Counts } from './counts.ts'
+import { type Counts, sumCounts } from './counts.ts'
 import type { Usage } from './usage.ts'
 
 /** Tokens of one answer, summed in one way whoever counted. Null: the provider did not say. */
@@ -21,6 +21,8 @@ export interface TokenUsage {
   readonly apart: Counts | null
   /** The provider's own usage object, which also tells what has no field here: the cost that it names, and the runs of several models. Null: it has none. */
   readonly own: Fields | null
+  /** The usage of each of several answers that were made one, which are charged one by one; null: one did not say. Absent: it is one answer. */
+  readonly parts?: readonly (TokenUsage | null)[]
 }
 
 export const noUsage: TokenUsage = {
@@ -56,6 +58,30 @@ export const mergeUsage = (before: TokenUsage | null, later: TokenUsage): TokenU
         apart: before.apart !== null && later.apart !== null ? { ...before.apart, ...later.apart } : said(later.apart, before.apart),
         own: said(later.own, before.own),
       }
+
+type Figures = Omit<TokenUsage, 'apart' | 'own' | 'parts'>
+
+/** Returns what several answers used together that are made one; null when none told anything. */
+export function sumUsages(parts: readonly (TokenUsage | null)[]): TokenUsage | null {
+  if (parts.length === 1) return parts[0] ?? null
+  const told = parts.filter((one) => one !== null)
+  if (told.length === 0) return null
+  const of = (name: keyof Figures): number | null => sumOf(...told.map((one) => one[name]))
+  return {
+    input: of('input'),
+    cacheRead: of('cacheRead'),
+    cacheWrite: of('cacheWrite'),
+    cacheWriteHour: of('cacheWriteHour'),
+    output: of('output'),
+    reasoning: of('reasoning'),
+    audioInput: of('audioInput'),
+    audioOutput: of('audioOutput'),
+    searches: of('searches'),
+    apart: sumCounts(told.map(({ apart }) => apart)),
+    own: null,
+    parts,
+  }
+}
 
 /** Returns a count of tokens; null for all that is none. */
 export const countOf = (value: unknown): number | null =>
