@@ -4,16 +4,19 @@ import type { AimedCall, Call } from '../call.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { countClients, countProviders } from '../dialects/token-counts.ts'
 import { translate } from '../dialects/translate.ts'
-import { isFields } from '../../lib/json/fields.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
 import { fieldsOf } from './prepare.ts'
 import { type Serving, servingOf } from '../providers/serving.ts'
 import { estimateInput } from '../tokens/estimate-tokens.ts'
+import type { Operation } from '../front/operations.ts'
 import { modelOf } from '../wire/body.ts'
-import { type TranslatedCall, unchanged } from './translation.ts'
+import { type TranslatedCall, unchanged, withoutReasoning } from './translation.ts'
 
 /** A count of tokens that a call asks for. */
 interface AskedCount {
+  /** The operation that asks for the like of it. */
+  readonly operation: Operation
   readonly dialect: DialectId
   /** The model that the path names; null: the body names it. */
   readonly model: string | null
@@ -23,10 +26,11 @@ const ofGoogle = /^\/v1beta\/models\/([^?]+):countTokens(?:\?|$)/
 
 /** Returns the count that a call asks for; null: it asks for something else. */
 function countAsked({ operation, upstreamPath, exchange }: Call): AskedCount | null {
-  if (operation.spec?.task === 'token-count') return { dialect: operation.spec.dialect, model: null }
-  if (operation.spec !== null || exchange.method !== 'POST' || !upstreamPath.startsWith('/v1beta/')) return null
+  const { name, spec } = operation
+  if (name !== 'proxy' && spec?.task === 'token-count') return { operation: name, dialect: spec.dialect, model: null }
+  if (spec !== null || exchange.method !== 'POST' || !upstreamPath.startsWith('/v1beta/')) return null
   const [, model] = ofGoogle.exec(upstreamPath) ?? []
-  return model === undefined ? null : { dialect: 'google', model: decodeSegment(model) }
+  return model === undefined ? null : { operation: 'countTokens', dialect: 'google', model: decodeSegment(model) }
 }
 
 /** How a count comes about: the provider's own counter is asked in its words, or the process estimates. */
@@ -42,10 +46,10 @@ export function countCall(aimed: AimedCall, maxHeldBytes: number): CountedCall |
   if (asked === null || client === undefined || !isFields(body.json)) return null
   const model = asked.model ?? target.model ?? modelOf(body.json) ?? ''
   const fields = fieldsOf(target)
-  const serving = servingOf(target.provider, { operation: 'countTokens', model, fields })
+  const serving = servingOf(target.provider, { operation: asked.operation, model, fields })
   const conversation = client.conversation(body.json, model)
   if (serving === null) return estimate(call, client.answer(estimateInput({ json: conversation, dialect: asked.dialect, model }), true))
-  if (isAsAsked(call, asked, serving)) return null
+  if (isAsAsked(call, asked, serving) && call.previousResponse === null) return null
   return { kind: 'asked', call: askProvider(aimed, { asked, serving, conversation }, maxHeldBytes) }
 }
 
@@ -70,7 +74,7 @@ function askProvider({ call, target }: AimedCall, { asked, serving, conversation
           { dialect: asked.dialect, body: conversation, model: model ?? '', stream: false, requestId, strict: false },
           { dialect, provider: target.providerId, traits },
         )
-  const spoken = translation === null ? conversation : translation.encoded.body
+  const spoken = translation === null ? continued(call, conversation) : translation.encoded.body
   const json = countProviders[dialect]?.ask(spoken, { model: model ?? '', host: traits.host }) ?? spoken
   const bytes = Buffer.from(JSON.stringify(json))
   return {
@@ -79,6 +83,10 @@ function askProvider({ call, target }: AimedCall, { asked, serving, conversation
     answerFor: (inner) => new CountAnswer({ inner, from: dialect, to: asked.dialect, requestId, maxHeldBytes }),
   }
 }
+
+/** Returns a conversation without the reasoning of a kept response, which others sealed. */
+const continued = ({ previousResponse }: Call, conversation: Fields): Fields =>
+  previousResponse === null ? conversation : withoutReasoning(conversation)
 
 /** Returns a count as an answer that no provider gave. */
 function estimate({ exchange }: Call, body: object): CountedCall {

@@ -85,8 +85,8 @@ const isOfProvider = ({ call, target }: AimedCall, asked: AskedTask): boolean =>
   (asked.dialect === 'google' && target.provider.api === 'google') ||
   (asked.operation === null && !cannotBeAsked(target, asked))
 
-const refuse = ({ call, target }: AimedCall, { operation, task }: AskedTask): never =>
-  operation === null ? refuseTask(target, call.upstreamPath, task) : refuseOperation(target, operation)
+const refuse = ({ call, target }: AimedCall, asked: AskedTask): never =>
+  asked.operation === null ? refuseTask(target, call.upstreamPath, asked) : refuseOperation(target, asked.operation)
 
 /** Returns true if the provider takes what the caller sends, and answers as the caller reads it. */
 const isAsAsked = ({ task, operation, dialect }: AskedTask, serving: Serving): boolean =>

@@ -76,8 +76,8 @@ export function translateCall(aimed: AimedCall, options: TranslationOptions): Tr
 }
 
 /** Refuses a conversation at a path of Google's clients, which is no operation, where the target surely has none. */
-function refuseForeignPath({ call, target }: AimedCall, { operation }: AskedOfCall): void {
-  if (call.operation.name === 'proxy' && cannotBeAsked(target, { task: 'conversation' })) refuseOperation(target, operation)
+function refuseForeignPath({ call, target }: AimedCall, { operation, dialect }: AskedOfCall): void {
+  if (call.operation.name === 'proxy' && cannotBeAsked(target, { dialect })) refuseOperation(target, operation)
 }
 
 interface AskedAndServed {
@@ -176,10 +176,16 @@ function ownContinuation({ call, target, body }: AimedCall): TranslatedCall | nu
   const { provider, model } = target
   const spoken = spokenAt(provider, call.operation.name, fieldsOf(target))
   if (spoken === null || !isFields(body.json)) return null
-  const { input, stream } = body.json
-  const items: readonly unknown[] = Array.isArray(input) ? input : []
-  const json = { ...body.json, input: items.filter((item) => !isFields(item) || item['type'] !== 'reasoning') }
+  const json = withoutReasoning(body.json)
+  const { stream } = json
   return unchanged({ ...body, json, bytes: Buffer.from(JSON.stringify(json)) }, { path: spoken.path, model, stream: stream === true })
+}
+
+/** Returns a request for a response without the reasoning that stands in its input. */
+export function withoutReasoning(body: Fields): Fields {
+  const { input } = body
+  const items: readonly unknown[] = Array.isArray(input) ? input : []
+  return { ...body, input: items.filter((item) => !isFields(item) || item['type'] !== 'reasoning') }
 }
 
 interface Way {

@@ -23,6 +23,10 @@ export interface CountProvider {
 const marked = (estimated: boolean): Fields => (estimated ? { estimated } : {})
 
 export const countClients: Readonly<Partial<Record<DialectId, CountClient>>> = {
+  'openai-responses': {
+    conversation: (body) => body,
+    answer: (tokens, estimated) => ({ object: 'response.input_tokens', input_tokens: tokens, ...marked(estimated) }),
+  },
   anthropic: {
     conversation: (body) => body,
     answer: (tokens, estimated) => ({ input_tokens: tokens, ...marked(estimated) }),

@@ -107,6 +107,17 @@ export const operations = {
     answersAgain: 'equal',
   },
   getModelResponse: { method: 'GET', path: '/responses/{response_id}', dialect: 'openai-responses' },
+  cancelModelResponse: { method: 'POST', path: '/responses/{response_id}/cancel', dialect: 'openai-responses' },
+  countResponseTokens: {
+    method: 'POST',
+    path: '/responses/input_tokens',
+    dialect: 'openai-responses',
+    task: 'token-count',
+    json: true,
+    leavesNothing: true,
+    answersAgain: 'equal',
+  },
+  compactResponse: { method: 'POST', path: '/responses/compact', dialect: 'openai-responses', json: true, leavesNothing: true },
   deleteModelResponse: { method: 'DELETE', path: '/responses/{response_id}', dialect: 'openai-responses' },
   listResponseInputItems: { method: 'GET', path: '/responses/{response_id}/input_items', dialect: 'openai-responses' },
   imageGenerate: {

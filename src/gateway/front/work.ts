@@ -27,8 +27,8 @@ export function workOf(asking: Asking): AskedWork | null {
 const reads: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
 const ofUnknown: AskedWork = { task: null, dialect: null, operation: null, beginsJob: false }
 
-function ofSpec(operation: Operation, { task, dialect, beginsJob }: OperationSpec): AskedWork | null {
-  if (task === undefined && beginsJob !== true) return null
+function ofSpec(operation: Operation, { task, dialect, beginsJob, leavesNothing }: OperationSpec): AskedWork | null {
+  if (task === undefined && beginsJob !== true && leavesNothing !== true) return null
   return { task: task ?? null, dialect, operation, beginsJob: beginsJob === true }
 }
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
+import type { DialectId } from '../dialects/dialect.ts'
 import type { MatchedOperation } from '../front/match.ts'
-import type { Task } from '../front/operations.ts'
 import type { Provider, Spoken } from './provider.ts'
 import { fillTemplate } from './template.ts'
 
@@ -50,21 +50,22 @@ export function spokenAt(provider: Provider, operation: MatchedOperation['name']
 /** APIs that have paths like ours only where they serve them; a path of any other may well be its own. */
 const foreignApis = new Set<string>(['google', 'vertex', 'bedrock', 'cohere', 'oracle'])
 
-/** A path of ours, by the work for which it asks. */
+/** A path of ours, by the API to which it belongs. */
 export interface AskedByPath {
-  readonly task: Task | undefined
+  readonly dialect: DialectId
   /** True if the host is the caller's or the operator's own, of which the catalogue knows nothing. */
   readonly atOwnHost: boolean
 }
 
 /**
- * Returns true if a path like ours is not the provider's. At its own host a row says all of OpenAI's paths that a provider has, and who does
- * not speak as OpenAI does runs no model by them. Of a host that somebody gave a row says nothing, unless the provider has an API of its own.
+ * Returns true if a path like ours is not the provider's. At its own host a row says all of OpenAI's paths that a provider has. Who does not
+ * speak as OpenAI does may have files and batches of its own at the same paths, and nothing else. Of a host that somebody gave a row says nothing,
+ * unless the provider has an API of its own.
  */
-export function lacksPath({ api, offers }: Provider, { task, atOwnHost }: AskedByPath): boolean {
+export function lacksPath({ api, offers }: Provider, { dialect, atOwnHost }: AskedByPath): boolean {
   if (foreignApis.has(api)) return true
   if (api === 'openai') return !atOwnHost
-  return task !== undefined && (api === 'anthropic' || offers !== undefined || !atOwnHost)
+  return dialect !== 'openai-platform' && (api === 'anthropic' || offers !== undefined || !atOwnHost)
 }
 
 /** Returns true if it is a field of the credential that names the host. */

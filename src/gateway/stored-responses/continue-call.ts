@@ -5,9 +5,12 @@ import { isOwnResponseId, previousNotFound } from '../dialects/openai-responses/
 import { itemsOf } from './input-items.ts'
 import type { ResponseStore } from './response-store.ts'
 
+/** The operations that read a conversation on from a response: to answer it, and to count it. */
+const continuing: ReadonlySet<string> = new Set(['createModelResponse', 'countResponseTokens'])
+
 /** Returns the id of a kept response that a call goes on from; null: it begins anew, or the response lives with a provider. */
 export function continues({ operation, body }: Call): string | null {
-  if (operation.name !== 'createModelResponse' || !isFields(body?.json)) return null
+  if (!continuing.has(operation.name) || !isFields(body?.json)) return null
   const id = body.json['previous_response_id']
   return typeof id === 'string' && isOwnResponseId(id) ? id : null
 }

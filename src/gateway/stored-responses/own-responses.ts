@@ -8,7 +8,12 @@ import { readQuery } from '../front/bounds/validate.ts'
 import { type ItemPage, pageOf, presentItem } from './input-items.ts'
 import type { ResponseStore, StoredResponse } from './response-store.ts'
 
-const operations: ReadonlySet<string> = new Set(['getModelResponse', 'deleteModelResponse', 'listResponseInputItems'])
+const operations: ReadonlySet<string> = new Set([
+  'getModelResponse',
+  'deleteModelResponse',
+  'cancelModelResponse',
+  'listResponseInputItems',
+])
 
 /** Returns the id of a response that Gatehouse itself has kept, and is asked for; null: the request is another, or one for a provider. */
 export function ownResponseAsked({ operation: { name, params } }: CallHead): string | null {
@@ -36,6 +41,9 @@ export async function ownResponse(store: ResponseStore, head: CallHead, id: stri
     )
   const stored = await store.get(id, scope)
   if (stored === null) throw gone(id)
+  // OpenAI's own words for a response that did not run in the background, as none of Gatehouse's does.
+  if (head.operation.name === 'cancelModelResponse')
+    throw new ApiError('invalid_request', 'Cannot cancel a synchronous response.', { param: 'response_id' })
   return head.operation.name === 'getModelResponse' ? whole(stored, search) : page(stored, search)
 }
 

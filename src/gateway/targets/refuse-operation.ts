@@ -1,30 +1,34 @@
 import { ApiError } from '../../lib/errors.ts'
-import { type Operation, operations, type OperationSpec, type Task } from '../front/operations.ts'
-import { isAtGivenHost, lacksPath } from '../providers/endpoint.ts'
+import { type Operation, operations, type Task } from '../front/operations.ts'
+import { type AskedByPath, isAtGivenHost, lacksPath } from '../providers/endpoint.ts'
 import { doersOf, speakersOf } from '../providers/serving.ts'
 import type { Target } from './target.ts'
 
 /** Returns true if what is asked for by a path of ours surely has no such path at a target. */
-export const cannotBeAsked = ({ provider, customHost, credential }: Target, { task }: { readonly task?: Task }): boolean =>
-  lacksPath(provider, { task, atOwnHost: customHost !== null || isAtGivenHost(provider, credential.fields) })
+export const cannotBeAsked = ({ provider, customHost, credential }: Target, { dialect }: Pick<AskedByPath, 'dialect'>): boolean =>
+  lacksPath(provider, { dialect, atOwnHost: customHost !== null || isAtGivenHost(provider, credential.fields) })
 
 /** Throws `unsupported_operation`, which names the operation, the provider, and who serves it. */
 export function refuseOperation(target: Target, operation: Operation): never {
-  const { path, task }: OperationSpec = operations[operation]
-  return refuse(target, { path, task, able: speakersOf(operation) })
+  const { path, dialect } = operations[operation]
+  return refuse(target, { path, dialect, able: speakersOf(operation) })
 }
 
 /** The same for a task that has a path and is no operation. */
-export const refuseTask = (target: Target, path: string, task: Task): never => refuse(target, { path, task, able: doersOf(task) })
+export const refuseTask = (target: Target, path: string, { task, dialect }: AskedForTask): never =>
+  refuse(target, { path, dialect, able: doersOf(task) })
 
-interface Refused {
+interface AskedForTask extends Pick<AskedByPath, 'dialect'> {
+  readonly task: Task
+}
+
+interface Refused extends Pick<AskedByPath, 'dialect'> {
   readonly path: string
-  readonly task: Task | undefined
   readonly able: readonly string[]
 }
 
-function refuse({ provider, providerId }: Target, { path, task, able }: Refused): never {
-  const elsewhere = lacksPath(provider, { task, atOwnHost: true }) ? '' : ' A custom host gets every path as it is.'
+function refuse({ provider, providerId }: Target, { path, dialect, able }: Refused): never {
+  const elsewhere = lacksPath(provider, { dialect, atOwnHost: true }) ? '' : ' A custom host gets every path as it is.'
   throw new ApiError(
     'unsupported_operation',
     `${providerId} does not serve ${path}, and Gatehouse cannot translate such requests to its format. ${whoCan(able)} Or call the provider's own endpoint by its path.${elsewhere}`,

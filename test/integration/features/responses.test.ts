@@ -35,6 +35,7 @@ test.before(async () => {
     behaviour(received) {
       const { stream, messages } = JSON.parse(received.body.toString()) as { stream?: boolean; messages: readonly unknown[] }
       if (received.body.includes('word word')) return json(tooLong, 413)
+      if (received.url.endsWith('/count_tokens')) return json({ input_tokens: messages.length })
       return strictly('anthropic', received, stream === true ? sse(streamed) : json(message(`answer ${messages.length}`)))
     },
   })
@@ -179,6 +180,27 @@ test('the extra data of items comes for those who name it in include', async (t)
   t.is(await statusOf(client().responses.retrieve(made.id, { include: ['nothing' as 'file_search_call.results'] })), 400)
 })
 
+test('a kept response cannot be cancelled: it did not run in the background; others than its workspace know nothing of it', async (t) => {
+  const made = await client().responses.create({ ...asked, input: 'x' })
+  const error = await t.throwsAsync(client().responses.cancel(made.id), { instanceOf: OpenAI.BadRequestError })
+  t.like(error, { param: 'response_id', type: 'invalid_request_error' })
+  t.regex(error.message, /^400 Cannot cancel a synchronous response\.$/)
+  t.is(await statusOf(client(other).responses.cancel(made.id)), 404)
+  t.is(await statusOf(client().responses.delete(made.id)), 200)
+  t.is(await statusOf(client().responses.cancel(made.id)), 404)
+})
+
+test('a kept conversation is counted whole', async (t) => {
+  const made = await client().responses.create({ ...asked, input: 'Where is the Rijksmuseum?' })
+  const counted = await client().responses.inputTokens.count({ model: asked.model, input: 'Is it far?', previous_response_id: made.id })
+  t.is(counted.object, 'response.input_tokens')
+  t.deepEqual(sentMessages('Is it far?'), [
+    { role: 'user', content: 'Where is the Rijksmuseum?' },
+    { role: 'assistant', content: 'answer 1' },
+    { role: 'user', content: 'Is it far?' },
+  ])
+})
+
 test('responses are deleted when their time is over', async (t) => {
   const made = await client().responses.create({ ...asked, input: 'old' })
   await control.sql.query("UPDATE stored_responses SET expires_at = now() - interval '1 s' WHERE id = $1", [made.id])
@@ -225,12 +247,20 @@ test('a kept conversation goes on at a provider that has responses itself', asyn
     input: 'And?',
     previous_response_id: first.id,
   })
-  t.deepEqual(gpt.requests.at(-1)?.json, {
+  const whole = {
     model: 'gpt-5',
     input: [
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Where?' }] },
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'answer 2', annotations: [], logprobs: [] }] },
       { type: 'message', role: 'user', content: 'And?' },
     ],
+  }
+  t.deepEqual(gpt.requests.at(-1)?.json, whole)
+  const { input_tokens } = await client(acme, beside, { 'x-service-provider': '@gpt' }).responses.inputTokens.count({
+    model: 'gpt-5',
+    input: 'And?',
+    previous_response_id: first.id,
   })
+  t.is(input_tokens, 11)
+  t.deepEqual(gpt.requests.at(-1)?.json, whole)
 })

@@ -57,6 +57,7 @@ const bodies: Readonly<Partial<Record<Operation, object>>> = {
   countTokens: { messages: [{ role: 'user', content: 'a' }] },
   createMessageBatch: { requests: [{ custom_id: 'a', params: { model: 'a-model', max_tokens: 5, messages: [] } }] },
   createModelResponse: { input: 'a' },
+  compactResponse: { input: 'a' },
   imageGenerate: { prompt: 'a' },
   moderate: { input: 'a' },
   createSpeech: { input: 'a', voice: 'alloy' },
@@ -99,14 +100,8 @@ async function ask(provider: string, operation: Operation, slug = provider) {
   return { status: answer.status, body: await answer.text() }
 }
 
-/** Prompts are of one's own, counts are estimated for everybody, and responses that are kept belong to nobody. */
-const anywhere: ReadonlySet<Operation> = new Set([
-  'promptComplete',
-  'countTokens',
-  'getModelResponse',
-  'deleteModelResponse',
-  'listResponseInputItems',
-])
+/** Prompts are of one's own, and counts are estimated for everybody. */
+const anywhere: ReadonlySet<Operation> = new Set(['promptComplete', 'countTokens', 'countResponseTokens'])
 const asked = (Object.keys(operations) as Operation[]).filter((operation) => !anywhere.has(operation))
 
 /** Providers that a later release brought are not in the list, since an earlier level does not have them. */
@@ -132,8 +127,7 @@ for (const operation of asked)
       }
       if (isAsked) {
         const { api, offers } = findProvider(provider) ?? {}
-        const { task }: OperationSpec = operations[operation]
-        t.true(api === 'openai' || (api === 'other' && offers === undefined) || task === undefined, provider)
+        t.true(api === 'openai' || (api === 'other' && offers === undefined) || mayHaveIts(provider, operation), provider)
         t.is(cloud.requests.at(-1)?.url.split('?', 1)[0], operations[operation].path.replaceAll(/\{\w+\}/g, 'x_1'), provider)
         continue
       }
@@ -159,11 +153,9 @@ function namesBoth(t: ExecutionContext, { provider, operation, able, status, bod
 /** Rows without a host, or with one that a credential names, tell nothing of what is there. */
 const ownHosts = Object.keys(providers).filter((provider) => findProvider(provider)?.baseUrl?.startsWith('{') === false)
 
-/** Paths that run no model may be the provider's own, unless it speaks as OpenAI does. */
-const mayHaveIts = (provider: string, operation: Operation): boolean => {
-  const { task }: OperationSpec = operations[operation]
-  return task === undefined && ['anthropic', 'other'].includes(findProvider(provider)?.api ?? 'other')
-}
+/** Paths of files and batches may be the provider's own, unless it speaks as OpenAI does. */
+const mayHaveIts = (provider: string, operation: Operation): boolean =>
+  operations[operation].dialect === 'openai-platform' && ['anthropic', 'other'].includes(findProvider(provider)?.api ?? 'other')
 
 for (const operation of asked)
   test.serial(`${operation}: at its own host each provider that does not serve it is a 400`, async (t) => {

@@ -1,11 +1,12 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import test from 'ava'
+import OpenAI from 'openai'
 import { json } from '../../support/dialects/strict.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** Anthropic's and Google's own clients count tokens for models of every provider: by its own counter, or by an estimate. */
+/** OpenAI's, Anthropic's and Google's own clients count tokens for models of every provider: by its own counter, or by an estimate. */
 let cloud: Emulator
 let bed: GatewayBed
 
@@ -39,6 +40,10 @@ test.after.always(async () => {
 
 const counts: readonly (readonly [path: string, answer: object])[] = [
   ['/responses/input_tokens', { object: 'response.input_tokens', input_tokens: 11 }],
+  [
+    '/responses/compact',
+    { id: 'resp_1', object: 'response.compaction', created_at: 1, output: [], usage: { input_tokens: 21, output_tokens: 4 } },
+  ],
   ['/count_tokens', { input_tokens: 12 }],
   ['count-tokens:rawPredict', { input_tokens: 13 }],
   [':countTokens', { totalTokens: 14 }],
@@ -100,6 +105,38 @@ test.serial("Google's client counts for models of others", async (t) => {
     ['@gemini/gemini-2.5-flash', 14],
   ] as const)
     t.is((await google().models.countTokens({ model, contents: 'hi' })).totalTokens, tokens, model)
+})
+
+const openai = () => new OpenAI({ baseURL: `${bed.origin}/v1`, apiKey: workspaceKey, maxRetries: 0 })
+for (const [model, tokens, body] of [
+  ['@gpt/gpt-5', 11, { model: 'gpt-5', input: 'hi', instructions: 'Be brief.' }],
+  ['@claude/claude-sonnet-4-5', 12, { system: 'Be brief.', messages: [{ role: 'user', content: 'hi' }] }],
+  ['@gemini/gemini-2.5-flash', 14, { generateContentRequest: { systemInstruction: { parts: [{ text: 'Be brief.' }] } } }],
+] as const)
+  test.serial(`the tokens of a response are counted by the counter of ${model}`, async (t) => {
+    const counted = await openai().responses.inputTokens.count({ model, input: 'hi', instructions: 'Be brief.' })
+    t.deepEqual({ ...counted }, { object: 'response.input_tokens', input_tokens: tokens })
+    t.like(cloud.requests.at(-1)?.json, body)
+  })
+
+test.serial('the tokens of a response are estimated where nobody counts', async (t) => {
+  const before = cloud.requests.length
+  const counted = await openai().responses.inputTokens.count({ model: '@groq/llama-3.3-70b-versatile', input: 'How many are these?' })
+  t.like(counted, { object: 'response.input_tokens', estimated: true })
+  t.true(counted.input_tokens > 3 && counted.input_tokens < 30, String(counted.input_tokens))
+  t.is(cloud.requests.length, before)
+})
+
+test.serial('a compaction runs a model, whose tokens were used; who has no responses is a 400', async (t) => {
+  const [logged, made] = [bed.nextLog(), openai().responses.compact({ model: '@gpt/gpt-5', input: 'hi' })]
+  t.is((await made).object, 'response.compaction')
+  const { record } = await logged
+  t.is(record.operation, 'compactResponse')
+  t.like(record.usage, { inputTokens: 21, outputTokens: 4 })
+  const error = await t.throwsAsync(openai().responses.compact({ model: '@gemini/gemini-2.5-flash', input: 'hi' }), {
+    instanceOf: OpenAI.BadRequestError,
+  })
+  t.regex(error.message, /google does not serve \/responses\/compact.*These do: openai, azure-openai\./)
 })
 
 test.serial('64: envoy#2546, an error of the counter comes in the format of the client', async (t) => {

@@ -76,6 +76,38 @@ export function deleteResponse(asked: Asked, store: Store): Answer {
     : openaiError(404, `Response with id '${id}' not found.`)
 }
 
+/** POST /responses/{id}/cancel: `resp_emulated` runs in the background, all others have ended. */
+export function cancelResponse(asked: Asked, store: Store): Answer {
+  const [id = ''] = asked.match
+  if (id === 'resp_emulated')
+    return jsonAnswer({ ...response(id, undefined, 'completed'), background: true, status: 'cancelled', output: [] })
+  return store.get('responses', id) === undefined
+    ? openaiError(404, `Response with id '${id}' not found.`)
+    : openaiError(400, 'Cannot cancel a synchronous response.')
+}
+
+/** POST /responses/input_tokens. */
+export const countResponse = (): Answer => jsonAnswer({ object: 'response.input_tokens', input_tokens: usage.input_tokens })
+
+/** POST /responses/compact: what the caller said stays, and all else is one sealed item. */
+export const compactResponse = (asked: Asked): Answer =>
+  jsonAnswer({
+    id: 'resp_compacted',
+    object: 'response.compaction',
+    created_at: 1_760_000_000,
+    output: [
+      {
+        id: 'msg_input',
+        type: 'message',
+        role: 'user',
+        status: 'completed',
+        content: [{ type: 'input_text', text: String(asked.json['input']) }],
+      },
+      { id: 'cmp_emulated', type: 'compaction', encrypted_content: 'c2VhbGVk' },
+    ],
+    usage,
+  })
+
 /** GET /responses/{id}/input_items. */
 export const inputItems = (): Answer => {
   const item = { id: 'msg_input', type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] }

@@ -1,7 +1,7 @@
 import { anthropicError, openaiError, type Answer, type Asked } from './answer.ts'
 import { countTokens, messageBatch, messages } from './anthropic.ts'
 import { chatCompletions, completions, embeddings } from './chat.ts'
-import { createResponse, deleteResponse, getResponse, inputItems } from './responses.ts'
+import { cancelResponse, compactResponse, countResponse, createResponse, deleteResponse, getResponse, inputItems } from './responses.ts'
 import * as resources from './resources.ts'
 
 type Answerer = (asked: Asked, store: resources.Store) => Answer
@@ -15,6 +15,9 @@ const routes: readonly (readonly [method: string, pattern: RegExp, answer: Answe
   ['GET', /\/threads\/([^/]+)\/messages$/, resources.threadMessages],
   ['POST', /\/messages$/, messages],
   ['POST', /\/responses$/, createResponse],
+  ['POST', /\/responses\/input_tokens$/, countResponse],
+  ['POST', /\/responses\/compact$/, compactResponse],
+  ['POST', /\/responses\/([^/]+)\/cancel$/, cancelResponse],
   ['GET', /\/responses\/([^/]+)\/input_items$/, inputItems],
   ['GET', /\/responses\/([^/]+)$/, getResponse],
   ['DELETE', /\/responses\/([^/]+)$/, deleteResponse],

@@ -15,6 +15,7 @@ import {
   messages,
   openai,
   responses,
+  responseTools,
   threads,
 } from './rows.ts'
 
@@ -69,7 +70,7 @@ const resourceOwn = [...files, ...batches, ...finetunes]
 const azureSpoken = [
   ...at(inference, deployment, azureVersion),
   ...at([...resourceOwn, ...threads], '', azureVersion),
-  ...at(responses, '/v1'),
+  ...at([...responses, ...responseTools], '/v1'),
 ]
 /** Deployments have the names of their models unless somebody gives them others: of those that say nothing each client's own API is asked. */
 const claude = /claude/i

@@ -45,7 +45,6 @@ export const openaiCompatible = {
   openai: openai('https://api.openai.com/v1', everything, {
     fields: { openai_organization: '', openai_project: '', openai_beta: '' },
     fieldHeaders: { openai_organization: 'openai-organization', openai_project: 'openai-project', openai_beta: 'openai-beta' },
-    offers: [{ task: 'token-count', dialect: 'openai-responses', path: '/responses/input_tokens' }],
     // platform.openai.com/docs/api-reference/chat: reasoning models refuse max_tokens, and take the role developer.
     traits: { cap: 'max_completion_tokens', developerRole: true },
   }),

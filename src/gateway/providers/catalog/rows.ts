@@ -22,6 +22,8 @@ export const finetunes = spoken(['createFinetune', 'listFinetunes', 'retrieveFin
 export const responses = spoken(['createModelResponse', 'getModelResponse', 'deleteModelResponse', 'listResponseInputItems'])
 /** Responses that a provider keeps, where making them is better done by way of its chats. */
 export const keptResponses = spoken(['getModelResponse', 'deleteModelResponse'])
+/** The rest of OpenAI's responses, which few others have. */
+export const responseTools = spoken(['cancelModelResponse', 'countResponseTokens', 'compactResponse'])
 export const threads = spoken(['listThreadMessages'])
 export const messages = spoken(['messages'])
 export const messageBatches = spoken(['createMessageBatch'])
@@ -51,7 +53,7 @@ export const inference = [
 ]
 
 /** All that OpenAI itself serves. */
-export const everything = [...inference, ...moderations, ...files, ...batches, ...finetunes, ...responses, ...threads]
+export const everything = [...inference, ...moderations, ...files, ...batches, ...finetunes, ...responses, ...responseTools, ...threads]
 
 /** A provider that takes and answers the OpenAI shape, with a bearer key. */
 export const openai = (baseUrl: string | null, speaks: readonly Spoken[], rest: Partial<Provider> = {}): Provider => ({
