@@ -38,7 +38,9 @@ export const withRetryAfter = (headers: HeaderList, seconds: number | undefined)
   seconds === undefined || hasHeader(headers, 'retry-after') ? headers : [...headers, 'retry-after', String(seconds)]
 
 /** Most answers tell no limits, and this is one look at each of their headers. */
-const tellsLimits = (headers: HeaderList): boolean => someHeader(headers, (name) => /ratelimit/i.test(name))
+const tellsLimits = (headers: HeaderList): boolean => someHeader(headers, (name) => name.length >= shortestName && /ratelimit/i.test(name))
+
+const shortestName = 'x-ratelimit-reset-tokens'.length
 
 function durationUntil(time: string, now: number): string | null {
   const at = Date.parse(time)

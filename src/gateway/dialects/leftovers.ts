@@ -20,7 +20,7 @@ const nothing: Fields = {}
 /** Returns the fields of a body that its decoder does not read, for the request's bag. Null is not a value. */
 export function unread(body: Fields, known: ReadonlySet<string>): Fields {
   let rest: Record<string, unknown> | null = null
-  for (const name of Object.keys(body)) {
+  for (const name in body) {
     const value = body[name]
     if (!known.has(name) && value !== null && value !== undefined) (rest ??= {})[name] = value
   }
@@ -30,8 +30,10 @@ export function unread(body: Fields, known: ReadonlySet<string>): Fields {
 /** Drops the fields that other dialects brought, or refuses those that have a meaning of their own. Returns the fields of the dialect itself. */
 export function spendBag({ bag, unplaced }: NeutralRequest, own: DialectId, loss: Loss): Fields {
   for (const place of unplaced) loss.dropAt(place)
-  for (const [dialect, fields] of Object.entries(bag)) {
-    if (dialect === own) continue
+  const all: Readonly<Record<string, Fields>> = bag
+  for (const dialect in all) {
+    const fields = all[dialect] ?? nothing
+    if (dialect === own || fields === nothing) continue
     const meant = isDialect(dialect) ? meaningful[dialect] : undefined
     demandKnownResponse(dialect, fields)
     for (const [name, value] of Object.entries(fields))

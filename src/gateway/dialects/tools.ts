@@ -1,7 +1,7 @@
 import type { Fields } from '../../lib/json/fields.ts'
 import type { Memory } from './codec.ts'
 import type { Loss } from './neutral/loss.ts'
-import type { FunctionTool, NeutralRequest, Tool } from './neutral/request.ts'
+import type { FunctionTool, NeutralRequest, Tool, Turn } from './neutral/request.ts'
 import { hashedId } from './tool-calls.ts'
 
 /** How a dialect names tools. */
@@ -31,6 +31,7 @@ const textParameter: Fields = {
  * parameter; grammars for it, and tools that other vendors bring, are refused.
  */
 export function functionTools({ tools, turns }: NeutralRequest, naming: ToolNaming, loss: Loss): FunctionTools {
+  if (tools.length === 0 && !turns.some(callsTools)) return noTools
   const names = new Map<string, string>()
   const custom = new Set<string>()
   const nameOf = (name: string): string => {
@@ -46,6 +47,10 @@ export function functionTools({ tools, turns }: NeutralRequest, naming: ToolNami
   for (const { parts } of turns) for (const part of parts) if (part.kind === 'tool-call' && part.custom) custom.add(part.name)
   return { tools: functions, nameOf, memory: { toolNames: names, customTools: custom.size === 0 ? null : custom } }
 }
+
+const callsTools = ({ parts }: Turn): boolean => parts.some(({ kind }) => kind === 'tool-call')
+
+const noTools: FunctionTools = { tools: [], nameOf: (name) => name, memory: { toolNames: null, customTools: null } }
 
 function asFunction(tool: Tool, loss: Loss): FunctionTool {
   if (tool.kind === 'function') return tool

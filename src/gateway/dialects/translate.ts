@@ -52,7 +52,7 @@ export function translate(asked: AskedConversation, spoken: SpokenConversation):
   if (asked.dialect === spoken.dialect || client === null || provider === null) return null
   const { model, requestId } = asked
   const { traits } = spoken
-  const { provider_options: options, ...body } = asked.body
+  const { body, options } = optionsApart(asked.body)
   const decoded = client.request.decode(body)
   const echo = asked.echo === undefined ? decoded.echo : { ...decoded.echo, ...asked.echo }
   const whole = { ...decoded, model, echo, stream: asked.stream ?? decoded.stream }
@@ -63,10 +63,17 @@ export function translate(asked: AskedConversation, spoken: SpokenConversation):
     client,
     provider,
     request,
-    encoded: { ...encoded, body: withOptions(encoded.body, options, spoken.dialect) },
+    encoded: options === undefined ? encoded : { ...encoded, body: withOptions(encoded.body, options, spoken.dialect) },
     loss,
     answerContext: (now) => ({ request, memory: encoded.memory, requestId, now, model: asked.model, traits }),
   }
+}
+
+/** Copied only where there is something to leave out: the runtime copies a body field by field. */
+function optionsApart(asked: Fields): { readonly body: Fields; readonly options: unknown } {
+  if (!Object.hasOwn(asked, 'provider_options')) return { body: asked, options: undefined }
+  const { provider_options: options, ...body } = asked
+  return { body, options }
 }
 
 /** The names under which a caller may give fields of a provider's own, by dialect. */
@@ -102,8 +109,7 @@ function withOptions(body: Fields, options: unknown, dialect: DialectId): Fields
 
 /** Returns a request for a provider of its own dialect: with the fields for that dialect in their place, and without those for others. */
 export function withOwnOptions(body: Fields, dialect: DialectId): Fields {
-  if (!Object.hasOwn(body, 'provider_options')) return body
-  const { provider_options: options, ...rest } = body
+  const { body: rest, options } = optionsApart(body)
   return withOptions(rest, options, dialect)
 }
 

@@ -52,8 +52,7 @@ export function meter({ capture, encoding, counted }: MeteredAnswer, request: Me
 /** Reads what an answer used from its bytes, and from what its translation counted; null: it was not translated. */
 export function meterBytes(bytes: Bytes, counted: TokenUsage | null, request: MeteredRequest): Metered {
   const json = isFields(request.json) ? request.json : noFields
-  const scanned = scanUsage(bytes.head, bytes.tail)
-  const raw = toldIn(counted, scanned)
+  const { raw, scanned } = toldIn(counted, bytes)
   const used = usedOf(counted, request, { raw, json, bytes })
   const { size, quality } = madeFacts(used.counts, bytes, json)
   const served = servedFacts(bytes, raw, text(json['service_tier']))
@@ -84,8 +83,19 @@ function madeFacts({ image = 0 }: Counts, bytes: Bytes, json: Fields): Pick<Mete
 /** The part of an answer that is metered. */
 export type MeteredAnswer = Pick<RelayResult, 'capture' | 'encoding' | 'counted'>
 
-/** The bytes of an answer that was translated hold the caller's words for it. */
-const toldIn = (counted: TokenUsage | null, scanned: ScannedUsage | null): Fields | null => counted?.own ?? scanned?.raw ?? null
+interface Told {
+  /** The provider's own usage object; null: it has none. */
+  readonly raw: Fields | null
+  readonly scanned: ScannedUsage | null
+}
+
+/** What was translated was counted when it was read: its bytes hold the caller's words for it, and are looked through where nobody counted. */
+function toldIn(counted: TokenUsage | null, { head, tail }: Bytes): Told {
+  const own = counted?.own ?? null
+  if (own !== null) return { raw: own, scanned: null }
+  const scanned = scanUsage(head, tail)
+  return { raw: scanned?.raw ?? null, scanned }
+}
 
 const usedOf = (counted: TokenUsage | null, request: MeteredRequest, answer: Answer): ReturnType<typeof countsOf> =>
   counted === null ? countsOf(request, answer) : translatedCounts(counted)

@@ -2,6 +2,7 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import type { EncodeContext } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { spendPartBag } from '../leftovers.ts'
+import type { Loss } from '../neutral/loss.ts'
 import type { CacheMark, FilePart, ImagePart, MediaSource, Part, ToolResultPart } from '../neutral/parts.ts'
 import type { NeutralRequest, Turn } from '../neutral/request.ts'
 import { argumentsObject, legalId } from '../tool-calls.ts'
@@ -16,18 +17,26 @@ export const writeMark = (cache: CacheMark | null): Fields | null =>
 
 /** Returns the instructions, with those that stand in the midst of the conversation at their end. */
 export function writeSystem({ system, turns }: NeutralRequest, more: string | null, { loss }: EncodeContext): unknown {
-  const later = turns.filter(({ role }) => role === 'system')
-  for (const { at } of later) loss.dropAt(at, 'was moved to the beginning')
-  const parts = later.length === 0 ? system : system.concat(later.flatMap((turn) => turn.parts))
-  const blocks = parts.flatMap((part) => {
-    if (part.kind !== 'text') return loss.refuseAt(part.at, 'is no text, and instructions are texts there')
-    return isBlank(part.text) ? [] : [compact({ type: 'text', text: part.text, cache_control: writeMark(part.cache) })]
-  })
+  const blocks: Fields[] = []
+  for (const part of system) addInstruction(blocks, part, loss)
+  for (const { role, parts, at } of turns) {
+    if (role !== 'system') continue
+    loss.dropAt(at, 'was moved to the beginning')
+    for (const part of parts) addInstruction(blocks, part, loss)
+  }
   if (more !== null) blocks.push({ type: 'text', text: more })
   const [only] = blocks
   if (only === undefined) return null
   return blocks.length === 1 && only['cache_control'] === undefined ? only['text'] : blocks
 }
+
+function addInstruction(blocks: Fields[], part: Part, loss: Loss): void {
+  if (part.kind !== 'text') return loss.refuseAt(part.at, 'is no text, and instructions are texts there')
+  if (!isBlank(part.text)) blocks.push(textBlock(part.text, part.cache))
+}
+
+const textBlock = (text: string, cache: CacheMark | null): Fields =>
+  cache === null ? { type: 'text', text } : { type: 'text', text, cache_control: writeMark(cache) }
 
 const isBlank = (text: string): boolean => !/\S/.test(text)
 
@@ -69,7 +78,11 @@ function trimLast(messages: readonly Message[]): void {
   if (typeof text === 'string') last.content.splice(-1, 1, { ...last.content.at(-1), text: text.trimEnd() })
 }
 
-const writeParts = ({ parts }: Turn, context: WriteContext): Fields[] => parts.flatMap((part) => writePart(part, context))
+function writeParts({ parts }: Turn, context: WriteContext): Fields[] {
+  const written: Fields[] = []
+  for (const part of parts) for (const one of writePart(part, context)) written.push(one)
+  return written
+}
 
 function writePart(part: Part, context: WriteContext): readonly Fields[] {
   const { loss } = context
@@ -78,7 +91,7 @@ function writePart(part: Part, context: WriteContext): readonly Fields[] {
   switch (part.kind) {
     case 'text':
     case 'refusal':
-      return isBlank(part.text) ? [] : [compact({ type: 'text', text: part.text, cache_control })]
+      return isBlank(part.text) ? [] : [textBlock(part.text, part.cache)]
     case 'image':
       return [compact({ type: 'image', source: imageSource(part, context), cache_control })]
     case 'file':

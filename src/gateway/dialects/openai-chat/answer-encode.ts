@@ -36,9 +36,10 @@ function writeChoice({ blocks, finish }: AnswerChoice, index: number, isOld: boo
   }
 }
 
-const textOf = (blocks: readonly AnswerBlock[], kind: AnswerBlock['block']['kind']): string | null => {
-  const texts = blocks.filter(({ block }) => block.kind === kind).map(({ text }) => text)
-  return texts.length === 0 ? null : texts.join('')
+function textOf(blocks: readonly AnswerBlock[], kind: AnswerBlock['block']['kind']): string | null {
+  let all: string | null = null
+  for (const { block, text } of blocks) if (block.kind === kind) all = all === null ? text : all + text
+  return all
 }
 
 interface MessageOptions {

@@ -16,7 +16,8 @@ interface Conversation {
 export function readMessages(messages: readonly unknown[]): Conversation {
   const system: Part[] = []
   const turns = new Turns()
-  const names = new Map<string, string>()
+  // Made where there are calls: most conversations have none.
+  let names: Map<string, string> | null = null
   for (const [index, item] of messages.entries()) {
     const at = `messages[${index}]`
     const message = fieldsAt(item, at)
@@ -25,8 +26,8 @@ export function readMessages(messages: readonly unknown[]): Conversation {
       const parts = readContent(message['content'], `${at}.content`, cacheMarkIn(message))
       if (turns.isEmpty) system.push(...parts)
       else turns.add('system', parts, at)
-    } else if (role === 'assistant') turns.add('assistant', readAssistant(message, at, names), at)
-    else if (role === 'tool' || role === 'function') turns.add('tool', [readResult(message, at, names)], at)
+    } else if (role === 'assistant') turns.add('assistant', readAssistant(message, at, (names ??= new Map())), at)
+    else if (role === 'tool' || role === 'function') turns.add('tool', [readResult(message, at, (names ??= new Map()))], at)
     else if (role === 'user') turns.add('user', readContent(message['content'], `${at}.content`, cacheMarkIn(message)), at)
     else throw unreadable(`${at}.role`, 'system, developer, user, assistant, tool or function')
   }

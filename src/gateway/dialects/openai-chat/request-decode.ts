@@ -2,7 +2,7 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import { isFields } from '../../../lib/json/fields.ts'
 import { isEffort } from '../effort.ts'
 import { unread } from '../leftovers.ts'
-import { emptyRequest, type NeutralRequest, type OutputFormat, type Reasoning, type Tool, type ToolChoice } from '../neutral/request.ts'
+import type { NeutralRequest, OutputFormat, Reasoning, Tool, ToolChoice } from '../neutral/request.ts'
 import { fieldsAt, fieldsIn, flagIn, listIn, neededText, numberIn, textIn, unreadable } from '../reading.ts'
 import { unplacedIn } from '../unplaced.ts'
 import { fieldsRead } from './fields-read.ts'
@@ -50,12 +50,14 @@ export const known: ReadonlySet<string> = new Set([
 export function decodeRequest(body: Fields): NeutralRequest {
   const { system, turns } = readMessages(listIn(body, 'messages'))
   const isOld = Array.isArray(body['functions']) && !Array.isArray(body['tools'])
+  const { stream, streamUsage } = readStreaming(body)
+  const { temperature, topP, topK, seed, frequencyPenalty, presencePenalty, logitBias } = readSampling(body)
+  // Each by its name, because an object that is spread from others grows step by step.
   return {
-    ...emptyRequest('openai-chat'),
+    dialect: 'openai-chat',
     model: textIn(body, 'model') ?? '',
     system,
     turns,
-    unplaced: unplacedIn(body, fieldsRead),
     tools: isOld ? readFunctions(listIn(body, 'functions')) : readTools(listIn(body, 'tools')),
     toolChoice: readChoice(isOld ? body['function_call'] : body['tool_choice']),
     parallelTools: isOld ? false : flagIn(body, 'parallel_tool_calls'),
@@ -66,7 +68,13 @@ export function decodeRequest(body: Fields): NeutralRequest {
     candidates: numberIn(body, 'n'),
     logprobs: flagIn(body, 'logprobs'),
     topLogprobs: numberIn(body, 'top_logprobs'),
-    ...readSampling(body),
+    temperature,
+    topP,
+    topK,
+    seed,
+    frequencyPenalty,
+    presencePenalty,
+    logitBias,
     verbosity: textIn(body, 'verbosity'),
     reasoning: readReasoning(body),
     user: textIn(body, 'safety_identifier') ?? textIn(body, 'user'),
@@ -74,7 +82,9 @@ export function decodeRequest(body: Fields): NeutralRequest {
     store: flagIn(body, 'store'),
     tier: textIn(body, 'service_tier'),
     cache: cacheMarkIn(body),
-    ...readStreaming(body),
+    stream,
+    streamUsage,
+    unplaced: unplacedIn(body, fieldsRead),
     bag: { 'openai-chat': unread(body, known) },
     echo: isOld ? { functions: true } : {},
   }
