@@ -61,19 +61,23 @@ function chatRequest(port: number, headers: Readonly<Record<string, string>>, mo
   return { port, request: Buffer.from(`POST /v1/chat/completions HTTP/1.1\r\n${lines.join('')}\r\n${body}`).toString('base64') }
 }
 
+interface Asking {
+  readonly headers: Readonly<Record<string, string>>
+  readonly caching?: Readonly<Record<string, string>> | null
+  /** Absent: a model of OpenAI's. */
+  readonly model?: string
+}
+
 /** The requests that are measured: an answer at once, a short stream, a stream of 64 frames, a stream that stays open. */
-export function aimsAt(
-  port: number,
-  headers: Readonly<Record<string, string>>,
-  caching: Readonly<Record<string, string>> | null = null,
-): Direct {
+export function aimsAt(port: number, { headers, caching = null, model }: Asking): Direct {
   const stream = { stream: true, stream_options: { include_usage: true } }
+  const named = model === undefined ? {} : { model }
   return {
-    json: chatRequest(port, headers, {}),
-    stream: chatRequest(port, headers, stream),
+    json: chatRequest(port, headers, named),
+    stream: chatRequest(port, headers, { ...stream, ...named }),
     frames: chatRequest(port, headers, { ...stream, model: 'emulate:frames-64' }),
     slow: chatRequest(port, headers, { ...stream, model: 'emulate:frames-slow' }),
-    hit: caching === null ? null : chatRequest(port, caching, {}),
+    hit: caching === null ? null : chatRequest(port, caching, named),
   }
 }
 

@@ -1,6 +1,6 @@
 // What limits (`--of f`, a key with a budget in dollars and a rate limit) or translation (`--of g`) cost a request: one process is asked with them
-// and without, in short rounds that take turns, so that what else the machine does falls on both. `--rounds 30`, `--top 40` functions whose time differs,
-// `--build`.
+// and without, in short rounds that take turns, so that what else the machine does falls on both. `--rounds 200` of `--ms 250`, `--top 40` functions whose time differs,
+// `--build`. `--of c` asks without twice, and tells how far the machine itself is from even.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,11 +12,12 @@ import type { Aim, LoadResult } from './driver.ts'
 import { aimsAt, ask, connections } from './measure.ts'
 import type { Probe } from './probe.ts'
 import { cpuMicros, launch, portOf, type Running } from './processes.ts'
-import { buildGatehouse, subjects, type Stand } from './subjects.ts'
+import { askingOf, buildGatehouse, subjects, type Stand } from './subjects.ts'
 
 const { values: options } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '30' },
+    rounds: { type: 'string', default: '200' },
+    ms: { type: 'string', default: '250' },
     top: { type: 'string', default: '0' },
     of: { type: 'string', default: 'f' },
     build: { type: 'boolean', default: true },
@@ -24,7 +25,7 @@ const { values: options } = parseArgs({
   allowNegative: true,
 })
 
-const roundMs = 1000
+const roundMs = Number(options.ms)
 
 interface Profile {
   readonly nodes: readonly { readonly id: number; readonly callFrame: { readonly functionName: string; readonly url: string } }[]
@@ -78,8 +79,8 @@ async function run(): Promise<void> {
   const { running, port, probe } = await plain.start(stand)
   stops.push(() => running.stop())
   await plain.prepare?.(stand, port)
-  await dearer.prepare?.(stand, port)
-  const sides = [plain, dearer].map((subject) => sideOf(aimsAt(port, subject.headers(stand)).json))
+  if (dearer !== plain) await dearer.prepare?.(stand, port)
+  const sides = [plain, dearer].map((subject) => sideOf(aimsAt(port, askingOf(subject, stand)).json))
   const load = (aim: Aim, durationMs: number) => ask<LoadResult>(tools, { kind: 'load', aim, connections, durationMs })
   for (let turn = 0; turn < 3; turn += 1) for (const { aim } of sides) await load(aim, 3000)
 
@@ -126,7 +127,11 @@ function print([plain, dearer]: readonly Side[]): void {
     const more = other.map((cpu, at) => cpu - (one[at] ?? Number.NaN)).toSorted((a, b) => a - b)
     const at = (share: number): string => (more[Math.floor(more.length * share)] ?? Number.NaN).toFixed(1)
     console.log(`${what}: CPU µs a request ${median(one).toFixed(1)} without, ${median(other).toFixed(1)} with`)
+    const kept = more.slice(Math.floor(more.length / 10), Math.ceil(more.length * 0.9))
+    const mean = kept.reduce((sum, cpu) => sum + cpu, 0) / kept.length
+    const error = Math.sqrt(kept.reduce((sum, cpu) => sum + (cpu - mean) ** 2, 0) / kept.length / kept.length)
     console.log(`  difference of pairs: median ${at(0.5)}, quartiles ${at(0.25)} to ${at(0.75)}, of ${more.length} pairs`)
+    console.log(`  mean without the outer tenths ${mean.toFixed(1)}, give or take ${error.toFixed(1)}`)
   }
   console.log(`KB a request, main thread: ${median(plain.kilobytes).toFixed(2)} and ${median(dearer.kilobytes).toFixed(2)}`)
   const places = new Set([...plain.times.keys(), ...dearer.times.keys()])

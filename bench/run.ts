@@ -23,7 +23,7 @@ import {
 } from './measure.ts'
 import { hasTaskset, launch, portOf, residentMegabytes, type Running } from './processes.ts'
 import { isOurs, page, table, targets, verdict, type Outcome } from './report.ts'
-import { buildGatehouse, litellm, litellmFolder, litellmVersion, subjects, type Stand, type Subject } from './subjects.ts'
+import { askingOf, buildGatehouse, litellm, litellmFolder, litellmVersion, subjects, type Stand, type Subject } from './subjects.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -81,7 +81,7 @@ async function prepare(stand: Stand, subject: Subject): Promise<Bench> {
   say(`starting (${subject.id}) ${subject.label}`)
   const started = await subject.start(stand)
   await subject.prepare?.(stand, started.port)
-  return { subject, started, aims: aimsAt(started.port, subject.headers(stand), subject.cachingHeaders?.(stand) ?? null) }
+  return { subject, started, aims: aimsAt(started.port, askingOf(subject, stand)) }
 }
 
 /** Starts a subject again and again; the first requests after each start are measured too. */
@@ -91,7 +91,7 @@ async function startColdly(stand: Stand, subject: Subject, tools: Tools): Promis
   while (coldStartsMs.length < (subject.slow === true ? 1 : coldStarts)) {
     const started = await subject.start(stand)
     coldStartsMs.push(started.coldStartMs)
-    const bench = { subject, started, aims: aimsAt(started.port, subject.headers(stand)) }
+    const bench = { subject, started, aims: aimsAt(started.port, askingOf(subject, stand)) }
     if (subject.slow !== true) firstCpu.push(await measureFirst(tools, bench))
     await started.running.stop()
   }
@@ -161,7 +161,7 @@ async function run(folder: string, stopLater: (stop: () => Promise<void>) => voi
   const tools: Tools = {
     driver: child('driver'),
     postmaster: await findPostmaster(database),
-    direct: aimsAt(stand.emulatorPort, { authorization: 'Bearer sk-bench' }),
+    direct: aimsAt(stand.emulatorPort, { headers: { authorization: 'Bearer sk-bench' } }),
     answers: new Map(),
   }
   const benches: Bench[] = []

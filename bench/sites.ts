@@ -10,7 +10,7 @@ import { startEmbedded } from '../src/app/database/embedded/embedded.ts'
 import type { LoadResult } from './driver.ts'
 import { aimsAt, ask, connections } from './measure.ts'
 import { cpuByThread, launch, portOf, type Running } from './processes.ts'
-import { buildGatehouse, subjects, type Stand } from './subjects.ts'
+import { askingOf, buildGatehouse, subjects, type Stand } from './subjects.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -63,7 +63,7 @@ async function run(): Promise<void> {
   const { running, port, probe } = await subject.start(stand)
   stops.push(() => running.stop())
   await subject.prepare?.(stand, port)
-  const { json, hit } = aimsAt(port, subject.headers(stand), subject.cachingHeaders?.(stand))
+  const { json, hit } = aimsAt(port, askingOf(subject, stand))
   const aim = options.hits && hit !== null ? hit : json
   const load = (durationMs: number) => ask<LoadResult>(tools, { kind: 'load', aim, connections, durationMs })
   await load(6000)

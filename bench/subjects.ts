@@ -37,6 +37,8 @@ export interface Subject {
   readonly headers: (stand: Stand) => Readonly<Record<string, string>>
   /** Headers that make it answer from its cache; absent: it is not asked to. */
   readonly cachingHeaders?: (stand: Stand) => Readonly<Record<string, string>>
+  /** The model that it is asked for; absent: one of OpenAI's. */
+  readonly model?: string
   /** So slow that one round and one start must do. */
   readonly slow?: boolean
   /** Another setting of a subject: only what a request takes is measured. */
@@ -62,6 +64,13 @@ const direct = (): Readonly<Record<string, string>> => ({ authorization: 'Bearer
 export function buildGatehouse(): void {
   execFileSync(process.execPath, [join(root, 'docker/bundle.mjs')], { stdio: 'inherit' })
 }
+
+/** Returns what the requests for a subject say. */
+export const askingOf = ({ headers, cachingHeaders, model }: Subject, stand: Stand) => ({
+  headers: headers(stand),
+  caching: cachingHeaders?.(stand) ?? null,
+  ...(model !== undefined && { model }),
+})
 
 /** The flags of `npm start`, so that what is measured is what is shipped. */
 const { scripts } = z
@@ -295,6 +304,7 @@ export const subjects: readonly Subject[] = [
     holds: true,
     missing: null,
     headers: () => ({ authorization: `Bearer ${keys.INIT_WORKSPACE_API_KEY}`, 'x-service-provider': '@translated' }),
+    model: 'claude-haiku-4-5',
     prepare: storeTranslated,
     start: startGatehouse,
   },
