@@ -92,7 +92,7 @@ async function writeCost(em: EntityManager, row: BatchRow, { cost, reason }: { c
     [id],
   )
   const log = await readCost(em, { organisationId, id, begunMs: row.begun_ms })
-  if (settled === undefined || log === null || cost.state === 'not_charged') return
+  if (settled === undefined || log === null || log.cost_state === cost.state) return
   const attempt = Math.max(0, ...(log.budgets ?? []).map(([at]) => at))
   const now = {
     state: cost.state,

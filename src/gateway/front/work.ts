@@ -1,6 +1,7 @@
 import type { Call } from '../call.ts'
 import type { AskedWork } from './asked-work.ts'
 import { conversationOf } from './conversation.ts'
+import { isJob, isReadSession } from './jobs.ts'
 import { isOperation } from './match.ts'
 import { isCountOfGoogle } from './operation-name.ts'
 import { type Operation, operations, type OperationSpec } from './operations.ts'
@@ -15,11 +16,11 @@ type Asking = Pick<Call, 'operation' | 'upstreamPath'> & { readonly exchange: Pi
 export function workOf(asking: Asking): AskedWork | null {
   const { name } = asking.operation
   if (name !== 'proxy') return ofOperations.get(name) ?? null
-  if (reads.has(asking.exchange.method)) return null
+  const [path = ''] = asking.upstreamPath.split('?', 1)
+  if (reads.has(asking.exchange.method)) return isReadSession(path) ? job : null
   if (conversationOf(asking) !== null) return { ...ofUnknown, task: 'conversation', dialect: 'google', operation: 'chatComplete' }
   const asked = taskOf(asking)
   if (asked !== null) return { ...ofUnknown, task: asked.task, dialect: asked.dialect, operation: asked.operation }
-  const [path = ''] = asking.upstreamPath.split('?', 1)
   if (isCountOfGoogle(path)) return { ...ofUnknown, task: 'token-count', dialect: 'google' }
   return ofEnd(path)
 }
@@ -44,16 +45,12 @@ const ends: readonly (readonly [end: string, operation: Operation, spec: Operati
   .map(([name, spec]) => [spec.path, name, spec] as const)
   .toSorted(([one], [other]) => other.length - one.length)
 const job: AskedWork = { ...ofUnknown, beginsJob: true }
-/** platform.openai.com/docs/api-reference/videos: a video is made when its request has long been answered. */
-const videos = /\/videos(?:\/[\w.-]+\/remix)?$/
-/** Sessions, and credentials for them, with which the caller goes on with the provider alone: nobody here sees what they use. */
-const sessions = /\/(?:realtime\/(?:calls|client_secrets|sessions|transcription_sessions)|auth_tokens)$/
 const rerank: AskedWork = { ...ofUnknown, task: 'rerank', dialect: 'cohere' }
 
 function ofEnd(path: string): AskedWork | null {
   if (path.includes('/threads/')) return ofUnknown
   if (path.endsWith('/rerank')) return rerank
-  if (videos.test(path) || sessions.test(path)) return job
+  if (isJob(path)) return job
   const [, name, spec] = ends.find(([end]) => path.endsWith(end)) ?? []
   return name === undefined || spec === undefined ? ofUnknown : ofSpec(name, spec)
 }

@@ -12,7 +12,7 @@ import type { PriceSource } from '../prices/price-source.ts'
 import { isProvisioned, saysProvisioned } from '../prices/terms.ts'
 import { servedModel } from '../targets/azure-deployment.ts'
 import type { Target } from '../targets/target.ts'
-import { type Charge, noCharge, sumCharges } from './charge.ts'
+import { type Charge, noCharge, sumCharges, untoldCharge } from './charge.ts'
 import type { RequestBody } from '../wire/body.ts'
 import type { HeldUpload } from '../wire/recorded-length.ts'
 import { isBilled, meter, type Metered, type MeteredRequest, withCounts } from './meter.ts'
@@ -30,17 +30,17 @@ export interface ChargedExchange {
 
 /**
  * Meters and prices one attempt, once. Reading costs nothing: what was made before was charged then. A failure costs what its answer says that it used, and nothing if it says nothing. Calls that run no
- * model are not charged, and an answer from the cache tells what it saved.
+ * model are not charged; what one begins that costs when it has ended is unpriced until then, and an answer from the cache tells what it saved.
  */
 export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { exchange, prices }: ChargeContext): Charge {
   const { target } = attempt
   if (result === null || target === null) return noCharge
+  const { work } = exchange
   const request = requestOf(attempt, { exchange, provider: target.providerId })
   const told = ofDeployment(meter(result, request), target)
-  const { work } = exchange
+  if (beganJob(work, result)) return { ...untoldCharge, metered: told }
   const metered = needsEstimate(told, result, work) && !isRecalled(attempt) ? estimated(told, result, { attempt, work }) : told
-  if (exchange.method === 'GET' || work?.task === 'token-count' || !isBilled(metered, result.status, exchange.operation))
-    return { ...noCharge, metered }
+  if (isFree(metered, result, exchange)) return { ...noCharge, metered }
   const parts = metered.estimated ? undefined : result.counted?.parts
   if (parts === undefined) return priced(metered, { attempt, target }, { exchange, prices })
   const each = partsOf(parts, result).map((counted) => ofDeployment(meter({ ...result, counted }, request), target))
@@ -49,6 +49,12 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
     each.map((part) => priced(part, { attempt, target }, { exchange, prices })),
   )
 }
+
+const isFree = (metered: Metered, { status }: ChargedAnswer, { method, work, operation }: ChargedExchange): boolean =>
+  method === 'GET' || work?.task === 'token-count' || !isBilled(metered, status, operation)
+
+/** Returns true if the answer began work that costs when it has ended. */
+const beganJob = (work: AskedWork | null, result: ChargedAnswer): boolean => work?.beginsJob === true && isCharged(result)
 
 const nothingTold: TokenUsage = { ...noUsage, own: {} }
 

@@ -30,6 +30,9 @@ export const noCharge: Charge = {
   parts: null,
 }
 
+/** The charge of work that costs when it has ended, and of a session that nobody here sees: nobody knows it yet, which is not the same as free. */
+export const untoldCharge: Charge = { ...noCharge, cost: { state: 'unpriced', amount: null, lines: [], unpriced: [] } }
+
 /** Returns the charge of an answer that was made of several, each of which is charged for itself: a fee for each, and none at the rates of a longer prompt. */
 export function sumCharges(whole: Metered, parts: readonly Charge[]): Charge {
   const [first] = parts

@@ -1,0 +1,32 @@
+/** The ends of paths whose work costs when it has ended, which no answer of its own tells. Nothing else is known of them but what a provider's own reference says. */
+const begin: readonly RegExp[] = [
+  // platform.openai.com/docs/api-reference/videos, docs.x.ai, docs.together.ai, openrouter.ai, docs.z.ai: a video is made when its request has long been answered.
+  /\/videos(?:\/(?:generations|edits|extensions)|\/[\w.-]+\/remix)?$/,
+  // Veo at Google; the first Sora at Azure; MiniMax; SiliconFlow; Model Studio; models of Bedrock that write into a bucket.
+  /:predictLongRunning$/,
+  /\/video(?:\/generations(?:\/jobs)?|\/submit|_generation|-synthesis)$/,
+  /\/async-invoke$/,
+  // Batches of Google, Vertex AI, Mistral, Cohere and Fireworks, whose answers stand where no path of the gateway is.
+  /:(?:batchGenerateContent|asyncBatchEmbedContent)$/,
+  /\/(?:batchPredictionJobs|batch\/jobs|embed-jobs|batchInferenceJobs)$/,
+  // Trainings that have no path of OpenAI's.
+  /\/(?:fine-tunes|tuningJobs|tunedModels|finetuned-models|supervisedFineTuningJobs)$/,
+]
+
+/** Sessions, and credentials for them, with which the caller goes on with the provider alone: nobody here sees what they use. */
+const sessions: readonly RegExp[] = [
+  // platform.openai.com/docs/api-reference/realtime, also at Azure and xAI; a call by telephone begins when it is accepted.
+  /\/realtime(?:\/[\w-]+)?\/(?:calls(?:\/[\w.-]+\/accept)?|client_secrets|sessions|transcription_sessions)$/,
+  // Azure's paths of before, ChatKit, Google's Live API, Deepgram, ElevenLabs.
+  /\/(?:realtimeapi\/sessions|realtimertc|chatkit\/sessions|auth_tokens|auth\/grant)$/,
+  /\/single-use-token\/[\w.-]+$/,
+]
+
+/** The same for credentials that are read. */
+const read = /\/convai\/conversation\/(?:get-signed-url|get_signed_url|token)$/
+
+/** Returns true if a path of a provider's own begins work that costs when it has ended, or a session of which nobody here sees what it uses. */
+export const isJob = (path: string): boolean => begin.some((one) => one.test(path)) || sessions.some((one) => one.test(path))
+
+/** Returns true if what is read by a path is a credential for such a session. */
+export const isReadSession = (path: string): boolean => read.test(path)

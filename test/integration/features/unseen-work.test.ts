@@ -1,0 +1,104 @@
+// Work whose cost nobody here comes to know is never shown as free, and passes no budget that wants to know before.
+import test from 'ava'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { eventually } from '../../support/eventually.ts'
+import { send } from '../../support/http.ts'
+import { type Control, startControl, type Tenant } from './setup.ts'
+
+let control: Control
+let acme: Tenant
+let emulator: Emulator
+
+type Fields = Readonly<Record<string, unknown>>
+
+const withinMs = 15_000
+
+async function made(key: string, path: string, body: object): Promise<Fields> {
+  const response = await control.call(key, 'POST', path, body)
+  if (response.status !== 200) throw new Error(response.text)
+  return response.body
+}
+
+test.before(async () => {
+  ;[control, emulator] = await Promise.all([startControl(), startEmulator()])
+  acme = await control.createTenant('acme')
+  emulator.script({ behaviour: { status: 200, body: '{"id":"x","value":"ek_1"}' } })
+  const configurations = { custom_host: emulator.url }
+  await made(acme.workspaceKey, '/integrations', { name: 'p', slug: 'account', ai_provider_id: 'openai', key: 'sk-x', configurations })
+  await made(acme.workspaceKey, '/providers', { name: 'p', slug: 'p', integration_id: 'account' })
+})
+test.after.always(async () => {
+  await control?.close()
+  await emulator?.stop()
+})
+
+async function keyWith(on_unpriced: 'allow' | 'deny'): Promise<string> {
+  const { key } = await made(acme.adminKey, '/api-keys/workspace/service', {
+    name: 'spender',
+    workspace_id: acme.workspaceId,
+    scopes: ['completions.write'],
+    usage_limits: { type: 'cost', credit_limit: 1, on_unpriced },
+  })
+  return String(key)
+}
+
+const ask = (key: string, path: string, body?: object) =>
+  send(`${control.origin}/v1${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'x-service-api-key': key, 'x-service-provider': '@p', 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+
+/** Returns the cost of a request as its log has it. */
+async function costOf({ headers }: Awaited<ReturnType<typeof send>>): Promise<Fields> {
+  const read = () => control.call(acme.workspaceKey, 'GET', `/logs/${String(headers['x-service-request-id'])}/cost`)
+  await eventually(async () => (await read()).status === 200, withinMs)
+  return (await read()).body
+}
+
+/** Work whose cost nobody here comes to know, at the paths of those who sell it: [path, method]. */
+const unseen: readonly (readonly [path: string, method?: 'GET'])[] = [
+  ['/realtime/client_secrets'],
+  ['/realtime/sessions'],
+  ['/realtime/calls'],
+  ['/realtime/calls/rtc_1/accept'],
+  ['/realtime/transcription_sessions'],
+  ['/realtime/translations/client_secrets'],
+  ['/proxy/realtimeapi/sessions'],
+  ['/chatkit/sessions'],
+  ['/proxy/v1alpha/auth_tokens'],
+  ['/proxy/auth/grant'],
+  ['/proxy/single-use-token/realtime_scribe'],
+  ['/proxy/convai/conversation/get-signed-url?agent_id=a', 'GET'],
+  ['/proxy/video_generation'],
+  ['/proxy/video/submit'],
+  ['/proxy/video/generations/jobs?api-version=preview'],
+  ['/proxy/services/aigc/video-generation/video-synthesis'],
+  ['/proxy/async-invoke'],
+  ['/proxy/v1beta/models/gemini-2.5-flash:batchGenerateContent'],
+  ['/proxy/batch/jobs'],
+]
+
+for (const [path, method] of unseen)
+  test.serial(
+    `of ${path} nobody here sees what it uses: its log is unpriced, and a budget that wants to know before refuses it`,
+    async (t) => {
+      const body = method === 'GET' ? undefined : { model: 'a-model', session: { type: 'realtime', model: 'gpt-realtime' } }
+      const before = emulator.requests.length
+      const refused = await ask(await keyWith('deny'), path, body)
+      t.is(refused.status, 412, refused.text)
+      t.like(JSON.parse(refused.text), { error: { reason: 'unpriced_job' } })
+      t.is(emulator.requests.length, before, 'the provider was not asked')
+      const allowed = await ask(await keyWith('allow'), path, body)
+      t.is(allowed.status, 200, allowed.text)
+      t.like(await costOf(allowed), { state: 'unpriced', cost_pico_usd: null, total_pico_usd: null, lines: [] })
+    },
+  )
+
+test.serial('a session that the provider refused costs nothing', async (t) => {
+  const stop = emulator.script({ behaviour: { status: 400, body: '{"error":{"message":"no"}}' } })
+  const refused = await ask(await keyWith('allow'), '/realtime/client_secrets', {})
+  stop()
+  t.is(refused.status, 400)
+  t.like(await costOf(refused), { state: 'not_charged', cost_pico_usd: '0' })
+})
