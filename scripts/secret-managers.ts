@@ -1,5 +1,6 @@
 // Proves the reading of secrets against real managers: `npm run secret-managers`. AWS Secrets Manager and STS are moto (Python), which checks every
-// signature and every right as AWS does; HashiCorp Vault is OpenBao, whose program a Python package carries. SKIPPED where the machine has no Python.
+// signature and every right as AWS does; HashiCorp Vault is built from its Go module, and OpenBao, its fork, comes as a Python package. SKIPPED where
+// the machine has no Python or no Go.
 // Azure Key Vault has no server to run; the tests emulate it.
 import { spawn } from 'node:child_process'
 import { freePort } from '../src/app/database/embedded/port.ts'
@@ -11,6 +12,7 @@ import { reasonOf } from '../src/gateway/secrets/fault.ts'
 import { readSecret } from '../src/gateway/secrets/read-secret.ts'
 import type { ManagerType, SecretReference } from '../src/gateway/secrets/secret-reference.ts'
 import { Report } from './report.ts'
+import { openBao, vault } from './secret-managers/server.ts'
 import { proveVault } from './secret-managers/vault.ts'
 import { answering, demand, moto, pythonProgram, reasonIn } from './tools.ts'
 
@@ -177,5 +179,5 @@ async function proveRoles(name: string, read: Read, { assumer, nobody, role }: R
 }
 
 await proveAws()
-await proveVault(report)
+for (const kind of [vault, openBao]) await proveVault(report, kind)
 report.end()

