@@ -6,10 +6,11 @@ import { disjointCounts, outputTokens, promptTokens } from '../dialects/neutral/
 import { noUsage, plainUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { readCounts } from '../dialects/read-counts.ts'
-import { imageFacts, reportedCost, type ServedFacts, servedFacts, transcribedMs } from '../dialects/served-facts.ts'
-import { type HeldUpload, modelOfUpload, recordedMs } from '../wire/recorded-length.ts'
+import { imageFacts, reportedCost, type ServedFacts, servedFacts } from '../dialects/served-facts.ts'
+import { type HeldUpload, modelOfUpload } from '../wire/recorded-length.ts'
 import { type Run, runsOf } from './runs.ts'
 import { billedSearches, type Bytes, withTools } from './tool-uses.ts'
+import { unitsOf } from './units.ts'
 import { type ScannedUsage, scanUsage } from '../dialects/usage-scan.ts'
 
 /** The request behind an answer, as far as metering looks at it. */
@@ -89,7 +90,7 @@ interface Told {
   readonly scanned: ScannedUsage | null
 }
 
-/** What was translated was counted when it was read: its bytes hold the caller's words for it, and are looked through where nobody counted. */
+/** Returns the usage that an answer tells. What was translated was counted when it was read: its bytes are looked through where nobody counted. */
 function toldIn(counted: TokenUsage | null, { head, tail }: Bytes): Told {
   const own = counted?.own ?? null
   if (own !== null) return { raw: own, scanned: null }
@@ -131,7 +132,12 @@ interface Answer {
 /** Counts by the provider's own usage object, or else by the pieces of the answer. */
 function countsOf(request: MeteredRequest, answer: Answer): Pick<Metered, 'counts' | 'estimated' | 'inconsistent' | 'hasTokens'> {
   const read = answer.raw === null || answer.raw['estimated'] === true ? null : readCounts(answer.raw, request)
-  if (read === null || !hasAny(read.counts)) return { ...unitsOf(request, answer), inconsistent: false, hasTokens: false }
+  if (read === null || !hasAny(read.counts))
+    return {
+      ...unitsOf({ operation: request.operation, upload: request.upload, json: answer.json, bytes: answer.bytes }),
+      inconsistent: false,
+      hasTokens: false,
+    }
   const runs = runsOf(answer.raw)
   const counts = runs === null ? withTools(read.counts, answer.bytes, request) : sumOfRuns(runs)
   return { counts, estimated: false, inconsistent: read.inconsistent, hasTokens: true }
@@ -158,48 +164,4 @@ function withTotals(usage: Usage, counts: Counts): Usage {
   const output = Math.max(usage.outputTokens ?? 0, outputTokens(counts))
   if (input === (usage.inputTokens ?? 0) && output === (usage.outputTokens ?? 0)) return usage
   return { ...usage, inputTokens: input, outputTokens: output, totalTokens: Math.max(usage.totalTokens ?? 0, input + output) }
-}
-
-interface Units {
-  readonly counts: Counts
-  readonly estimated: boolean
-}
-
-const noUnits: Units = { counts: {}, estimated: false }
-
-/** Counts what is sold by the piece, for answers that tell no tokens. */
-function unitsOf({ operation, upload }: MeteredRequest, { json, bytes }: Answer): Units {
-  switch (operation) {
-    case 'imageGenerate':
-    case 'imageEdit':
-    case 'imageVary':
-      return { counts: { image: imagesOf(json, bytes.head) }, estimated: false }
-    case 'createSpeech':
-      return { counts: { input_character: typeof json['input'] === 'string' ? codePoints(json['input']) : 0 }, estimated: false }
-    case 'createTranscription':
-    case 'createTranslation': {
-      const found = transcribedMs(bytes)
-      if (found !== null) return { counts: { input_audio_second: found.ms }, estimated: found.estimated }
-      const ms = upload === null ? null : recordedMs(upload)
-      return ms === null ? noUnits : { counts: { input_audio_second: ms }, estimated: true }
-    }
-    default:
-      return noUnits
-  }
-}
-
-/** Counts the images of an answer. One that is too long to be held is believed to have as many as were asked for. */
-function imagesOf(json: Fields, head: Buffer): number {
-  const found = [...head.toString('latin1').matchAll(/"(?:b64_json|url)"\s*:\s*"/g)].length
-  const asked = typeof json['n'] === 'number' && Number.isSafeInteger(json['n']) && json['n'] > 0 ? json['n'] : 1
-  return Math.max(found, head.at(-1) === closingBrace ? 0 : asked)
-}
-
-const closingBrace = 0x7d
-
-/** Speech is sold by Unicode code points, not by UTF-16 units. */
-function codePoints(input: string): number {
-  let count = 0
-  for (const point of input) count += point.length > 0 ? 1 : 0
-  return count
 }
