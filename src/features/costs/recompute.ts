@@ -123,7 +123,10 @@ export interface Author {
   readonly madeBy: string
 }
 
-/** Writes adjustments beside the costs of logs, in one statement. The same recompute changes a log once. */
+/**
+ * Writes adjustments beside the costs of logs, in one statement. The same recompute changes a log once. Budgets follow by a trigger, except where the
+ * cost stays and a budget does not: one that held what a job might cost gets it back when the job cost nothing.
+ */
 export async function writeAdjustments(em: EntityManager, changes: readonly Change[], author: Author): Promise<void> {
   if (changes.length === 0) return
   const rows = changes.map(({ row, now, amount }) => ({
@@ -142,13 +145,15 @@ export async function writeAdjustments(em: EntityManager, changes: readonly Chan
     ),
   }))
   await em.execute(
-    `INSERT INTO cost_adjustments (organisation_id, recompute_id, reason, made_by, workspace_id, log_id, log_created_at, api_key_id,
+    `WITH written AS (INSERT INTO cost_adjustments (organisation_id, recompute_id, reason, made_by, workspace_id, log_id, log_created_at, api_key_id,
                                    provider_slug, delta_pico, cost_pico, cost_state, price_catalogue, budgets, lines)
      SELECT ?::uuid, ?::uuid, ?, ?, r.*
        FROM jsonb_to_recordset(?::jsonb) AS r (workspace_id uuid, log_id uuid, log_created_at timestamptz, api_key_id uuid, provider_slug text,
                                                delta_pico numeric, cost_pico numeric, cost_state text, price_catalogue text,
                                                budgets jsonb, lines jsonb)
-     ON CONFLICT (log_id, recompute_id) DO NOTHING`,
+     ON CONFLICT (log_id, recompute_id) DO NOTHING RETURNING delta_pico, budgets)
+     SELECT correct_limit(b ->> 0, (b ->> 1)::bigint, round((b ->> 2)::numeric / 1000)::bigint)
+       FROM written, jsonb_array_elements(budgets) b WHERE delta_pico = 0 ORDER BY b ->> 0, b ->> 1`,
     [author.organisationId, author.recomputeId, author.reason, author.madeBy, JSON.stringify(rows)],
   )
 }

@@ -32,17 +32,26 @@ export async function settleBatch(deps: Deps, row: BatchRow): Promise<void> {
   await deps.catalogue.ready('pricing', row.provider)
   const terms = await asSystem(deps.orm, (em) => readTerms(em, row.organisation_id))
   const own = terms.get(termsKey(row.workspace_id, row.provider_slug)) ?? null
-  const pricing = { target: source.target, terms: own, prices: deps.catalogue.prices, endpoint: told.endpoint, begunAt: row.begun_ms }
+  const mode = told.kind === 'batch' ? ('batch' as const) : null
+  const pricing = { mode, target: source.target, terms: own, prices: deps.catalogue.prices, endpoint: told.endpoint, begunAt: row.begun_ms }
   const cost = await costOf(source, told, pricing)
   if (cost.state === 'unpriced')
     throw new ApiError('invalid_request', 'No price is known for the models of its answers, or they tell no usage.')
-  const reason = told.isVideo ? `Video ${row.batch_id}: ${told.status}.` : `Batch ${row.batch_id}: ${told.status}, ${cost.answers} answers.`
+  const reason = reasonOf(row.batch_id, told, cost.answers)
   await asSystem(deps.orm, (em) => writeCost(em, row, { cost, reason }))
 }
 
-async function costOf(source: AskedProvider, { answers, video }: ToldBatch, pricing: BatchPricing): Promise<BatchCost> {
+const nouns: Readonly<Record<ToldBatch['kind'], string>> = { batch: 'Batch', video: 'Video', response: 'Response' }
+
+function reasonOf(id: string, { kind, status }: ToldBatch, answers: number): string {
+  const named = `${nouns[kind]} ${id.split('?', 1)[0]}: ${status}`
+  return kind === 'batch' ? `${named}, ${answers} answers.` : `${named}.`
+}
+
+async function costOf(source: AskedProvider, { answers, video, response }: ToldBatch, pricing: BatchPricing): Promise<BatchCost> {
   if (video !== null) return videoCost(video, pricing)
   const sum = sumBatch(pricing)
+  if (response !== null) sum.add({ response: { body: response } })
   if (answers !== null) await eachAnswer(source, answers, (answer) => sum.add(answer))
   return sum.cost()
 }

@@ -3,12 +3,14 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { prepare } from '../attempts/prepare.ts'
 import type { AllowedHosts } from '../egress/allowed-hosts.ts'
-import { milliseconds } from '../dialects/read-counts.ts'
 import { narrowed } from '../egress/narrowed.ts'
 import { matchOperation } from '../front/match.ts'
 import { askProvider, type ProviderAccess, type Question, toRequest } from '../models/ask-provider.ts'
 import type { Target } from '../targets/target.ts'
-import { isBatchId, isVideoId } from './begun-batch.ts'
+import { isBatchId, isResponseId, isVideoId } from './begun-batch.ts'
+import { type JobFacts, readReference } from './job-reference.ts'
+import { longestLine, splitLines } from './split-lines.ts'
+import { videoApiOf } from './video-apis.ts'
 import type { MadeVideo } from './video-cost.ts'
 
 /** A provider with the credential by which it is asked. */
@@ -28,10 +30,11 @@ export interface ToldBatch {
   readonly endpoint: string
   /** The path of the lines with the answers; null: there are none. */
   readonly answers: string | null
-  /** True for a video. */
-  readonly isVideo: boolean
+  readonly kind: 'batch' | 'video' | 'response'
   /** The video that it made; null: it is none, or was not made. */
   readonly video: MadeVideo | null
+  /** The response that ended; null: it is none, or costs nothing. */
+  readonly response: Fields | null
 }
 
 /** An API for batches: where a batch is told, and how. */
@@ -41,6 +44,7 @@ interface BatchApi {
   readonly read: (told: Fields, id: string) => ToldBatch | null
 }
 
+const nothing = { kind: 'batch', answers: null, video: null, response: null } as const
 const endedStatuses: ReadonlySet<unknown> = new Set(['completed', 'expired', 'cancelled', 'failed'])
 
 /** platform.openai.com/docs/api-reference/batch: the answers are in a file. */
@@ -49,12 +53,11 @@ const ofOpenai: BatchApi = {
   read: ({ status, endpoint, output_file_id: output }) =>
     typeof status === 'string'
       ? {
+          ...nothing,
           ended: endedStatuses.has(status),
           status: status.slice(0, 40),
           endpoint: typeof endpoint === 'string' ? endpoint : '',
           answers: isBatchId(output) ? `/files/${output}/content` : null,
-          isVideo: false,
-          video: null,
         }
       : null,
 }
@@ -65,60 +68,85 @@ const ofAnthropic: BatchApi = {
   read: ({ processing_status: status, results_url: results }, id) =>
     typeof status === 'string'
       ? {
+          ...nothing,
           ended: status === 'ended',
           status: status.slice(0, 40),
           endpoint: '/v1/messages',
           answers: typeof results === 'string' ? `/messages/batches/${id}/results` : null,
-          isVideo: false,
-          video: null,
         }
       : null,
 }
 
-/** platform.openai.com/docs/api-reference/videos: one that failed costs nothing. */
-const ofVideos: BatchApi = {
-  path: (id) => `/videos/${id}`,
+/** platform.openai.com/docs/guides/background: a response that runs in the background tells its usage when it has ended, also when it failed after a while. */
+const ofResponses: BatchApi = {
+  path: (id) => `/responses/${id}`,
   read: (told) => {
-    const { status } = told
-    return typeof status === 'string'
-      ? {
-          ended: endedStatuses.has(status),
-          status: status.slice(0, 40),
-          endpoint: '/v1/videos',
-          answers: null,
-          isVideo: true,
-          video: status === 'completed' ? videoOf(told) : null,
-        }
-      : null
+    const { status, usage } = told
+    if (typeof status !== 'string') return null
+    const ended = status !== 'queued' && status !== 'in_progress'
+    const isCharged = ended && (isFields(usage) || status === 'completed' || status === 'incomplete')
+    return {
+      ...nothing,
+      kind: 'response',
+      ended,
+      status: status.slice(0, 40),
+      endpoint: '/v1/responses',
+      response: isCharged ? told : null,
+    }
   },
 }
 
-/** Throws `upstream_bad_response` when a video that was made does not tell its length. */
-function videoOf({ model, seconds, size }: Fields): MadeVideo {
-  const length = milliseconds(Number(seconds))
-  if (typeof model !== 'string' || length === 0)
-    throw new ApiError('upstream_bad_response', 'The provider does not tell how long the video is.')
-  return { model, length, size: typeof size === 'string' ? size : '' }
+/** Throws `upstream_bad_response` when a video that was made tells neither its length nor its cost. */
+function ofVideos(provider: string, facts: JobFacts): BatchApi {
+  return {
+    path: (id) => `/videos/${id}`,
+    read: (told) => {
+      const video = videoApiOf(provider)?.read(told, facts) ?? null
+      if (video?.made?.length === 0 && video.made.reported === null)
+        throw new ApiError('upstream_bad_response', 'The provider does not tell how long the video is, or of which size.')
+      return (
+        video && {
+          ...nothing,
+          kind: 'video',
+          ended: video.ended,
+          status: video.status.slice(0, 40),
+          endpoint: '/v1/videos',
+          video: video.made,
+        }
+      )
+    },
+  }
 }
 
 const apiOf = ({ target }: AskedProvider, id: string): BatchApi =>
-  isVideoId(id) ? ofVideos : target.provider.speaks.some(({ operation }) => operation === 'createMessageBatch') ? ofAnthropic : ofOpenai
+  isVideoId(id)
+    ? ofVideos(target.providerId, {})
+    : isResponseId(id)
+      ? ofResponses
+      : target.provider.speaks.some(({ operation }) => operation === 'createMessageBatch')
+        ? ofAnthropic
+        : ofOpenai
 
 const timeoutMs = 30_000
 
-/** Asks a provider for a batch, with the target's credential. Rejects with an ApiError when it does not say. */
-export async function askBatch(provider: AskedProvider, id: string): Promise<ToldBatch> {
-  const { path, read } = apiOf(provider, id)
-  const { status, text } = await askProvider(questionOf(provider, path(id)), accessOf(provider))
-  if (status !== 200) throw new ApiError('upstream_bad_response', `The provider answers ${status} for the batch.`)
+/** Asks a provider for a batch, a video or a response by what was noted of it, with the target's credential. Rejects with an ApiError when it does not say. */
+export async function askBatch(provider: AskedProvider, noted: string): Promise<ToldBatch> {
+  const reference = readReference(noted)
+  const { path, read } = reference === null ? apiOf(provider, noted) : ofVideos(provider.target.providerId, reference.facts)
+  const question = questionOf(provider, reference?.path ?? path(noted))
+  const operation = reference?.facts.operation
+  const { status, text } = await askProvider(
+    operation === undefined ? question : { ...question, body: JSON.stringify({ operationName: operation }), maxBytes: longestLine },
+    accessOf(provider),
+  )
+  if (status < 200 || status > 299) throw new ApiError('upstream_bad_response', `The provider answers ${status} for the ${nounOf(noted)}.`)
   const told = jsonOrUndefined(text)
-  const batch = isFields(told) ? read(told, id) : null
-  if (batch === null) throw new ApiError('upstream_bad_response', 'The provider tells no batch.')
+  const batch = isFields(told) ? read(told, noted) : null
+  if (batch === null) throw new ApiError('upstream_bad_response', `The provider tells no ${nounOf(noted)}.`)
   return batch
 }
 
-/** A line is an answer of one request: vectors and images make it long. */
-const longestLine = 64 * 1024 * 1024
+const nounOf = (noted: string): string => (isResponseId(noted) ? 'response' : isVideoId(noted) || noted.startsWith('/') ? 'video' : 'batch')
 
 /** Reads the answers of a batch one after another, and holds one of them at a time. Rejects with an ApiError when they do not come whole. */
 export async function eachAnswer(provider: AskedProvider, path: string, take: (answer: Fields) => void): Promise<void> {
@@ -149,30 +177,6 @@ export async function eachAnswer(provider: AskedProvider, path: string, take: (a
       reject(error)
     }
   })
-}
-
-/** Cuts chunks into lines. `add` returns false when a line is too long. */
-function splitLines(take: (line: Buffer) => void) {
-  let held: Buffer[] = []
-  let size = 0
-  const cut = (last: Buffer) => {
-    if (size + last.length > 0) take(held.length === 0 ? last : Buffer.concat([...held, last]))
-    held = []
-    size = 0
-  }
-  return {
-    add(chunk: Buffer): boolean {
-      let from = 0
-      for (let at = chunk.indexOf(0x0a); at !== -1; at = chunk.indexOf(0x0a, from)) {
-        cut(chunk.subarray(from, at))
-        from = at + 1
-      }
-      held.push(chunk.subarray(from))
-      size += chunk.length - from
-      return size <= longestLine
-    },
-    end: () => cut(Buffer.alloc(0)),
-  }
 }
 
 const accessOf = ({ egress, signing, allowedHosts }: AskedProvider): ProviderAccess => ({ egress: narrowed(egress, allowedHosts), signing })

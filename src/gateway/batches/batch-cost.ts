@@ -26,6 +26,8 @@ export interface BatchPricing {
   readonly endpoint: string
   /** Epoch milliseconds: the prices of then count. */
   readonly begunAt: number
+  /** Null: that in which the answer says that it was served. */
+  readonly mode: 'batch' | null
 }
 
 /** Sums answers up as they come, in lines that say what was counted at which rate. */
@@ -52,12 +54,13 @@ export function sumBatch(pricing: BatchPricing): { add(answer: Fields): void; co
 }
 
 /** Prices an answer as one that came at once, at the rates of batches; null: the request failed, or the provider charges nothing for it. */
-function priceAnswer(line: Fields, operation: MatchedOperation, { target, terms, prices, begunAt }: BatchPricing) {
+function priceAnswer(line: Fields, operation: MatchedOperation, { target, terms, prices, begunAt, mode }: BatchPricing) {
   const { status, body } = answerOf(line)
   if (!isFields(body)) return null
   const bytes = Buffer.from(JSON.stringify(body))
   const asked = { operation: operation.name, method: 'POST', provider: target.providerId, json: null, upload: null }
-  const told = { ...meterBytes({ head: bytes, tail: bytes }, null, asked), mode: 'batch' }
+  const metered = meterBytes({ head: bytes, tail: bytes }, null, asked)
+  const told = mode === null ? metered : { ...metered, mode }
   if (!isBilled(told, status, operation)) return null
   const model = typeof body['model'] === 'string' ? body['model'] : told.model
   // The model that was asked stands in a file that is not read: the one that answered has its price.

@@ -1,3 +1,5 @@
+import { isFields } from '../../lib/json/fields.ts'
+
 /** The ends of paths whose work costs when it has ended, which no answer of its own tells. Nothing else is known of them but what a provider's own reference says. */
 const begin: readonly RegExp[] = [
   // platform.openai.com/docs/api-reference/videos, docs.x.ai, docs.together.ai, openrouter.ai, docs.z.ai: a video is made when its request has long been answered.
@@ -30,3 +32,6 @@ export const isJob = (path: string): boolean => begin.some((one) => one.test(pat
 
 /** Returns true if what is read by a path is a credential for such a session. */
 export const isReadSession = (path: string): boolean => read.test(path)
+
+/** Returns true for a response that is to run in the background: it goes on when its request has been answered, and when its caller has left. */
+export const asksBackground = (json: unknown): boolean => isFields(json) && json['background'] === true

@@ -3,6 +3,7 @@ import { isRecalled } from '../attempts/attempt.ts'
 import type { RelayResult } from '../answers/relay.ts'
 import type { MatchedOperation } from '../front/match.ts'
 import type { AskedWork } from '../front/asked-work.ts'
+import { asksBackground } from '../front/jobs.ts'
 import { notCharged } from '../prices/price-usage.ts'
 import type { Task } from '../front/operations.ts'
 import { fillCounts } from '../tokens/estimate-usage.ts'
@@ -38,7 +39,7 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
   const { work } = exchange
   const request = requestOf(attempt, { exchange, provider: target.providerId })
   const told = ofDeployment(meter(result, request), target)
-  if (beganJob(work, result)) return { ...untoldCharge, metered: told }
+  if (beganJob(work, result) || runsOn(told, attempt, result)) return { ...untoldCharge, metered: told }
   const metered = needsEstimate(told, result, work) && !isRecalled(attempt) ? estimated(told, result, { attempt, work }) : told
   if (isFree(metered, result, exchange)) return { ...noCharge, metered }
   const parts = metered.estimated ? undefined : result.counted?.parts
@@ -55,6 +56,10 @@ const isFree = (metered: Metered, { status }: ChargedAnswer, { method, work, ope
 
 /** Returns true if the answer began work that costs when it has ended. */
 const beganJob = (work: AskedWork | null, result: ChargedAnswer): boolean => work?.beginsJob === true && isCharged(result)
+
+/** Returns true for a response in the background that has not told its usage: what it will cost is known when it has ended. */
+const runsOn = ({ hasTokens }: Metered, { body }: Attempt, result: ChargedAnswer): boolean =>
+  !hasTokens && asksBackground(body?.json) && isCharged(result)
 
 const nothingTold: TokenUsage = { ...noUsage, own: {} }
 

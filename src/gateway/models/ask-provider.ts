@@ -18,12 +18,14 @@ export interface Question {
   /** The operation whose endpoint it is for; absent: the path is the provider's own. */
   readonly operation?: MatchedOperation
   readonly timeoutMs: number
+  /** Of the answer; absent: 4 MB. */
+  readonly maxBytes?: number
   /** Its address by templates that the credential fills; absent: `path`. */
   readonly endpoint?: ListCall
 }
 
 /** The list of a provider with hundreds of models takes half a megabyte. */
-const maxBytes = 4 * 1024 * 1024
+const usualBytes = 4 * 1024 * 1024
 
 /** The way to providers. */
 export interface ProviderAccess {
@@ -33,7 +35,7 @@ export interface ProviderAccess {
 
 /** Sends it with the target's credential. Rejects with an ApiError when there is no answer. */
 export async function askProvider(question: Question, access: ProviderAccess): Promise<SmallResponse> {
-  const { body, timeoutMs } = question
+  const { body, timeoutMs, maxBytes = usualBytes } = question
   const { origin, request } = await prepare(toRequest(question, access))
   const headers: Record<string, string> = {}
   eachHeader(request.headers, (name, value) => (headers[name] = value))

@@ -68,6 +68,13 @@ export function servedModel({ view, credential }: Target): string | null {
   return deploymentsOf(view).find((deployment) => deployment.name === name)?.model ?? null
 }
 
+/** Returns the model that a stored credential names for a deployment; null: none is told. */
+export function deployedModel({ [listField]: text }: Readonly<Record<string, string>>, name: string): string | null {
+  const given: unknown = text === undefined ? null : JSON.parse(text)
+  const found = Array.isArray(given) ? given.flatMap(deploymentOf) : none
+  return found.find((deployment) => deployment.name === name)?.model ?? null
+}
+
 /** Returns the name of the deployment that a model stands for, where it has another one: the v1 API takes it from the body. */
 export function deploymentName(target: Target, model: string): string | null {
   const name = deploymentFor(target, [model])?.name ?? null

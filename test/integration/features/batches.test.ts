@@ -506,7 +506,7 @@ test.serial(
     await look()
     t.is((await rowOf(failed))?.state, 'settled')
     t.like(await costOf(failed), { total_pico_usd: '0', adjustments: [{ state: 'not_charged', delta_pico_usd: '0', lines: [] }] })
-    t.like(await rowOf(unknown), { state: 'open', fault: 'The provider does not tell how long the video is.' })
+    t.like(await rowOf(unknown), { state: 'open', fault: 'The provider does not tell how long the video is, or of which size.' })
     const before = videos.size
     const refused = await ask(await keyWith(budget({ on_unpriced: 'deny' })), '/videos', filmed)
     t.is(refused.status, 412)

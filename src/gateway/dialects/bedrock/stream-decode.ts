@@ -168,11 +168,9 @@ export const streamDecoder = (context: AnswerContext): StreamDecoder => new Conv
 
 /** Returns the pieces of a whole block, as a stream would bring them. */
 function deltasOf(block: Fields): readonly Fields[] {
-  const [tool, reasoning, cited] = [
-    saidFields(block, 'toolUse'),
-    saidFields(block, 'reasoningContent'),
-    saidFields(block, 'citationsContent'),
-  ]
+  const tool = saidFields(block, 'toolUse')
+  const reasoning = saidFields(block, 'reasoningContent')
+  const cited = saidFields(block, 'citationsContent')
   if (tool !== null) return [{ toolUse: { input: argumentsText(tool['input']) } }]
   if (reasoning !== null) {
     const text = saidFields(reasoning, 'reasoningText')

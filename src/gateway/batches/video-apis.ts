@@ -1,0 +1,160 @@
+import type { Fields } from '../../lib/json/fields.ts'
+import { milliseconds } from '../dialects/read-counts.ts'
+import { reportedCost } from '../dialects/served-facts.ts'
+import { type JobFacts, type JobReference, textOf, within } from './job-reference.ts'
+import type { MadeVideo } from './video-cost.ts'
+
+/** The request that began a video, and its answer. */
+export interface BegunVideo {
+  /** The path as it was sent, without its query. */
+  readonly path: string
+  readonly asked: Fields
+  readonly answer: Fields
+}
+
+/** A video as its provider tells it. */
+export interface ToldVideo {
+  readonly ended: boolean
+  /** In the provider's words. */
+  readonly status: string
+  /** Null: none was made. */
+  readonly made: MadeVideo | null
+}
+
+/** An API that makes videos: where one that was begun is told, and how. */
+interface VideoApi {
+  /** Null: the answer names none. */
+  readonly refer: (begun: BegunVideo) => JobReference | null
+  /** Null: this is no video. */
+  readonly read: (told: Fields, facts: JobFacts) => ToldVideo | null
+}
+
+const isId = (id: unknown): id is string => typeof id === 'string' && /^\w[\w.-]{0,199}$/.test(id)
+/** Returns the part of a path before its videos: an API may be reached at another version of it. */
+const before = (path: string): string => path.slice(0, path.lastIndexOf('/videos'))
+const failed: ReadonlySet<string> = new Set(['failed', 'expired', 'cancelled'])
+const ended = (status: string, done: string): boolean => status === done || failed.has(status)
+
+/** platform.openai.com/docs/api-reference/videos; Azure has the same API. */
+const openai: VideoApi = {
+  refer: ({ path, answer: { id } }) => (isId(id) && id.startsWith('video_') ? { path: `${before(path)}/videos/${id}`, facts: {} } : null),
+  read: ({ status, model, seconds, size }) =>
+    typeof status === 'string'
+      ? {
+          ended: ended(status, 'completed'),
+          status,
+          made: status === 'completed' ? { ...nothingKnown, model: textOf(model), size: textOf(size), length: msOf(seconds) } : null,
+        }
+      : null,
+}
+
+const nothingKnown: MadeVideo = { model: undefined, size: undefined, length: 0, images: 0, reported: null }
+const msOf = (seconds: unknown): number => milliseconds(Number(seconds))
+
+/** docs.x.ai/docs/guides/video-generation: 480p unless the request asks for more; a video that is made of another has the size of that one. */
+const xai: VideoApi = {
+  refer: ({ path, asked, answer: { request_id: id } }) =>
+    isId(id)
+      ? {
+          path: `${before(path)}/videos/${id}`,
+          facts: {
+            ...factOf('model', asked['model']),
+            ...factOf('size', asked['resolution'] ?? (path.endsWith('/generations') ? '480p' : undefined)),
+            ...factOf('images', String(picturesOf(asked))),
+          },
+        }
+      : null,
+  read(told, { model, size, images }) {
+    const { status, usage } = told
+    if (typeof status !== 'string') return null
+    const made = {
+      model: textOf(told['model']) ?? model,
+      size,
+      length: size === undefined ? 0 : msOf(within(told, 'video')['duration']),
+      images: Number(images ?? 0),
+      reported: usage === undefined ? null : reportedCost(within(told, 'usage'), 'x-ai'),
+    }
+    return { ended: ended(status, 'done'), status, made: status === 'done' ? made : null }
+  },
+}
+
+const factOf = (name: keyof JobFacts, value: unknown): JobFacts => (textOf(value) === undefined ? {} : { [name]: textOf(value) })
+
+/** The pictures that a request brings, which some models are paid for too. */
+const picturesOf = ({ image, image_url: url, reference_images: references }: Fields): number =>
+  (image === undefined && url === undefined ? 0 : 1) + (Array.isArray(references) ? references.length : 0)
+
+/** docs.together.ai/reference/get-videos-id: the answer names the cost. */
+const together: VideoApi = {
+  refer: ({ path, answer: { id } }) => (isId(id) ? { path: `${before(path)}/videos/${id}`, facts: {} } : null),
+  read(told, facts) {
+    const video = openai.read(told, facts)
+    const reported = reportedCost(within(told, 'outputs'), 'openrouter')
+    return video === null || video.made === null ? video : { ...video, made: { ...video.made, reported } }
+  },
+}
+
+/** openrouter.ai/docs/api_reference/videos: the answer names the cost, and not what was made. */
+const openrouter: VideoApi = {
+  refer: ({ path, asked, answer: { id } }) =>
+    isId(id) ? { path: `${before(path)}/videos/${id}`, facts: factOf('model', asked['model']) } : null,
+  read(told, { model }) {
+    const { status } = told
+    if (typeof status !== 'string') return null
+    const made = { ...nothingKnown, model, reported: reportedCost(within(told, 'usage'), 'openrouter') }
+    return { ended: ended(status, 'completed'), status, made: status === 'completed' ? made : null }
+  },
+}
+
+/** ai.google.dev/gemini-api/docs/video, cloud.google.com/vertex-ai/generative-ai/docs/model-reference/veo-video-generation: what was asked for is not told again. */
+function veoFacts({ path, asked }: BegunVideo): JobFacts {
+  const { durationSeconds, resolution } = within(asked, 'parameters')
+  const [, model] = /\/models\/([^/:]+):/.exec(path) ?? []
+  return { ...factOf('model', model), ...factOf('seconds', durationSeconds ?? usualSeconds), ...factOf('size', resolution ?? usualSize) }
+}
+
+const usualSeconds = 8
+const usualSize = '720p'
+
+/** Videos that were held back are not charged: those that came are counted. */
+function readVeo(told: Fields, { model, size, seconds }: JobFacts): ToldVideo | null {
+  if (typeof told['name'] !== 'string') return null
+  if (told['done'] !== true) return { ended: false, status: 'running', made: null }
+  const response = within(told, 'response')
+  const samples = response['videos'] ?? within(response, 'generateVideoResponse')['generatedSamples']
+  const count = Array.isArray(samples) ? samples.length : 0
+  if (count === 0) return { ended: true, status: told['error'] === undefined ? 'held back' : 'failed', made: null }
+  return { ended: true, status: 'done', made: { ...nothingKnown, model, size, length: count * msOf(seconds) } }
+}
+
+const google: VideoApi = {
+  refer(begun) {
+    const { name } = begun.answer
+    const version = /^\/v1[\w]*(?=\/)/.exec(begun.path)?.[0] ?? ''
+    return typeof name === 'string' ? { path: `${version}/${name}`, facts: veoFacts(begun) } : null
+  },
+  read: readVeo,
+}
+
+const vertex: VideoApi = {
+  refer(begun) {
+    const { name } = begun.answer
+    const path = begun.path.replace(/:predictLongRunning$/, ':fetchPredictOperation')
+    return typeof name === 'string' ? { path, facts: { ...veoFacts(begun), operation: name } } : null
+  },
+  read: readVeo,
+}
+
+const apis: Readonly<Record<string, VideoApi>> = {
+  openai,
+  'azure-openai': openai,
+  'azure-ai': openai,
+  'x-ai': xai,
+  'together-ai': together,
+  openrouter,
+  google,
+  'vertex-ai': vertex,
+}
+
+/** Returns the API by which a provider makes videos; null: nobody here asks it for them, or has no price. */
+export const videoApiOf = (provider: string): VideoApi | null => apis[provider] ?? null

@@ -1,0 +1,363 @@
+// Videos of many vendors, and responses in the background, are charged when they are made: once, to the budgets of the requests that began them.
+import test from 'ava'
+import { settleBatches } from '../../../src/features/costs/batches.jobs.ts'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { eventually } from '../../support/eventually.ts'
+import { send } from '../../support/http.ts'
+import { doctor } from './doctor.ts'
+import { type Control, startControl, type Tenant } from './setup.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const withinMs = 15_000
+let control: Control
+let acme: Tenant
+let emulator: Emulator
+
+/** What the provider answers: to the request that begins a job, and to those who ask for it. */
+let begun: Fields = {}
+let told: { readonly status?: number; readonly body: Fields } = { body: {} }
+
+const azure = {
+  azure_auth_mode: 'default',
+  azure_resource_name: 'ours',
+  azure_deployment_config: [
+    { azure_deployment_name: 'chats', azure_api_version: '2024-10-21', azure_model_slug: 'gpt-4o', is_default: true },
+    { azure_deployment_name: 'films', azure_api_version: '2024-10-21', azure_model_slug: 'sora-2' },
+  ],
+}
+const vertex = { vertex_auth_type: 'basic', vertex_region: 'us-central1', vertex_project_id: 'p' }
+const sellers: Readonly<Record<string, object>> = {
+  openai: {},
+  'x-ai': {},
+  'together-ai': {},
+  openrouter: {},
+  google: {},
+  'azure-openai': azure,
+  'vertex-ai': vertex,
+}
+
+async function made(key: string, path: string, body: object): Promise<Fields> {
+  const response = await control.call(key, 'POST', path, body)
+  if (response.status !== 200) throw new Error(response.text)
+  return response.body
+}
+
+const isReading = ({ method, url }: { readonly method: string; readonly url: string }) =>
+  method === 'GET' || url.includes(':fetchPredictOperation')
+
+test.before(async () => {
+  ;[control, emulator] = await Promise.all([startControl(), startEmulator()])
+  acme = await control.createTenant('acme')
+  emulator.script({
+    behaviour: (received) => {
+      const { status = 200, body } = isReading(received) ? told : { body: begun }
+      return { status, body: JSON.stringify(body) }
+    },
+  })
+  for (const [provider, more] of Object.entries(sellers)) {
+    const configurations = { ...more, custom_host: emulator.url }
+    await made(acme.workspaceKey, '/integrations', { name: provider, slug: provider, ai_provider_id: provider, key: 'k', configurations })
+    await made(acme.workspaceKey, '/providers', { name: provider, slug: `at-${provider}`, integration_id: provider })
+  }
+})
+test.after.always(async () => {
+  await control?.close()
+  await emulator?.stop()
+})
+
+async function keyWith(on_unpriced: 'allow' | 'deny', credit_limit = 100): Promise<{ readonly id: string; readonly key: string }> {
+  const { id, key } = await made(acme.adminKey, '/api-keys/workspace/service', {
+    name: 'spender',
+    workspace_id: acme.workspaceId,
+    scopes: ['completions.write'],
+    usage_limits: { type: 'cost', credit_limit, on_unpriced },
+  })
+  return { id: String(id), key: String(key) }
+}
+
+const ask = (key: string, provider: string, { path, body }: Pick<Job, 'path' | 'body'>) =>
+  send(`${control.origin}/v1${path}`, {
+    method: 'POST',
+    headers: { 'x-service-api-key': key, 'x-service-provider': `@at-${provider}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+/** Looks at all jobs that wait, whenever they were to be looked at. */
+async function look(): Promise<void> {
+  await control.sql.query('UPDATE provider_batches SET next_look_at = now()')
+  await settleBatches.run(control.started.deps)
+}
+
+interface Noted {
+  readonly batch_id: string
+  readonly state: string
+  readonly fault: string | null
+}
+
+const rowOf = async (logId: string): Promise<Noted | undefined> =>
+  (await control.sql.query<Noted>('SELECT batch_id, state, fault FROM provider_batches WHERE id = $1', [logId])).rows[0]
+
+const costOf = async (logId: string) =>
+  (await control.call(acme.workspaceKey, 'GET', `/logs/${logId}/cost`)).body as Fields & { readonly adjustments: readonly Fields[] }
+
+interface Job {
+  readonly provider: string
+  readonly path: string
+  readonly body: Fields
+  /** The answer to the request. */
+  readonly begins: Fields
+  readonly runs: { readonly status?: number; readonly body: Fields }
+  readonly ends: Fields
+  /** Null: it costs nothing. */
+  readonly amount: bigint | null
+  /** How it is noted. */
+  readonly noted: string
+  readonly asks?: RegExp
+}
+
+const grok = {
+  provider: 'x-ai',
+  path: '/videos/generations',
+  begins: { request_id: 'req-1' },
+  runs: { status: 202, body: { status: 'pending' } },
+}
+const filmed = (duration: number, more: Fields = {}) => ({
+  status: 'done',
+  video: { url: 'https://v', duration },
+  model: 'grok-imagine-video',
+  ...more,
+})
+const veo = (model: string) => ({
+  provider: 'google',
+  path: `/proxy/v1beta/models/${model}:predictLongRunning`,
+  begins: { name: `models/${model}/operations/op1` },
+  runs: { body: { name: `models/${model}/operations/op1` } },
+})
+const samples = (count: number) => ({
+  name: 'models/veo/operations/op1',
+  done: true,
+  response: { generateVideoResponse: { generatedSamples: Array.from({ length: count }, () => ({ video: { uri: 'https://v' } })) } },
+})
+const vertexPath = '/projects/p/locations/us-central1/publishers/google/models/veo-3.1-fast-generate-001'
+const operation = `${vertexPath.slice(1)}/operations/op1`
+const response = (status: string, more: Fields = {}) => ({
+  id: 'resp_1',
+  object: 'response',
+  model: 'gpt-5-2025-08-07',
+  background: true,
+  status,
+  output: [],
+  ...more,
+})
+const background = {
+  provider: 'openai',
+  path: '/responses',
+  body: { model: 'gpt-5', input: 'hello world', background: true },
+  begins: response('queued', { usage: null }),
+  runs: { body: response('in_progress', { usage: null }) },
+  noted: 'resp_1',
+}
+const used = { input_tokens: 1000, input_tokens_details: { cached_tokens: 400 }, output_tokens: 100, total_tokens: 1100 }
+
+/** The rates stand beside the amounts, which are worked out by hand. */
+const jobs: Readonly<Record<string, Job>> = {
+  // 8 x $0.07 in 720p, and a picture $0.002
+  'a video of Grok, by its size and length, with the picture that it began with': {
+    ...grok,
+    body: { model: 'grok-imagine-video', prompt: 'a cat', resolution: '720p', duration: 8, image: { url: 'https://a' } },
+    ends: filmed(8),
+    amount: 562_000_000_000n,
+    noted: '/videos/req-1?model=grok-imagine-video&size=720p&images=1',
+  },
+  // 5.5 x $0.05
+  'a video of Grok in the size that it makes where nobody asks for one': {
+    ...grok,
+    body: { model: 'grok-imagine-video', prompt: 'a cat' },
+    ends: filmed(5.5),
+    amount: 275_000_000_000n,
+    noted: '/videos/req-1?model=grok-imagine-video&size=480p&images=0',
+  },
+  // 1,234,567,890 ticks of 10^-10 dollars
+  'an edited video of Grok, by the cost that it names': {
+    ...grok,
+    path: '/videos/edits',
+    body: { model: 'grok-imagine-video', prompt: 'a hat', video: { url: 'https://v' } },
+    ends: filmed(8, { usage: { cost_in_usd_ticks: 1_234_567_890 } }),
+    amount: 123_456_789_000n,
+    noted: '/videos/req-1?model=grok-imagine-video&images=0',
+  },
+  'a video of Grok that failed': {
+    ...grok,
+    body: { model: 'grok-imagine-video', prompt: 'a cat' },
+    ends: { status: 'failed', error: { message: 'no' } },
+    amount: null,
+    noted: '/videos/req-1?model=grok-imagine-video&size=480p&images=0',
+  },
+  'a video of Together, by the cost that it names': {
+    provider: 'together-ai',
+    path: '/proxy/v2/videos',
+    body: { model: 'ByteDance/Seedance-1.0-lite', prompt: 'a cat' },
+    begins: { id: '0199-1', status: 'in_progress' },
+    runs: { body: { id: '0199-1', status: 'in_progress' } },
+    ends: {
+      id: '0199-1',
+      status: 'completed',
+      model: 'ByteDance/Seedance-1.0-lite',
+      seconds: '5',
+      size: '1280x720',
+      outputs: { cost: 0.15, video_url: 'https://v' },
+    },
+    amount: 150_000_000_000n,
+    noted: '/v2/videos/0199-1',
+  },
+  // 5 x $0.028
+  'a video of Together that names no cost, by its length': {
+    provider: 'together-ai',
+    path: '/proxy/v2/videos',
+    body: { model: 'ByteDance/Seedance-1.0-lite', prompt: 'a cat' },
+    begins: { id: '0199-2', status: 'in_progress' },
+    runs: { body: { id: '0199-2', status: 'in_progress' } },
+    ends: { id: '0199-2', status: 'completed', model: 'ByteDance/Seedance-1.0-lite', seconds: '5', size: '1280x720' },
+    amount: 140_000_000_000n,
+    noted: '/v2/videos/0199-2',
+  },
+  'a video of OpenRouter, by the cost that it names': {
+    provider: 'openrouter',
+    path: '/videos',
+    body: { model: 'google/veo-3.1', prompt: 'a cat' },
+    begins: { id: 'job-1', polling_url: '/api/v1/videos/job-1', status: 'pending' },
+    runs: { body: { id: 'job-1', status: 'in_progress' } },
+    ends: { id: 'job-1', status: 'completed', usage: { cost: 0.5, is_byok: false } },
+    amount: 500_000_000_000n,
+    noted: '/videos/job-1?model=google%2Fveo-3.1',
+  },
+  // 4 x $0.10: the deployment serves sora-2
+  'a video at Azure, by the model of its deployment': {
+    provider: 'azure-openai',
+    path: '/proxy/v1/videos',
+    body: { model: 'films', prompt: 'a cat', seconds: '4' },
+    begins: { id: 'video_az', status: 'queued', model: 'films' },
+    runs: { body: { id: 'video_az', status: 'in_progress', model: 'films' } },
+    ends: { id: 'video_az', status: 'completed', model: 'films', seconds: '4', size: '1280x720' },
+    amount: 400_000_000_000n,
+    noted: '/v1/videos/video_az',
+  },
+  // 2 x 6 x $0.60 in 4k
+  'two videos of Veo, by what was asked for': {
+    ...veo('veo-3.1-generate-001'),
+    body: { instances: [{ prompt: 'a cat' }], parameters: { durationSeconds: 6, resolution: '4k', sampleCount: 3 } },
+    ends: samples(2),
+    amount: 7_200_000_000_000n,
+    noted: '/v1beta/models/veo-3.1-generate-001/operations/op1?model=veo-3.1-generate-001&seconds=6&size=4k',
+  },
+  // 8 x $0.10, which is what it makes where nobody asks for more
+  'a video of Veo that was asked for with nothing but words': {
+    ...veo('veo-3.1-fast-generate-001'),
+    body: { instances: [{ prompt: 'a cat' }] },
+    ends: samples(1),
+    amount: 800_000_000_000n,
+    noted: '/v1beta/models/veo-3.1-fast-generate-001/operations/op1?model=veo-3.1-fast-generate-001&seconds=8&size=720p',
+  },
+  'a video of Veo that was held back': {
+    ...veo('veo-3.0-generate-001'),
+    body: { instances: [{ prompt: 'a cat' }] },
+    ends: { ...samples(0), response: { generateVideoResponse: { raiMediaFilteredCount: 1 } } },
+    amount: null,
+    noted: '/v1beta/models/veo-3.0-generate-001/operations/op1?model=veo-3.0-generate-001&seconds=8&size=720p',
+  },
+  // 4 x $0.12 in 1080p
+  'a video of Veo at Vertex AI, which is asked for by POST': {
+    provider: 'vertex-ai',
+    path: `${vertexPath}:predictLongRunning`,
+    body: { instances: [{ prompt: 'a cat' }], parameters: { durationSeconds: 4, resolution: '1080p' } },
+    begins: { name: operation },
+    runs: { body: { name: operation } },
+    ends: { name: operation, done: true, response: { videos: [{ bytesBase64Encoded: 'AAAA', mimeType: 'video/mp4' }] } },
+    amount: 480_000_000_000n,
+    noted: `${vertexPath}:fetchPredictOperation?model=veo-3.1-fast-generate-001&seconds=4&size=1080p&operation=${encodeURIComponent(operation)}`,
+    asks: /"operationName":"projects\/p/,
+  },
+  // 600 x 1,250,000 + 400 x 125,000 + 100 x 10,000,000, and a search $0.01
+  'a response in the background, with the search that it made': {
+    ...background,
+    ends: response('completed', {
+      output: [{ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'a' } }],
+      usage: used,
+      service_tier: 'default',
+    }),
+    amount: 11_800_000_000n,
+  },
+  // 600 x 625,000 + 400 x 62,500 + 100 x 5,000,000
+  'a response in the background that was cancelled after it had said something, at the rates at which it was served': {
+    ...background,
+    ends: response('cancelled', { usage: used, service_tier: 'flex' }),
+    amount: 900_000_000n,
+  },
+  'a response in the background that failed before it said anything': {
+    ...background,
+    ends: response('failed', { usage: null }),
+    amount: null,
+  },
+}
+
+for (const [name, { provider, path, body, begins, runs, ends, amount, noted, asks }] of Object.entries(jobs))
+  test.serial(`charged when it is made, once: ${name}`, async (t) => {
+    begun = begins
+    told = runs
+    if (path !== '/responses') {
+      const before = emulator.requests.length
+      const refused = await ask((await keyWith('deny')).key, provider, { path, body })
+      t.is(refused.status, 412, refused.text)
+      t.like(JSON.parse(refused.text), { error: { reason: 'unpriced_job' } })
+      t.is(emulator.requests.length, before, 'the provider was not asked')
+    }
+    const { id: keyId, key } = await keyWith('allow')
+    const { status, text, headers } = await ask(key, provider, { path, body })
+    t.is(status, 200, text)
+    const logId = String(headers['x-service-request-id'])
+    await eventually(async () => (await rowOf(logId)) !== undefined, withinMs, 'the job to be noted')
+    t.is((await rowOf(logId))?.batch_id, noted)
+    await look()
+    t.like(await rowOf(logId), { state: 'open', fault: null })
+    t.like(await costOf(logId), { state: 'unpriced', cost_pico_usd: null, total_pico_usd: null, adjustments: [] }, 'it is being made')
+    told = { body: ends }
+    await look()
+    await look()
+    t.like(await rowOf(logId), { state: 'settled', fault: null })
+    if (asks !== undefined) t.regex(JSON.stringify(emulator.requests.at(-1)?.json), asks)
+    const state = amount === null ? 'not_charged' : 'priced'
+    t.like(await costOf(logId), { total_pico_usd: String(amount ?? 0n), adjustments: [{ state, delta_pico_usd: String(amount ?? 0n) }] })
+    const spent = async () =>
+      ((await control.call(acme.adminKey, 'GET', `/api-keys/${keyId}`)).body['usage_limits'] as Fields)['current_usage']
+    await eventually(async () => (await spent()) === Number(amount ?? 0n) / 1e12, withinMs, 'its budget to follow')
+    t.deepEqual((await doctor(control)).differences, [])
+    await control.sql.query('DELETE FROM provider_batches')
+  })
+
+test.serial('an edited video of which nobody tells the size waits, and is never priced as the smallest', async (t) => {
+  begun = { request_id: 'req-9' }
+  told = { body: filmed(8) }
+  const asked = { path: '/videos/edits', body: { model: 'grok-imagine-video', prompt: 'a hat', video: { url: 'https://v' } } }
+  const { headers } = await ask((await keyWith('allow')).key, 'x-ai', asked)
+  const logId = String(headers['x-service-request-id'])
+  await eventually(async () => (await rowOf(logId)) !== undefined, withinMs)
+  await look()
+  t.like(await rowOf(logId), { state: 'open', fault: 'The provider does not tell how long the video is, or of which size.' })
+  t.like(await costOf(logId), { state: 'unpriced', adjustments: [] })
+})
+
+test.serial('a response in the background holds in its budget what it may cost, until it has ended', async (t) => {
+  begun = background.begins
+  told = background.runs
+  // 128,000 tokens of an answer at $10 a million fit into two dollars once.
+  const { key } = await keyWith('deny', 2)
+  const asked = { path: '/responses', body: { ...background.body, max_output_tokens: 128_000 } }
+  t.is((await ask(key, 'openai', asked)).status, 200)
+  t.is((await ask(key, 'openai', asked)).status, 412, 'what the first one may cost is held')
+  told = { body: response('completed', { usage: used, service_tier: 'default' }) }
+  await eventually(async () => (await control.sql.query(`SELECT FROM provider_batches WHERE batch_id = 'resp_1'`)).rowCount === 1, withinMs)
+  await look()
+  await eventually(async () => (await ask(key, 'openai', asked)).status === 200, withinMs, 'the rest to be free again')
+  t.pass()
+})
