@@ -1,14 +1,27 @@
 // SCIM with 10,000 users and 1,000 groups: a full synchronisation as an identity provider makes it, and one of what has changed.
+// `--users` says how many users there are, and a tenth as many groups.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import pino from 'pino'
 import { startEmbedded } from '../src/app/database/embedded/embedded.ts'
 import { startGatehouse } from '../test/support/process.ts'
 import { inParallel } from '../test/support/in-parallel.ts'
 import { ask } from './control-data.ts'
 
-const amounts = { users: 10_000, groups: 1_000, membersOfGroup: 20, changedUsers: 500, changedGroups: 100 }
+const { values: options } = parseArgs({ options: { users: { type: 'string', default: '10000' } } })
+const people = Number(options.users)
+if (!Number.isInteger(people) || people < 100) throw new Error('--users is a whole number from 100.')
+const amounts = {
+  users: people,
+  groups: Math.floor(people / 10),
+  membersOfGroup: 20,
+  changedUsers: Math.min(500, people),
+  changedGroups: Math.min(100, Math.floor(people / 10)),
+  removedUsers: Math.min(100, Math.floor(people / 10)),
+  pages: Math.ceil(people / 100),
+}
 /** An identity provider sends some requests at once. */
 const width = 4
 const say = (text: string) => console.log(text)
@@ -58,10 +71,12 @@ const patch = (...operations: readonly unknown[]) => ({
 })
 
 const users: string[] = []
+/** Somebody who is not in this group. */
+const stranger = (group: number) => users[(group * 10 + Math.floor(amounts.users / 2)) % amounts.users]
 const groups: string[] = []
 say(`${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}`)
 say('| step | requests | seconds | requests/s |\n| --- | ---: | ---: | ---: |')
-await timed('full: look for and add 10,000 users', amounts.users * 2, () =>
+await timed(`full: look for and add ${amounts.users} users`, amounts.users * 2, () =>
   inParallel(numbers(amounts.users), width, async (at) => {
     const userName = `user-${at}@example.com`
     await scim('GET', `/Users?${filter(`userName eq "${userName}"`)}`)
@@ -69,40 +84,40 @@ await timed('full: look for and add 10,000 users', amounts.users * 2, () =>
     users[at] = (await scim<Resource>('POST', '/Users', body)).id
   }),
 )
-await timed('full: look for and add 1,000 groups of 20', amounts.groups * 2, () =>
+await timed(`full: look for and add ${amounts.groups} groups of ${amounts.membersOfGroup}`, amounts.groups * 2, () =>
   inParallel(numbers(amounts.groups), width, async (at) => {
     await scim('GET', `/Groups?excludedAttributes=members&${filter(`displayName eq "Group ${at}"`)}`)
     const members = numbers(amounts.membersOfGroup).map((place) => ({ value: users[(at * 10 + place) % amounts.users] }))
     groups[at] = (await scim<Resource>('POST', '/Groups', { displayName: `Group ${at}`, members })).id
   }),
 )
-await timed('full: one group of 10,000 that gives a place in a workspace', 1, async () => {
+await timed(`full: one group of ${amounts.users} that gives a place in a workspace`, 1, async () => {
   await scim('POST', '/Groups?attributes=id', { displayName: 'ws-Default-role-member', members: users.map((value) => ({ value })) })
 })
-await timed('read all users, pages of 100', 100, () =>
-  inParallel(numbers(100), 1, (at) => scim('GET', `/Users?startIndex=${at * 100 + 1}&count=100`)),
+await timed('read all users, pages of 100', amounts.pages, () =>
+  inParallel(numbers(amounts.pages), 1, (at) => scim('GET', `/Users?startIndex=${at * 100 + 1}&count=100`)),
 )
-await timed('delta: look for and change 500 users', amounts.changedUsers * 2, () =>
+await timed(`delta: look for and change ${amounts.changedUsers} users`, amounts.changedUsers * 2, () =>
   inParallel(numbers(amounts.changedUsers), width, async (at) => {
     await scim('GET', `/Users?${filter(`externalId eq "x-${at}"`)}`)
     await scim('PATCH', `/Users/${users[at]}`, patch({ op: 'Replace', path: 'title', value: 'Changed' }))
   }),
 )
-await timed('delta: add and remove a member of 100 groups', amounts.changedGroups * 2, () =>
+await timed(`delta: add and remove a member of ${amounts.changedGroups} groups`, amounts.changedGroups * 2, () =>
   inParallel(numbers(amounts.changedGroups), width, async (at) => {
     await scim(
       'PATCH',
       `/Groups/${groups[at]}?excludedAttributes=members`,
-      patch({ op: 'Add', path: 'members', value: [{ value: users[5000 + at] }] }),
+      patch({ op: 'Add', path: 'members', value: [{ value: stranger(at) }] }),
     )
     await scim(
       'PATCH',
       `/Groups/${groups[at]}?excludedAttributes=members`,
-      patch({ op: 'Remove', path: `members[value eq "${users[5000 + at]}"]` }),
+      patch({ op: 'Remove', path: `members[value eq "${stranger(at)}"]` }),
     )
   }),
 )
-await timed('delta: add and remove a member of the group of 10,000', 2, async () => {
+await timed(`delta: add and remove a member of the group of ${amounts.users}`, 2, async () => {
   const { Resources } = await scim<{ Resources: Resource[] }>(
     'GET',
     `/Groups?excludedAttributes=members&${filter('displayName eq "ws-Default-role-member"')}`,
@@ -111,9 +126,9 @@ await timed('delta: add and remove a member of the group of 10,000', 2, async ()
   await scim('PATCH', path, patch({ op: 'Remove', path: `members[value eq "${users[1]}"]` }))
   await scim('PATCH', path, patch({ op: 'Add', path: 'members', value: [{ value: users[1] }] }))
 })
-await timed('delta: deactivate 100 users', 100, () =>
-  inParallel(numbers(100), width, (at) =>
-    scim('PATCH', `/Users/${users[9000 + at]}`, patch({ op: 'Replace', path: 'active', value: 'False' })),
+await timed(`delta: deactivate ${amounts.removedUsers} users`, amounts.removedUsers, () =>
+  inParallel(numbers(amounts.removedUsers), width, (at) =>
+    scim('PATCH', `/Users/${users[amounts.users - amounts.removedUsers + at]}`, patch({ op: 'Replace', path: 'active', value: 'False' })),
   ),
 )
 await timed('a filter without an index', 1, () =>
