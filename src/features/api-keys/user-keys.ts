@@ -20,7 +20,8 @@ export async function ownerOfNewKey(
   if (wanted === undefined) throw new ApiError('AB01', 'Whose key is it? A service key has to say.', { param: 'user_id' })
   if (wanted !== actor.userId && actor.role !== null && !isAtLeast(actor.role, 'manager'))
     throw new ApiError('AB03', 'Members make keys for themselves only.', { param: 'user_id' })
-  const user = await em.findOne(User, { id: wanted, organisationId: actor.organisationId, status: 'active' })
+  const here = { id: wanted, organisationId: actor.organisationId, status: 'active' } as const
+  const user = await em.findOne(User, here, { lockMode: LockMode.PESSIMISTIC_READ })
   if (user === null) throw notFound('user', wanted, 'user_id')
   const member = await em.findOne(WorkspaceMember, { workspaceId, userId: wanted })
   const role = roleIn(user.role, member?.role ?? null)

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Deps } from '../../app/deps.ts'
 import { longestSessionMs, requiresFactor } from '../../lib/access/session-settings.ts'
 import type { OrganisationRole, WorkspaceRole } from '../../lib/access/roles.ts'
+import { ApiError } from '../../lib/errors.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
@@ -54,7 +55,14 @@ export async function openSession(
     expiresAt: new Date(expiresAt),
   })
   await em.flush()
+  await demandHere(em, user.id)
   return { session, cookie: sessionCookie(deps, secret, (expiresAt - now) / 1000) }
+}
+
+/** Throws AB05 for a person who was just removed. Whoever removes them later waits for this sign-in, and ends its session too. */
+async function demandHere(em: EntityManager, userId: string): Promise<void> {
+  const rows = await em.execute<unknown[]>(`SELECT 1 FROM users WHERE id = ? AND status = 'active' FOR SHARE`, [userId])
+  if (rows.length === 0) throw new ApiError('AB05', 'This account is gone.')
 }
 
 /** Returns the fields of a session that are about the identity provider. */

@@ -63,12 +63,13 @@ interface Invited {
 
 /**
  * Makes the user to whom an open invitation went, with their places, when somebody else shows that they have the address; null: there is no
- * invitation. The keys that it promises are left out, since nobody would see them: who is signed in makes keys.
+ * invitation. Somebody with this id who was removed returns. The keys that it promises are left out, since nobody would see them: who is signed in makes keys.
  */
 export async function acceptByAddress(em: EntityManager, { id, organisationId, email, names, nowMs }: Invited): Promise<User | null> {
   const invite = await em.findOne(Invite, { organisationId, email, status: 'pending' }, { lockMode: LockMode.PESSIMISTIC_WRITE })
   if (invite === null || invite.expiresAt.getTime() <= nowMs) return null
-  const user = em.create(User, { id, organisationId, email, role: invite.role, ...names })
+  const user = (await em.findOne(User, { id, organisationId })) ?? em.create(User, { id, organisationId, email, role: invite.role })
+  em.assign(user, { email, role: invite.role, status: 'active', ...names })
   await em.flush()
   await takePlaces(em, invite, user)
   Object.assign(invite, { status: 'accepted', userId: user.id, acceptedAt: new Date(nowMs) })

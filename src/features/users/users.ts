@@ -4,6 +4,7 @@ import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import type { OrganisationRole, Role } from '../../lib/access/roles.ts'
+import { OneTimeLink } from '../auth/one-time-link.entity.ts'
 import { ApiKey } from '../api-keys/api-key.entity.ts'
 import { revokeSessionsOf } from '../sessions/index.ts'
 import { demandRank, removeMember } from '../workspaces/index.ts'
@@ -30,9 +31,12 @@ export function demandMayChange(actor: Actor, user: User): void {
   if (user.role === 'owner') throw new ApiError('AB03', 'An organisation keeps its owner.', { param: 'userId' })
 }
 
-/** Takes a user out of the organisation: out of its workspaces, and with all their keys. */
+/** Takes a user out of the organisation: out of its workspaces, and with all their keys. A link that was sent does not wait for their return. */
 export async function archiveUser(em: EntityManager, user: User): Promise<void> {
   user.status = 'archived'
+  // Before the look at what they have: who signs in, or makes a key for them, at this moment is waited for.
+  await em.flush()
+  for (const link of await em.find(OneTimeLink, { userId: user.id })) em.remove(link)
   await revokeSessionsOf(em, user.id)
   for (const row of await em.find(WorkspaceMember, { userId: user.id })) await removeMember(em, row)
   const keys = await em.find(ApiKey, { userId: user.id, status: { $ne: 'archived' } })

@@ -207,7 +207,10 @@ test.serial('who is invited comes in as the invitation says; who was removed sta
   t.is((await put(settings({ auto_provision: true }))).status, 200)
   refused(t, (await comeIn(second, verified(email))).answer, 'AB03', /no account/)
   t.is((await invite()).status, 200)
-  t.is((await comeIn(second, verified(email))).answer.status, 303)
+  const again = await comeIn(second, verified(email))
+  t.is(again.answer.status, 303, again.answer.text)
+  t.is((await me(again.browser)).status, 200)
+  t.is(await roleIn(id, second.sideId), 'manager')
 })
 
 const deactivations: Readonly<Record<string, readonly [method: string, body?: (userName: string) => object]>> = {
@@ -245,6 +248,36 @@ for (const [how, [method, body]] of Object.entries(deactivations))
       t.deepEqual(rows, [{ status: 'archived' }])
     },
   )
+
+test.serial('somebody who is removed while they sign in has no session left when they return', async (t) => {
+  const [scim, userName, password] = [await scimClient(control, second), `${randomUUID()}@second.example`, randomUUID()]
+  const { body: made } = await scim.send('POST', '/Users', { body: { userName, active: true } })
+  const user = { id: String(made.id), organisationId: second.organisationId, email: userName }
+  const { deps } = control.started
+  await inTenant(deps.orm, user.organisationId, (em) => setPassword(em, deps, { user, password, keeps: null }))
+  const active = (value: boolean) => scim.send('PATCH', `/Users/${user.id}`, { body: patchOf({ op: 'replace', path: 'active', value }) })
+  const waiting = async () =>
+    (
+      await control.sql.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query NOT LIKE '%pg_stat_activity%'`,
+      )
+    ).rows.length
+  const trail = await control.sql.connect()
+  await trail.query('BEGIN')
+  await trail.query('SELECT 1 FROM audit_heads WHERE organisation_id = $1 FOR UPDATE', [user.organisationId])
+  const signing = sendJson(`${control.origin}/auth/login`, {}, { email: userName, password })
+  await eventually(async () => (await waiting()) === 1, 10_000, 'the sign-in to wait for the trail')
+  const removing = active(false)
+  await eventually(async () => (await waiting()) === 2, 10_000, 'the removal to wait')
+  await trail.query('ROLLBACK')
+  trail.release()
+  const signed = await signing
+  t.is(signed.status, 200, signed.text)
+  t.is((await removing).status, 200)
+  t.is((await active(true)).status, 200)
+  const [cookie = ''] = (signed.headers['set-cookie']?.[0] ?? '').split(';', 1)
+  t.is((await send(`${control.origin}/auth/me`, { headers: { cookie, 'sec-fetch-site': 'same-origin' } })).status, 401)
+})
 
 test.serial('with auto_provision people of the domains become members; disable_auto_provision_user goes first', async (t) => {
   t.is((await put(settings({ auto_provision: true, disable_auto_provision_user: true }))).status, 200)
