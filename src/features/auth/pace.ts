@@ -29,20 +29,21 @@ export type Counted = readonly [pace: PaceName, whose: string]
 
 /** Counts an attempt before it is looked at, so that many at once are counted too. Throws AB06 for one too many, which leaves the rest uncounted. */
 export async function demandPace(deps: Deps, counted: readonly Counted[]): Promise<void> {
-  const waits = await asSystem(deps.orm, async (em) => {
+  const spent = await asSystem(deps.orm, async (em) => {
     for (const one of counted) {
       const wait = await take(em, deps, one)
-      if (wait > 0) return wait
+      if (wait > 0) return { pace: one[0], wait }
     }
-    return 0
+    return null
   })
-  if (waits === 0) return
+  if (spent === null) return
   deps.metrics.authFailure('limited')
-  throw new ApiError('AB06', 'Too many attempts to sign in. Wait, or have a link to a new password sent by e-mail.', {
-    param: 'email',
-    retryAfter: Math.ceil(waits),
-  })
+  const message = spent.pace === 'reset' ? tooManyLinks : tooManyAttempts
+  throw new ApiError('AB06', message, { param: 'email', retryAfter: Math.ceil(spent.wait) })
 }
+
+const tooManyAttempts = 'Too many attempts to sign in. Wait, or have a link to a new password sent by e-mail.'
+const tooManyLinks = 'Too many links were asked for. Look at the latest mail, also among the unwanted ones, or wait.'
 
 /** Forgets the attempts that a success makes harmless. */
 export async function forgive(deps: Deps, counted: readonly Counted[]): Promise<void> {
