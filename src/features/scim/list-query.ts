@@ -44,7 +44,7 @@ export function windowOf({ startIndex, count, sortOrder }: ListQuery, level: Pic
 
 function wholeNumber(name: string, given: string | undefined, strict: boolean): number | null {
   if (given === undefined || given === '') return null
-  if (/^-?\d{1,9}$/.test(given)) return Number(given)
+  if (/^-?\d+$/.test(given)) return Math.min(Number(given), Number.MAX_SAFE_INTEGER)
   if (strict) throw scimError('invalidValue', `\`${name}\` is a whole number.`, name)
   return null
 }

@@ -30,6 +30,7 @@ function toOperation(given: unknown): Operation {
   const op = typeof verb === 'string' ? verb.toLowerCase() : ''
   if (!isVerb(op)) throw scimError('invalidSyntax', '`op` is add, replace or remove.', 'op')
   if (path !== undefined && path !== null && typeof path !== 'string') throw scimError('invalidPath', '`path` is a text.', 'path')
+  if (op === 'add' && value === undefined) throw scimError('invalidValue', 'An operation that adds something has a `value`.', 'value')
   return { op, path: path ?? undefined, value }
 }
 
