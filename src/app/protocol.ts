@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
 import type { ApiError } from '../lib/errors.ts'
 import type { Deps } from './deps.ts'
 import type { Actor, Route } from './route.ts'
@@ -19,8 +20,10 @@ export interface Protocol<Answer = unknown> {
   identify(token: string, deps: Deps): Promise<Actor>
   answer(answer: Answer): ProtocolAnswer
   refuse(error: ApiError, requestId: string): ProtocolAnswer
-  /** Hears of every request whose caller is known, before its answer goes out. Its failures are logged. */
-  heard?(heard: Heard, deps: Deps): Promise<void>
+  /** Notes a write in its transaction. */
+  written?(heard: Heard, em: EntityManager, deps: Deps): Promise<void>
+  /** Hears of every request that was refused to a caller who is known, before its answer goes out. Its failures are logged. */
+  refused?(heard: Heard, deps: Deps): Promise<void>
 }
 
 /** A request that has its answer. */

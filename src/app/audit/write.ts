@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { uuidv7 } from '../../lib/uuid.ts'
+import { notification, type ChangeNotice } from '../events/notice.ts'
 import type { Actor } from '../route.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { linkHash, type AuditRow } from './chain.ts'
@@ -31,6 +32,8 @@ export interface AuditEntry {
   /** Why it was refused, when it was. */
   readonly error?: { readonly code: string; readonly message: string; readonly not_written_before?: number }
   readonly at: number
+  /** The notice for event streams, which goes by the same statement. */
+  readonly notice?: ChangeNotice
 }
 
 /** Appends the row in the transaction of the write itself: either both are there or neither. The end of the chain stays locked until it ends. */
@@ -43,8 +46,9 @@ export async function writeAudit(em: EntityManager, vault: Vault, entry: AuditEn
   const columns = Object.keys(values)
   await em.execute(
     `WITH head AS (UPDATE audit_heads SET hash = ? WHERE organisation_id = ?)
-     INSERT INTO audit_logs (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-    [hash, row.organisation_id, ...Object.values(values)],
+     INSERT INTO audit_logs (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
+     ${entry.notice === undefined ? '' : 'RETURNING pg_notify(?, ?)'}`,
+    [hash, row.organisation_id, ...Object.values(values), ...(entry.notice === undefined ? [] : notification(entry.notice))],
   )
 }
 

@@ -34,8 +34,14 @@ export type ExportNotice = Omit<z.output<typeof exportNotice>, 'token'>
 
 /** Tells every process, when and only when the transaction is committed. */
 export async function tellEvent(em: EntityManager, event: ChangeNotice | ExportNotice): Promise<void> {
-  await em.execute('SELECT pg_notify(?, ?)', [channel, JSON.stringify({ ...event, token: randomUUID() })])
+  await em.execute('SELECT pg_notify(?, ?)', [...notification(event)])
 }
+
+/** Returns the arguments of `pg_notify` that tell an event. */
+export const notification = (event: ChangeNotice | ExportNotice): readonly [channel: string, payload: string] => [
+  channel,
+  JSON.stringify({ ...event, token: randomUUID() }),
+]
 
 /** A payload has at most 8,000 bytes: so many ids fit. */
 const idsInNotice = 180

@@ -27,10 +27,7 @@ export const hashToken = ({ vault }: Pick<Deps, 'vault'>, token: string): Buffer
 /** Finds the client whose token it is: asked of the database at each request, so that a revoked one is none at once. Throws AB05. */
 export async function identifyClient(token: string, deps: Deps): Promise<Actor> {
   const client = isApiKey(token) ? await findClient(token, deps) : null
-  if (client === null)
-    throw new ApiError('AB05', 'This is no token for SCIM, or it was revoked or has expired. POST /v1/scim/tokens makes one.', {
-      param: 'authorization',
-    })
+  if (client === null) throw badToken()
   return {
     type: 'scim_token',
     id: client.id,
@@ -44,6 +41,12 @@ export async function identifyClient(token: string, deps: Deps): Promise<Actor> 
     permissions: new Set(),
   }
 }
+
+/** Returns the refusal of a token, whatever is wrong with it. */
+export const badToken = (): ApiError =>
+  new ApiError('AB05', 'This is no token for SCIM, or it was revoked or has expired. POST /v1/scim/tokens makes one.', {
+    param: 'authorization',
+  })
 
 function findClient(token: string, deps: Deps): Promise<Client | null> {
   const [now, hash] = [new Date(deps.clock.now()), hashToken(deps, token)]

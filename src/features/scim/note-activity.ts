@@ -1,9 +1,12 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { Heard } from '../../app/protocol.ts'
 import { oneLine } from '../../lib/text/one-line.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
 import { scrubSecrets } from '../../lib/text/secret-shapes.ts'
-import { ScimActivity, type ActivityResource, type Operation } from './scim-activity.entity.ts'
+import { badToken } from './clients.ts'
+import type { ActivityResource, Operation } from './scim-activity.entity.ts'
 import { isObject } from './schema/normalise.ts'
 
 const operationBy: Readonly<Record<Heard['route']['method'], Operation>> = {
@@ -14,25 +17,57 @@ const operationBy: Readonly<Record<Heard['route']['method'], Operation>> = {
   GET: 'read',
 }
 
-/** Notes a write of an identity provider, and everything that was refused to it. Looking is not noted: providers look before each write. */
-export async function noteActivity(heard: Heard, { orm, clock }: Pick<Deps, 'orm' | 'clock'>): Promise<void> {
-  const { actor, route, answer } = heard
-  if (route.method === 'GET' && answer.status < 400) return
-  await inTenant(orm, actor.organisationId, async (em) => {
-    em.create(ScimActivity, {
-      organisationId: actor.organisationId,
-      tokenId: actor.id,
-      tokenName: actor.name ?? '',
-      operation: operationBy[route.method],
-      resourceType: resourceOf(route.path),
-      ...about(heard),
-      status: answer.status,
-      requestId: heard.requestId,
-      createdAt: new Date(clock.now()),
-    })
-    await em.flush()
+/**
+ * Notes a write of an identity provider, as its last step. Looking is not noted: providers look before each write. Throws AB05, which undoes
+ * the write, if the token was revoked while the write waited for others.
+ */
+export async function noteWrite(heard: Heard, em: EntityManager, { clock }: Pick<Deps, 'clock'>): Promise<void> {
+  const noted = await insert(em, rowOf(heard, clock.now()), {
+    sql: `WHERE EXISTS (SELECT 1 FROM scim_tokens WHERE id = ? AND status = 'active')`,
+    values: [heard.actor.id],
   })
+  if (!noted) throw badToken()
 }
+
+/** Notes what was refused to an identity provider. */
+export const noteRefusal = (heard: Heard, { orm, clock }: Pick<Deps, 'orm' | 'clock'>): Promise<void> =>
+  inTenant(orm, heard.actor.organisationId, async (em) => void (await insert(em, rowOf(heard, clock.now()), { sql: '', values: [] })))
+
+interface Condition {
+  readonly sql: string
+  readonly values: readonly string[]
+}
+
+/** Not as an entity: a note is no change of the trail. Returns false if the condition does not hold. */
+async function insert(em: EntityManager, row: ReturnType<typeof rowOf>, { sql, values }: Condition): Promise<boolean> {
+  const names = Object.keys(row)
+  const rows = await em.execute<unknown[]>(
+    `INSERT INTO scim_activity (${names.join(', ')}) SELECT ${names.map((name) => `?::${types[name] ?? 'text'}`).join(', ')} ${sql} RETURNING id`,
+    [...Object.values(row), ...values],
+  )
+  return rows.length > 0
+}
+
+const types: Readonly<Record<string, string>> = {
+  id: 'uuid',
+  organisation_id: 'uuid',
+  token_id: 'uuid',
+  status: 'integer',
+  created_at: 'timestamptz',
+}
+
+const rowOf = (heard: Heard, now: number) => ({
+  id: uuidv7(),
+  organisation_id: heard.actor.organisationId,
+  token_id: heard.actor.id,
+  token_name: heard.actor.name ?? '',
+  operation: operationBy[heard.route.method],
+  resource_type: resourceOf(heard.route.path),
+  ...about(heard),
+  status: heard.answer.status,
+  request_id: heard.requestId,
+  created_at: new Date(now),
+})
 
 const resourceOf = (path: string): ActivityResource => (path.startsWith('/Users') ? 'User' : path.startsWith('/Groups') ? 'Group' : 'Other')
 
@@ -44,9 +79,9 @@ function about({ params, body, answer }: Heard) {
   const failed = answer.status >= 400
   const told = failed ? body : (answer.body ?? body)
   return {
-    resourceId: clipped(params['id'] ?? fieldOf(failed ? null : answer.body, 'id'), longestName),
-    resourceName: clipped(fieldOf(told, 'userName') ?? fieldOf(told, 'displayName'), longestName),
-    scimType: failed ? clipped(fieldOf(answer.body, 'scimType'), longestName) : null,
+    resource_id: clipped(params['id'] ?? fieldOf(failed ? null : answer.body, 'id'), longestName),
+    resource_name: clipped(fieldOf(told, 'userName') ?? fieldOf(told, 'displayName'), longestName),
+    scim_type: failed ? clipped(fieldOf(answer.body, 'scimType'), longestName) : null,
     error: failed ? clipped(fieldOf(answer.body, 'detail'), longestError) : null,
   }
 }

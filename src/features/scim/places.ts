@@ -6,6 +6,7 @@ import { uuidv7 } from '../../lib/uuid.ts'
 import { User } from '../users/user.entity.ts'
 import { removeMember } from '../workspaces/index.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
+import type { ScimGroup } from './scim-group.entity.ts'
 import { ScimUser } from './scim-user.entity.ts'
 
 type Needs = Pick<Deps, 'config' | 'level' | 'log'>
@@ -27,6 +28,16 @@ export async function settlePlaces(em: EntityManager, deps: Needs, settled: Sett
   const changes = await settleWorkspaces(em, settled)
   await settleRoles(em, deps, settled)
   return changes
+}
+
+/** Returns true if a group gives its members anything: by its name, or by a mapping. */
+export async function givesPlaces(em: EntityManager, { id, namedRole, organisationRole }: ScimGroup): Promise<boolean> {
+  if (namedRole !== null || organisationRole !== null) return true
+  const [row] = await em.execute<{ mapped: boolean }[]>(
+    'SELECT EXISTS (SELECT 1 FROM scim_workspace_groups WHERE group_id = ?) AS mapped',
+    [id],
+  )
+  return row?.mapped === true
 }
 
 interface Difference {
@@ -104,7 +115,7 @@ async function settleWorkspaces(em: EntityManager, settled: Settled): Promise<re
   const found = await em.execute<Difference[]>(differences(people.among), values)
   const given = found.flatMap(({ wanted, ...row }) => (wanted === null ? [] : [{ ...row, wanted }]))
   const gone = found.flatMap(({ wanted, member_id: id }) => (wanted === null && id !== null ? [id] : []))
-  for (const row of await em.find(WorkspaceMember, { id: { $in: gone } })) await removeMember(em, row)
+  if (gone.length > 0) for (const row of await em.find(WorkspaceMember, { id: { $in: gone } })) await removeMember(em, row)
   return give(em, organisationId, given)
 }
 

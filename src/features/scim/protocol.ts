@@ -2,7 +2,7 @@ import type { Protocol, ProtocolAnswer } from '../../app/protocol.ts'
 import type { ApiError } from '../../lib/errors.ts'
 import type { ScimAnswer } from './answer.ts'
 import { identifyClient } from './clients.ts'
-import { noteActivity } from './note-activity.ts'
+import { noteRefusal, noteWrite } from './note-activity.ts'
 import { listResourceTypes, listSchemas, readResourceType, readSchema, readServiceProviderConfig } from './resources/discovery.routes.ts'
 import {
   createScimGroup,
@@ -44,7 +44,8 @@ export const scimProtocol: Protocol<ScimAnswer> = {
   identify: identifyClient,
   answer: ({ status, headers, body }) => ({ status, headers, type, body }),
   refuse: toScimError,
-  heard: noteActivity,
+  written: noteWrite,
+  refused: noteRefusal,
 }
 
 /** The names of errors that the frame finds, by their status, or by it and what was wrong. */

@@ -133,11 +133,20 @@ async function handle(em: EntityManager, deps: Deps, { request, after, beside }:
     headers: request.headers,
   })
   await em.flush()
-  if (changesThings(route)) await tellEvent(em, changeOf(request, touched.at(-1)))
   const answer = result instanceof LaterAnswer ? result : answerOf(route, result, deps)
-  if (changesThings(route) && isOn('AUDIT_LOGS_ENABLED', deps.config, deps.level))
-    await writeAudit(em, deps.vault, toEntry(request, { resource: touched.at(-1), changes: changesOf(em), at: deps.clock.now() }))
+  if (changesThings(route)) await tellWrite(em, deps, { request, resource: touched.at(-1) })
   return answer
+}
+
+/** Tells of a write: in the trail, and to event streams. */
+async function tellWrite(
+  em: EntityManager,
+  { config, level, vault, clock }: Deps,
+  { request, resource }: { readonly request: Request; readonly resource: Audited | undefined },
+): Promise<void> {
+  const notice = changeOf(request, resource)
+  if (!isOn('AUDIT_LOGS_ENABLED', config, level)) await tellEvent(em, notice)
+  else await writeAudit(em, vault, { ...toEntry(request, { resource, changes: changesOf(em), at: clock.now() }), notice })
 }
 
 /** Returns what event streams hear of a write. */

@@ -4,8 +4,8 @@ import { bearerToken } from '../../../gateway/wire/bearer.ts'
 import { headerPrefixes } from '../../../gateway/wire/headers.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { mountFeatures, unavailableError, type Unavailable } from '../../level/mount.ts'
-import type { Protocol, ProtocolAnswer } from '../../protocol.ts'
-import type { Actor, Route } from '../../route.ts'
+import type { Heard, Protocol, ProtocolAnswer } from '../../protocol.ts'
+import { changesThings, type Actor, type Route } from '../../route.ts'
 import type { Context, State } from '../context.ts'
 import { toCallerError } from '../errors.ts'
 import type { Frame, Running } from '../frame.ts'
@@ -112,7 +112,6 @@ async function run(ctx: Context, spoken: Spoken, route: Route): Promise<void> {
     await tell(ctx, spoken, { route, running, heard, answer: protocol.refuse(toCallerError(thrown), ctx.state.requestId) })
     throw thrown
   })
-  await tell(ctx, spoken, { route, running, heard, answer })
   write(ctx, answer)
 }
 
@@ -140,7 +139,7 @@ async function answered(ctx: Context, spoken: Spoken, { route, running, heard }:
     body: route.body === undefined ? undefined : parseInput(route.body, heard.body, { place: 'body', level }),
   }
   const performed = await perform(running.deps, {
-    route,
+    route: noting(ctx, protocol, { route, heard }),
     actor,
     input,
     query,
@@ -161,19 +160,35 @@ async function answered(ctx: Context, spoken: Spoken, { route, running, heard }:
   return protocol.answer(performed.answer)
 }
 
+/** Returns the route, of whose writes the protocol takes note: with the write itself, or not at all. */
+function noting(ctx: Context, protocol: Protocol, { route, heard }: Pick<Asked, 'route' | 'heard'>): Route {
+  if (protocol.written === undefined || !changesThings(route)) return route
+  return {
+    ...route,
+    async handle(call) {
+      const answer: unknown = await route.handle(call)
+      await protocol.written?.(heardOf(ctx, { route, heard, answer: protocol.answer(answer) }), call.em, call.deps)
+      return answer
+    },
+  }
+}
+
 interface Answered extends Asked {
   readonly answer: ProtocolAnswer
 }
 
-/** Tells the protocol of an exchange; of one that the database could not serve it could note nothing. */
-async function tell(ctx: Context, { protocol, frame }: Spoken, { route, running, heard, answer }: Answered): Promise<void> {
-  if (protocol.heard === undefined || answer.status === 503) return
-  const { requestId } = ctx.state
+const heardOf = (ctx: Context, { route, heard, answer }: Omit<Answered, 'running'>): Heard => {
   const params: Readonly<Record<string, string>> = ctx['params']
+  return { ...heard, route, params, answer, requestId: ctx.state.requestId }
+}
+
+/** Tells the protocol of a refusal; of one that the database could not serve it could note nothing. */
+async function tell(ctx: Context, { protocol, frame }: Spoken, told: Answered): Promise<void> {
+  if (protocol.refused === undefined || told.answer.status === 503) return
   try {
-    await protocol.heard({ ...heard, route, params, answer, requestId }, running.deps)
+    await protocol.refused(heardOf(ctx, told), told.running.deps)
   } catch (error) {
-    frame.log.warn({ err: error, request_id: requestId }, 'a request of a protocol of others could not be noted')
+    frame.log.warn({ err: error, request_id: ctx.state.requestId }, 'a request of a protocol of others could not be noted')
   }
 }
 

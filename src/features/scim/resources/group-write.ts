@@ -39,13 +39,18 @@ export async function describeGroup(
   if (displayName === '') throw scimError('invalidValue', '`displayName` is missing.', 'displayName')
   if (displayName.length > longestName)
     throw scimError('invalidValue', `\`displayName\` is longer than ${longestName} characters.`, 'displayName')
-  const [taken] = await em.execute<{ id: string }[]>(
-    'SELECT id FROM scim_groups WHERE organisation_id = ? AND lower(display_name) = lower(?) AND id <> ?',
-    [group.organisationId, displayName, group.id],
-  )
-  if (taken !== undefined) throw scimError('uniqueness', `There is a group with the name ${displayName} already.`, 'displayName')
+  if (displayName !== group.displayName && (await isTaken(em, group, displayName)))
+    throw scimError('uniqueness', `There is a group with the name ${displayName} already.`, 'displayName')
   nameGroup(group, displayName, deps)
   group.externalId = typeof document['externalId'] === 'string' ? document['externalId'] : null
+}
+
+async function isTaken(em: EntityManager, { id, organisationId }: ScimGroup, displayName: string): Promise<boolean> {
+  const [other] = await em.execute<{ id: string }[]>(
+    'SELECT id FROM scim_groups WHERE organisation_id = ? AND lower(display_name) = lower(?) AND id <> ?',
+    [organisationId, displayName, id],
+  )
+  return other !== undefined
 }
 
 /** A PATCH of a group. */

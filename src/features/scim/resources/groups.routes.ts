@@ -10,7 +10,7 @@ import { hold } from '../hold.ts'
 import { listAnswer, listQuery, windowOf } from '../list-query.ts'
 import { isByUsers } from '../membership-mode.ts'
 import { anyBody, operationsOf } from '../patch-body.ts'
-import { settlePlaces } from '../places.ts'
+import { givesPlaces, settlePlaces } from '../places.ts'
 import { returnArchived } from '../return-archived.ts'
 import { outdated } from '../scim-error.ts'
 import { ScimGroup } from '../scim-group.entity.ts'
@@ -146,7 +146,7 @@ export const deleteScimGroup = route({
 })(async (call) => {
   const { em, actor, deps, audit } = call
   const group = await lockedGroup(call, call.params.id)
-  const members = await membersOf(em, [group.id])
+  const members = (await givesPlaces(em, group)) ? await membersOf(em, [group.id]) : []
   em.remove(group)
   await em.flush()
   const changes = await settlePlaces(em, deps, { organisationId: actor.organisationId, userIds: members.map(({ id }) => id) })
@@ -171,14 +171,21 @@ interface Change {
   readonly renamed: boolean
 }
 
-async function settle({ em, actor: { organisationId }, deps, audit }: AnyCall, { group, moved, renamed }: Change): Promise<void> {
+async function settle({ em, actor: { organisationId }, deps, audit }: AnyCall, change: Change): Promise<void> {
+  const { group, moved } = change
   group.version += 1
   await em.flush()
   const returned = await returnArchived(em, organisationId, moved.added)
-  const all = renamed ? (await membersOf(em, [group.id])).map(({ id }) => id) : []
-  const userIds = [...new Set([...moved.added, ...moved.removed, ...all])]
+  const userIds = [...new Set([...(await toSettle(em, change)), ...returned.map(({ id }) => id)])]
   const changes = await settlePlaces(em, deps, { organisationId, userIds })
   audit({ id: group.id, changes: [...movedChange(group.id, moved), ...returned, ...changes] })
+}
+
+/** Returns the people whose places a change may change; most groups give none. */
+async function toSettle(em: EntityManager, { group, moved, renamed }: Change): Promise<readonly string[]> {
+  if (!renamed && !(await givesPlaces(em, group))) return []
+  const all = renamed ? (await membersOf(em, [group.id])).map(({ id }) => id) : []
+  return [...moved.added, ...moved.removed, ...all]
 }
 
 interface Answering {

@@ -39,18 +39,21 @@ export async function addMembers(
 ): Promise<readonly string[]> {
   if (userIds.length === 0) return []
   const list = JSON.stringify(userIds)
-  const known = await em.execute<{ id: string }[]>(`SELECT id FROM users WHERE organisation_id = ? AND id IN (${ids})`, [
-    organisationId,
-    list,
-  ])
-  const there = new Set(known.map(({ id }) => id))
+  const found = await em.execute<{ id: string; by_hand: boolean }[]>(
+    `SELECT u.id, (s.id IS NULL AND u.status = 'active') AS by_hand FROM users u LEFT JOIN scim_users s ON s.id = u.id
+      WHERE u.organisation_id = ? AND u.id IN (${ids})`,
+    [organisationId, list],
+  )
+  const there = new Set(found.map(({ id }) => id))
   const missing = userIds.filter((id) => !there.has(id))
   if (missing.length > 0) throw scimError('invalidValue', `There is no user ${missing.slice(0, 5).join(', ')}.`, 'members')
-  await em.execute(
-    `INSERT INTO scim_users (id, organisation_id, user_name) SELECT id, organisation_id, email FROM users WHERE status = 'active' AND id IN (${ids})
-     ON CONFLICT DO NOTHING`,
-    [list],
-  )
+  const byHand = found.filter(({ by_hand }) => by_hand).map(({ id }) => id)
+  if (byHand.length > 0)
+    await em.execute(
+      `INSERT INTO scim_users (id, organisation_id, user_name) SELECT id, organisation_id, email FROM users WHERE id IN (${ids})
+       ON CONFLICT DO NOTHING`,
+      [JSON.stringify(byHand)],
+    )
   const added = await em.execute<{ user_id: string }[]>(
     `INSERT INTO scim_group_members (organisation_id, group_id, user_id) SELECT ?, ?, value::uuid FROM jsonb_array_elements_text(?::jsonb)
      ON CONFLICT DO NOTHING RETURNING user_id`,
@@ -80,7 +83,7 @@ export async function setMembers(em: EntityManager, group: OfGroup, userIds: rea
 /** Makes these the groups of a user, and no others: by id, or by name. Throws `invalidValue` for what is no group. */
 export async function setGroupsOfUser(
   em: EntityManager,
-  { id: userId, organisationId }: User,
+  { id: userId, organisationId }: Pick<User, 'id' | 'organisationId'>,
   sent: unknown,
 ): Promise<readonly RowChange[]> {
   const wanted = await groupIds(em, organisationId, sent)

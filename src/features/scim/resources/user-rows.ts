@@ -7,6 +7,7 @@ import type { ResourceType } from '../schema/attribute.ts'
 /** A user with what SCIM knows of them. */
 export interface UserRow {
   readonly id: string
+  readonly organisation_id: string
   readonly email: string
   readonly first_name: string | null
   readonly last_name: string | null
@@ -23,7 +24,7 @@ export interface UserRow {
 /** The expression of a time as ISO 8601 has it. */
 export const isoTime = (expression: string): string => `to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-export const userColumns = `u.id, u.email, u.first_name, u.last_name, u.status, coalesce(s.user_name, u.email) AS user_name, s.external_id, s.attributes,
+export const userColumns = `u.id, u.organisation_id, u.email, u.first_name, u.last_name, u.status, coalesce(s.user_name, u.email) AS user_name, s.external_id, s.attributes,
   coalesce(s.version, 0) AS version, ${isoTime('u.created_at')} AS created_at,
   ${isoTime('greatest(u.last_updated_at, s.last_updated_at)')} AS changed_at`
 

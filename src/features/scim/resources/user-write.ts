@@ -1,109 +1,69 @@
-import { z } from 'zod'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { Deps } from '../../../app/deps.ts'
+import type { RowChange } from '../../../app/audit/changes.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { archiveUser } from '../../users/index.ts'
 import { User } from '../../users/user.entity.ts'
 import { isLastOwner } from '../places.ts'
 import { scimError } from '../scim-error.ts'
 import { ScimUser } from '../scim-user.entity.ts'
-import { isObject, type Document } from '../schema/normalise.ts'
-import { isSeen, storedAttributes, userTables } from './user-rows.ts'
+import type { Document } from '../schema/normalise.ts'
+import { isSeen, readUser, userTables, type UserRow } from './user-rows.ts'
+import { isKnown, storeChanged, storeNew, type Stored } from './user-store.ts'
+import { wantedUser, type WantedUser } from './wanted-user.ts'
 
-/** A user as a client asks for one. */
-interface Wanted {
-  readonly userName: string
-  readonly email: string
-  readonly externalId: string | null
-  readonly firstName: string | null
-  readonly lastName: string | null
-  /** Undefined: as it is. */
-  readonly active: boolean | undefined
-  readonly attributes: Document
-}
-
-const longest = { userName: 320, name: 255 }
-
-/** Reads a document of the schema as a user. Throws `invalidValue`. */
-function wantedBy(document: Document): Wanted {
-  const userName = typeof document['userName'] === 'string' ? document['userName'].trim() : ''
-  if (userName === '') throw scimError('invalidValue', '`userName` is missing.', 'userName')
-  if (userName.length > longest.userName)
-    throw scimError('invalidValue', `\`userName\` is longer than ${longest.userName} characters.`, 'userName')
-  const name = isObject(document['name']) ? document['name'] : {}
-  return {
-    userName,
-    email: emailOf(document['emails'], userName),
-    externalId: typeof document['externalId'] === 'string' ? document['externalId'] : null,
-    firstName: namePart(name, 'givenName'),
-    lastName: namePart(name, 'familyName'),
-    active: typeof document['active'] === 'boolean' ? document['active'] : undefined,
-    attributes: storedAttributes(document),
-  }
-}
-
-function namePart(name: Readonly<Record<string, unknown>>, part: string): string | null {
-  const value = name[part]
-  if (typeof value !== 'string' || value.trim() === '') return null
-  if (value.length > longest.name)
-    throw scimError('invalidValue', `\`name.${part}\` is longer than ${longest.name} characters.`, `name.${part}`)
-  return value
-}
-
-const email = z.email().max(320)
-
-/** The primary address, or else the first one, or else the name of the user if that is one: providers differ in what they send. */
-function emailOf(emails: unknown, userName: string): string {
-  const given = (Array.isArray(emails) ? emails : []).filter(isObject)
-  const chosen = given.find(({ primary }) => primary === true) ?? given[0]
-  const found = [chosen?.['value'], userName].find((text) => email.safeParse(text).success)
-  if (typeof found === 'string') return found.toLowerCase()
-  throw scimError('invalidValue', 'A user needs an e-mail address: send one in `emails`, or as `userName`.', 'emails')
-}
-
-interface Writing {
-  readonly organisationId: string
-  readonly deps: Deps
+/** A user as written. */
+export interface Written {
+  /** As it is now, but for what groups give and take. */
+  readonly row: UserRow
+  readonly changes: readonly RowChange[]
+  /** True: which places the user's groups give may be another than before. */
+  readonly settles: boolean
 }
 
 /** Stores a new user; one who is there by hand already becomes the identity provider's. Throws `uniqueness`. */
-export async function addUser(em: EntityManager, { organisationId, deps }: Writing, document: Document): Promise<User> {
-  const wanted = wantedBy(document)
-  await demandFree(em, organisationId, { wanted, id: null })
-  await forgetRemoved(em, organisationId, { wanted, id: null })
-  const { email: address, firstName, lastName } = wanted
-  const there = await em.findOne(User, { organisationId, email: address, status: 'active' })
-  const user =
-    there ?? em.create(User, { organisationId, email: address, role: 'member', status: wanted.active === false ? 'archived' : 'active' })
-  Object.assign(user, { firstName, lastName })
-  await em.flush()
-  const { userName, externalId, attributes } = wanted
-  em.create(ScimUser, { id: user.id, organisationId, userName, externalId, attributes, version: 1 })
-  if (there !== null && wanted.active === false) await removeUser(em, user, deps)
-  await em.flush()
-  return user
+export async function addUser(em: EntityManager, organisationId: string, document: Document): Promise<Written> {
+  const wanted = wantedUser(document)
+  const own = await claim(em, organisationId, { wanted, id: null })
+  const there = own === null ? null : await readUser(em, organisationId, own)
+  // Somebody new is in no group, and has no place.
+  if (there === null) return { ...(await storeNew(em, organisationId, wanted)), settles: false }
+  return change(em, there, wanted)
 }
 
 /** Changes a user to what the document says. Throws `uniqueness`, and AB03 for the last owner. */
 export async function changeUser(
   em: EntityManager,
-  { organisationId, deps }: Writing,
-  change: { readonly id: string; readonly document: Document },
-) {
-  const { id, document } = change
-  const wanted = wantedBy(document)
-  await demandFree(em, organisationId, { wanted, id })
-  await forgetRemoved(em, organisationId, { wanted, id })
-  const user = await em.findOneOrFail(User, { id })
-  const known = await adopt(em, user)
-  const { userName, externalId, attributes, firstName, lastName } = wanted
-  Object.assign(known, { userName, externalId, attributes, version: known.version + 1 })
-  Object.assign(user, { email: wanted.email, firstName, lastName })
+  organisationId: string,
+  { before, document }: { readonly before: UserRow; readonly document: Document },
+): Promise<Written> {
+  const wanted = wantedUser(document)
+  const isSameName = before.user_name === wanted.userName && before.email === wanted.email
+  if (!isSameName || !isKnown(before)) await claim(em, organisationId, { wanted, id: before.id })
+  return change(em, before, wanted)
+}
+
+async function change(em: EntityManager, before: UserRow, wanted: WantedUser): Promise<Written> {
+  const stored = await storeChanged(em, before, wanted)
+  const status = wanted.active === undefined ? before.status : wanted.active ? 'active' : 'archived'
+  if (status === before.status) return { ...stored, settles: !isKnown(before) }
+  return { ...(await changeStatus(em, stored, status)), settles: true }
+}
+
+async function changeStatus(em: EntityManager, { row, changes }: Stored, status: UserRow['status']): Promise<Stored> {
+  const user = await em.findOneOrFail(User, { id: row.id })
+  if (status === 'archived') await removeUser(em, user)
+  else user.status = status
   await em.flush()
-  if (wanted.active === false && user.status === 'active') await removeUser(em, user, deps)
-  if (wanted.active === true && user.status === 'archived') user.status = 'active'
-  await em.flush()
-  return user
+  return { row: { ...row, status }, changes }
+}
+
+/** Takes a user out of the organisation: out of its workspaces, with their API keys. Throws AB03 for the last owner. */
+export async function removeUser(em: EntityManager, user: User): Promise<void> {
+  if (await isLastOwner(em, user))
+    throw new ApiError('AB03', `${user.email} is the last owner of the organisation, which keeps one. Make somebody else an owner first.`, {
+      param: 'active',
+    })
+  await archiveUser(em, user)
 }
 
 /** Returns what SCIM knows of a user; of who came by hand it begins to know now. */
@@ -112,54 +72,51 @@ export async function adopt(em: EntityManager, { id, organisationId, email: user
   return known ?? em.create(ScimUser, { id, organisationId, userName, attributes: {}, version: 1 })
 }
 
-/** Takes a user out of the organisation: out of its workspaces, with their API keys. Throws AB03 for the last owner. */
-export async function removeUser(em: EntityManager, user: User, _deps: Deps): Promise<void> {
-  if (await isLastOwner(em, user))
-    throw new ApiError('AB03', `${user.email} is the last owner of the organisation, which keeps one. Make somebody else an owner first.`, {
-      param: 'active',
-    })
-  await archiveUser(em, user)
-}
-
 interface Claim {
-  readonly wanted: Wanted
-  /** The user who may have both already. */
+  readonly wanted: WantedUser
+  /** The user who may have both already; null: a new one. */
   readonly id: string | null
 }
 
-/** Throws if another user whom the identity provider sees has the name, or another one of its own has the address. */
-async function demandFree(em: EntityManager, organisationId: string, { wanted, id }: Claim): Promise<void> {
-  const [taken] = await em.execute<{ field: string }[]>(
-    `SELECT CASE WHEN lower(coalesce(s.user_name, u.email)) = lower(?) THEN 'userName' ELSE 'emails' END AS field
-       FROM ${userTables}
-      WHERE u.organisation_id = ? AND (?::uuid IS NULL OR u.id <> ?::uuid) AND ${isSeen}
-        AND u.id IN (SELECT id FROM scim_users WHERE organisation_id = ? AND user_name_lower = lower(?)
-                      UNION ALL SELECT id FROM users WHERE organisation_id = ? AND email IN (?, lower(?)) AND status = 'active')
-        AND (?::uuid IS NOT NULL OR s.id IS NOT NULL OR u.email <> ?)
-      LIMIT 1`,
-    [
-      wanted.userName,
-      organisationId,
-      id,
-      id,
-      organisationId,
-      wanted.userName,
-      organisationId,
-      wanted.email,
-      wanted.userName,
-      id,
-      wanted.email,
-    ],
-  )
-  if (taken === undefined) return
-  const value = taken.field === 'userName' ? wanted.userName : wanted.email
-  throw scimError('uniqueness', `There is a user with the \`${taken.field}\` ${value} already.`, taken.field)
+/** Somebody who has a name or an address that a user is to have. */
+interface Holder {
+  readonly id: string
+  readonly known: boolean
+  readonly seen: boolean
+  readonly has_name: boolean
+  readonly has_email: boolean
 }
 
-/** A name that only somebody has who was removed, and whose address is another person's by now, is free. */
-async function forgetRemoved(em: EntityManager, organisationId: string, { wanted, id }: Claim): Promise<void> {
-  await em.execute(
-    'DELETE FROM scim_users WHERE organisation_id = ? AND user_name_lower = lower(?) AND (?::uuid IS NULL OR id <> ?::uuid)',
-    [organisationId, wanted.userName, id, id],
-  )
+/** A person who came by hand goes by their address. */
+const holders = `
+  SELECT u.id, s.id IS NOT NULL AS known, ${isSeen} AS seen, lower(coalesce(s.user_name, u.email)) = lower(?) AS has_name,
+         (u.email = ? AND u.status = 'active') AS has_email
+    FROM ${userTables}
+   WHERE u.organisation_id = ? AND (?::uuid IS NULL OR u.id <> ?::uuid)
+     AND u.id IN (SELECT id FROM scim_users WHERE organisation_id = ? AND user_name_lower = lower(?)
+                   UNION ALL SELECT id FROM users WHERE organisation_id = ? AND email IN (?, lower(?)) AND status = 'active')
+   ORDER BY has_name DESC`
+
+const forget = (em: EntityManager, organisationId: string, ids: readonly string[]): Promise<unknown> =>
+  em.execute(`DELETE FROM scim_users WHERE organisation_id = ? AND id = ANY (string_to_array(?, ',')::uuid[])`, [
+    organisationId,
+    ids.join(','),
+  ])
+
+/**
+ * Throws if another user whom the identity provider sees has the name or the address. Returns the id of who came by hand and has the address
+ * of a new user: they are the same person. A name that only somebody has who was removed, and whose address is another person's by now, is free.
+ */
+async function claim(em: EntityManager, organisationId: string, { wanted: { userName, email }, id }: Claim): Promise<string | null> {
+  const values = [userName, email, organisationId, id, id, organisationId, userName, organisationId, email, userName]
+  const found = await em.execute<Holder[]>(holders, values)
+  const own = id === null ? found.find(({ known, has_email }) => !known && has_email) : undefined
+  const taken = found.find((holder) => holder !== own && holder.seen && (holder.has_name || holder.has_email))
+  if (taken !== undefined) {
+    const [field, value] = taken.has_name ? ['userName', userName] : ['emails', email]
+    throw scimError('uniqueness', `There is a user with the \`${field}\` ${value} already.`, field)
+  }
+  const gone = found.filter(({ known, seen, has_name }) => known && has_name && !seen).map((holder) => holder.id)
+  if (gone.length > 0) await forget(em, organisationId, gone)
+  return own?.id ?? null
 }

@@ -31,7 +31,7 @@ import {
   versionOf,
   type UserRow,
 } from './user-rows.ts'
-import { addUser, changeUser, removeUser } from './user-write.ts'
+import { addUser, changeUser, removeUser, type Written } from './user-write.ts'
 
 const permission: readonly string[] = []
 const resource = 'scim-user'
@@ -107,7 +107,10 @@ export const readScimUser = route({
   params,
   query,
   response: scimAnswer,
-})(async (call) => answerUser(call, { id: call.params.id, asked: call.query, ifNoneMatch: call.headers['if-none-match'] }))
+})(async (call) => {
+  const row = await find(call.em, call.actor.organisationId, call.params.id)
+  return presented(call, { row, asked: call.query, ifNoneMatch: call.headers['if-none-match'] })
+})
 
 export const createScimUser = route({
   method: 'POST',
@@ -123,9 +126,8 @@ export const createScimUser = route({
   const { em, actor, deps, body } = call
   await hold(em, actor.organisationId)
   const document = normalise(userType(isByUsers(deps)), body)
-  const user = await addUser(em, { organisationId: actor.organisationId, deps }, document)
-  await settle(call, { user, document })
-  return answerUser(call, { id: user.id, asked: call.query, made: true })
+  const row = await settle(call, document, await addUser(em, actor.organisationId, document))
+  return presented(call, { row, asked: call.query, made: true })
 })
 
 export const replaceScimUser = route({
@@ -140,12 +142,11 @@ export const replaceScimUser = route({
   body: anyBody,
   response: scimAnswer,
 })(async (call) => {
-  const { em, deps, body } = call
+  const { em, actor, deps, body } = call
   const row = await lockedUser(call, call.params.id)
   const document = normalise(userType(isByUsers(deps)), body)
-  const user = await changeUser(em, { organisationId: call.actor.organisationId, deps }, { id: row.id, document })
-  await settle(call, { user, document })
-  return answerUser(call, { id: user.id, asked: call.query })
+  const changed = await settle(call, document, await changeUser(em, actor.organisationId, { before: row, document }))
+  return presented(call, { row: changed, asked: call.query })
 })
 
 export const patchScimUser = route({
@@ -160,14 +161,13 @@ export const patchScimUser = route({
   body: anyBody,
   response: scimAnswer,
 })(async (call) => {
-  const { em, deps, body } = call
+  const { em, actor, deps, body } = call
   const row = await lockedUser(call, call.params.id)
   const [type, operations] = [userType(isByUsers(deps)), operationsOf(body)]
   const before = userDocument(row, isByUsers(deps) ? await groupsOf(em, [row.id]) : null)
   const document = applyPatch(type, before, operations)
-  const user = await changeUser(em, { organisationId: call.actor.organisationId, deps }, { id: row.id, document })
-  await settle(call, { user, document })
-  return answerUser(call, { id: user.id, asked: call.query })
+  const changed = await settle(call, document, await changeUser(em, actor.organisationId, { before: row, document }))
+  return presented(call, { row: changed, asked: call.query })
 })
 
 export const deleteScimUser = route({
@@ -180,10 +180,10 @@ export const deleteScimUser = route({
   params,
   response: scimAnswer,
 })(async (call) => {
-  const { em, deps } = call
+  const { em } = call
   const row = await lockedUser(call, call.params.id)
   const user = await em.findOneOrFail(User, { id: row.id })
-  if (user.status === 'active') await removeUser(em, user, deps)
+  if (user.status === 'active') await removeUser(em, user)
   em.remove(await em.find(ScimUser, { id: row.id }))
   await em.execute('DELETE FROM scim_group_members WHERE user_id = ?', [row.id])
   call.audit({ id: row.id })
@@ -205,28 +205,29 @@ async function find(em: EntityManager, organisationId: string, id: string): Prom
   return row
 }
 
-/** Settles what a write brings with it: groups where users say them, places, and the row of the trail. */
+/** Settles what a write brings with it: groups where users say them, places, and the row of the trail. Returns the user as it is then. */
 async function settle(
   { em, actor: { organisationId }, deps, audit }: AnyCall,
-  { user, document }: { readonly user: User; readonly document: Document },
-) {
+  document: Document,
+  { row, changes, settles }: Written,
+): Promise<UserRow> {
   const groups = document['groups']
-  const moved = isByUsers(deps) && groups !== undefined ? await setGroupsOfUser(em, user, groups) : []
-  const changes = await settlePlaces(em, deps, { organisationId, userIds: [user.id] })
-  audit({ id: user.id, changes: [...moved, ...changes] })
+  const moved = isByUsers(deps) && groups !== undefined ? await setGroupsOfUser(em, { id: row.id, organisationId }, groups) : []
+  const isSettled = !settles && moved.length === 0
+  const placed = isSettled ? [] : await settlePlaces(em, deps, { organisationId, userIds: [row.id] })
+  audit({ id: row.id, changes: [...changes, ...moved, ...placed] })
+  return isSettled ? row : find(em, organisationId, row.id)
 }
 
 interface Answering {
-  readonly id: string
+  readonly row: UserRow
   readonly asked: One
   readonly ifNoneMatch?: string | undefined
   readonly made?: boolean
 }
 
-async function answerUser({ em, actor, deps }: AnyCall, { id, asked, ifNoneMatch, made }: Answering): Promise<ScimAnswer> {
-  await em.flush()
-  const [row, projection, byUsers] = [await find(em, actor.organisationId, id), projectionOf(asked), isByUsers(deps)]
-  const base = scimBase(deps.config)
+async function presented({ em, deps }: AnyCall, { row, asked, ifNoneMatch, made }: Answering): Promise<ScimAnswer> {
+  const [projection, byUsers, base] = [projectionOf(asked), isByUsers(deps), scimBase(deps.config)]
   const shown = presentUser(row, { base, groups: byUsers ? await groupsOf(em, [row.id]) : null })
   const about = { version: versionOf(row), location: `${base}/Users/${row.id}` }
   return resourceAnswer(project(shown, userType(byUsers), projection), { ...about, ifNoneMatch, ...(made === true && { made }) })

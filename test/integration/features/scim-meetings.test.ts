@@ -1,0 +1,91 @@
+// SCIM: writes that meet others on their way, and people who share a name or an address.
+import test from 'ava'
+import { eventually } from '../../support/eventually.ts'
+import { patchOf, scimClient, type ScimClient } from './scim-client.ts'
+import { startControl, type Control, type Tenant } from './setup.ts'
+
+let control: Control
+test.before(async () => {
+  control = await startControl()
+})
+test.after.always(() => control.close())
+
+async function provider(name: string): Promise<{ readonly tenant: Tenant; readonly client: ScimClient }> {
+  const tenant = await control.createTenant(name)
+  return { tenant, client: await scimClient(control, tenant) }
+}
+
+async function addUser(client: ScimClient, userName: string, email = userName): Promise<string> {
+  const { status, body, text } = await client.send('POST', '/Users', { body: { userName, emails: [{ value: email }] } })
+  if (status !== 201) throw new Error(text)
+  return String(body.id)
+}
+
+test('changes of one group at the same time are all there afterwards, whoever made them', async (t) => {
+  const { tenant, client } = await provider('together')
+  const beside = await scimClient(control, tenant)
+  const ids = await Promise.all(Array.from({ length: 8 }, (_, at) => addUser(client, `member-${at}@example.com`)))
+  const { body: group } = await client.send('POST', '/Groups', { body: { displayName: 'ws-side-role-member' } })
+  const change = (at: number, operation: object) =>
+    (at % 2 === 0 ? client : beside).send('PATCH', `/Groups/${String(group.id)}`, { body: patchOf(operation) })
+  const joined = await Promise.all(ids.map((value, at) => change(at, { op: 'add', path: 'members', value: [{ value }] })))
+  t.true(joined.every((answer) => answer.status === 200))
+  const [rename, ...left] = await Promise.all([
+    change(1, { op: 'replace', path: 'displayName', value: 'ws-side-role-manager' }),
+    ...ids.slice(0, 4).map((id, at) => change(at, { op: 'remove', path: `members[value eq "${id}"]` })),
+  ])
+  t.deepEqual(
+    [rename, ...left].map((answer) => answer.status),
+    [200, 200, 200, 200, 200],
+  )
+  const { rows } = await control.sql.query<{ user_id: string; role: string }>(
+    'SELECT user_id, role FROM workspace_members WHERE user_id = ANY ($1) ORDER BY user_id',
+    [ids],
+  )
+  t.deepEqual(
+    rows,
+    ids
+      .slice(4)
+      .toSorted((one, other) => (one < other ? -1 : 1))
+      .map((user_id) => ({ user_id, role: 'manager' })),
+  )
+  const headers = { 'if-match': String((await client.send('GET', `/Users/${ids[0]}`)).headers.get('etag')) }
+  const retitle = (value: string) =>
+    client.send('PATCH', `/Users/${ids[0]}`, { headers, body: patchOf({ op: 'replace', path: 'title', value }) })
+  const raced = await Promise.all(['a', 'b', 'c'].map(retitle))
+  t.is(raced.filter(({ status }) => status === 200).length, 1)
+  t.is(raced.filter(({ status }) => status === 412).length, 2)
+})
+
+test('a write that waits for others is undone if its token is revoked meanwhile', async (t) => {
+  const { tenant, client } = await provider('revoked')
+  const { body } = await control.call(tenant.adminKey, 'GET', '/scim/tokens')
+  const [{ id } = { id: '' }] = body['data'] as { id: string }[]
+  const other = await control.sql.connect()
+  await other.query('BEGIN')
+  await other.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`gatehouse:scim:${tenant.organisationId}`])
+  const writing = client.send('POST', '/Users', { body: { userName: 'late@example.com' } })
+  const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%gatehouse:scim:${tenant.organisationId}%'`
+  await eventually(async () => (await control.sql.query(waits)).rows.length > 0, 10_000, 'a write that waits')
+  t.is((await control.call(tenant.adminKey, 'DELETE', `/scim/tokens/${id}`)).status, 200)
+  await other.query('ROLLBACK')
+  other.release()
+  t.is((await writing).status, 401)
+  t.deepEqual((await control.sql.query(`SELECT 1 FROM users WHERE email = 'late@example.com'`)).rows, [])
+})
+
+test('somebody may go by the address of another, who goes by another name', async (t) => {
+  const { client } = await provider('names')
+  await addUser(client, 'jane', 'jane@example.com')
+  const id = await addUser(client, 'jane@example.com', 'jane.two@example.com')
+  const found = await client.send('GET', `/Users?filter=${encodeURIComponent('userName eq "jane@example.com"')}`)
+  t.deepEqual(
+    found.body.Resources.map((one: { id: string }) => one.id),
+    [id],
+  )
+  const taken = await client.send('PATCH', `/Users/${id}`, {
+    body: patchOf({ op: 'replace', path: 'emails', value: [{ value: 'jane@example.com' }] }),
+  })
+  t.is(taken.body.scimType, 'uniqueness')
+  t.regex(taken.body.detail, /`emails` jane@example\.com/)
+})
