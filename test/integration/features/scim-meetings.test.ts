@@ -21,6 +21,33 @@ async function addUser(client: ScimClient, userName: string, email = userName): 
   return String(body.id)
 }
 
+const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+
+test.serial('a key that is made for somebody while they are removed does not wait for their return', async (t) => {
+  const { tenant, client } = await provider('keys')
+  const id = await addUser(client, 'keyed@example.com')
+  await client.send('POST', '/Groups', { body: { displayName: 'ws-main-role-member', members: [{ value: id }] } })
+  const active = (value: boolean) => client.send('PATCH', `/Users/${id}`, { body: patchOf({ op: 'replace', path: 'active', value }) })
+  const wait = (count: number) =>
+    eventually(async () => (await control.sql.query(waiting)).rows.length === count, 10_000, `${count} that wait`)
+  const trail = await control.sql.connect()
+  await trail.query('BEGIN')
+  await trail.query('SELECT 1 FROM audit_heads WHERE organisation_id = $1 FOR UPDATE', [tenant.organisationId])
+  const key = { name: 'k', scopes: ['completions.write'], workspace_id: tenant.workspaceId, user_id: id }
+  const making = control.call(tenant.adminKey, 'POST', '/api-keys/workspace/user', key)
+  await wait(1)
+  const removing = active(false)
+  await wait(2)
+  await trail.query('ROLLBACK')
+  trail.release()
+  const { status, body, text } = await making
+  t.is(status, 200, text)
+  t.is((await removing).status, 200)
+  t.is((await active(true)).status, 200)
+  const { rows } = await control.sql.query('SELECT status FROM api_keys WHERE id = $1', [body['id']])
+  t.deepEqual(rows, [{ status: 'archived' }])
+})
+
 test('changes of one group at the same time are all there afterwards, whoever made them', async (t) => {
   const { tenant, client } = await provider('together')
   const beside = await scimClient(control, tenant)
