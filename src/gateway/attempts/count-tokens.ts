@@ -9,6 +9,8 @@ import { decodeSegment } from '../../lib/text/decode-segment.ts'
 import { fieldsOf } from './prepare.ts'
 import { type Serving, servingOf } from '../providers/serving.ts'
 import { estimateInput } from '../tokens/estimate-tokens.ts'
+import { isGooglePath } from '../front/fronts.ts'
+import { googlePattern } from '../front/google-versions.ts'
 import type { Operation } from '../front/operations.ts'
 import { modelOf } from '../wire/body.ts'
 import { type TranslatedCall, unchanged, withoutReasoning } from './translation.ts'
@@ -22,13 +24,13 @@ interface AskedCount {
   readonly model: string | null
 }
 
-const ofGoogle = /^\/v1beta\/models\/([^?]+):countTokens(?:\?|$)/
+const ofGoogle = googlePattern(String.raw`/models/([^?]+):countTokens(?:\?|$)`)
 
 /** Returns the count that a call asks for; null: it asks for something else. */
 function countAsked({ operation, upstreamPath, exchange }: Call): AskedCount | null {
   const { name, spec } = operation
   if (name !== 'proxy' && spec?.task === 'token-count') return { operation: name, dialect: spec.dialect, model: null }
-  if (spec !== null || exchange.method !== 'POST' || !upstreamPath.startsWith('/v1beta/')) return null
+  if (spec !== null || exchange.method !== 'POST' || !isGooglePath(upstreamPath)) return null
   const [, model] = ofGoogle.exec(upstreamPath) ?? []
   return model === undefined ? null : { operation: 'countTokens', dialect: 'google', model: decodeSegment(model) }
 }

@@ -2,6 +2,8 @@ import type { Call } from '../call.ts'
 import type { Framing } from '../dialects/codec.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
+import { isGooglePath } from './fronts.ts'
+import { googlePattern } from './google-versions.ts'
 import { conversations, type Operation } from './operations.ts'
 
 /** A conversation that a call asks for. */
@@ -17,7 +19,7 @@ export interface AskedOfCall {
   readonly framing: Framing
 }
 
-const ofGoogle = /^\/v1beta\/models\/([^?]+):(generate|streamGenerate)Content(?:\?(.*))?$/
+const ofGoogle = googlePattern(String.raw`/models/([^?]+):(generate|streamGenerate)Content(?:\?(.*))?$`)
 
 /** Returns the conversation that a call asks for; null: it asks for something else. */
 export function conversationOf({
@@ -30,7 +32,7 @@ export function conversationOf({
     return spec?.task !== undefined && conversations.has(spec.task)
       ? { operation: name, dialect: spec.dialect, model: null, stream: null, framing: 'sse' }
       : null
-  if (exchange.method !== 'POST' || !upstreamPath.startsWith('/v1beta/')) return null
+  if (exchange.method !== 'POST' || !isGooglePath(upstreamPath)) return null
   const [, model, verb, search = ''] = ofGoogle.exec(upstreamPath) ?? []
   if (model === undefined) return null
   return {

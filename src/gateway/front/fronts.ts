@@ -1,5 +1,6 @@
 import type { ClientDialectId } from '../dialects/dialect.ts'
 import type { Inbound } from '../exchange/exchange.ts'
+import { googleVersions } from './google-versions.ts'
 
 /** A prefix below which clients call the data plane. */
 export interface Front {
@@ -34,7 +35,7 @@ export const fronts: readonly [own: Front, ...others: Front[]] = [
     ],
   },
   // The version is a part of Google's own paths.
-  { prefix: '/v1beta/', own: false, dialect: 'google', segments: [], headers: [] },
+  ...googleVersions.map((version): Front => ({ prefix: `/${version}/`, own: false, dialect: 'google', segments: [], headers: [] })),
 ]
 
 /** Returns the front of a path; null: it is not the data plane's. */

@@ -6,6 +6,7 @@ import { models } from '../dialects/google/models.ts'
 import { editBody } from '../config/change-body.ts'
 import { modelReference } from '../targets/addressing.ts'
 import { isGooglePath } from './fronts.ts'
+import { googleVersions } from './google-versions.ts'
 import { unescaped } from '../wire/segments.ts'
 import type { RequestBody } from '../wire/body.ts'
 
@@ -28,7 +29,7 @@ export function withoutGoogleKey(path: string): string {
 
 const decodedName = (part: string): string => [...new URLSearchParams(part).keys()][0] ?? ''
 
-const named = /^(?:(\/v1beta)(?:\/models)?|\/models)\/(@[^/?:]+\/[^?]+)(:[^?:/]*)(\?.*)?$/
+const named = new RegExp(String.raw`^(?:(/(?:${googleVersions.join('|')}))(?:/models)?|/models)/(@[^/?:]+/[^?]+)(:[^?:/]*)(\?.*)?$`)
 
 /**
  * Takes the slug out of the path: `/v1beta/models/@slug/gemini-2.5-flash:generateContent`. Some clients leave `/models` out when a

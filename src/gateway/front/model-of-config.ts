@@ -5,8 +5,9 @@ import type { Parameters } from '../config/compile.ts'
 import { modelReference } from '../targets/addressing.ts'
 import { isGooglePath } from './fronts.ts'
 import { renameModelInBody, takeModelOfPath } from './google-key.ts'
+import { googlePattern } from './google-versions.ts'
 
-const ofGoogle = /^\/v1beta\/models\/([^?]+)(:[^?:/]*(?:\?.*)?)$/
+const ofGoogle = googlePattern(String.raw`/models/([^?]+)(:[^?:/]*(?:\?.*)?)$`)
 
 /**
  * Puts the model that a config sets where clients of Google name theirs: in the path, and where the body repeats it. Calls whose body names
@@ -28,7 +29,7 @@ function renamed(call: Call, without: Call, given: unknown): Call {
   if (named === undefined) return call
   if (given === undefined) return without
   const name = readModel(given)
-  const { model, path } = takeModelOfPath(`/v1beta/models/${inPath(name)}${rest}`)
+  const { model, path } = takeModelOfPath(`/${call.upstreamPath.split('/', 2)[1]}/models/${inPath(name)}${rest}`)
   const plain = modelReference(model)?.model ?? name
   const body = call.body === null ? null : renameModelInBody(call.body, call.model ?? decodeSegment(named), plain)
   return { ...without, upstreamPath: path, model, body }

@@ -1,7 +1,10 @@
+import { googlePattern } from './google-versions.ts'
 import type { MatchedOperation } from './match.ts'
 
 /** The methods of Google's API that run a model. Its clients reach them at their own paths, which are no operations of OpenAI's or Anthropic's. */
-const ofGoogle = /^\/v1beta\/models\/[^?]+:(generateContent|streamGenerateContent|embedContent|batchEmbedContents|countTokens)(?:\?|$)/
+const ofGoogle = googlePattern(
+  String.raw`/models/[^?]+:(generateContent|streamGenerateContent|embedContent|batchEmbedContents|countTokens)(?:\?|$)`,
+)
 
 /** Returns true for a path of Google's that runs a model. */
 export const isMethodOfGoogle = (path: string): boolean => ofGoogle.test(path)

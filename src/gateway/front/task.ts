@@ -1,6 +1,8 @@
 import type { Call } from '../call.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
+import { isGooglePath } from './fronts.ts'
+import { googlePattern } from './google-versions.ts'
 import { conversations, type Operation, type Task } from './operations.ts'
 
 /** Work that a call asks for, and that is no conversation. */
@@ -15,7 +17,7 @@ export interface AskedTask {
 
 /** The tasks that are translated otherwise: as conversations, or as counts. */
 const others: ReadonlySet<Task> = new Set([...conversations, 'token-count'])
-const ofGoogle = /^\/v1beta\/models\/([^?]+):(?:embedContent|batchEmbedContents)(?:\?|$)/
+const ofGoogle = googlePattern(String.raw`/models/([^?]+):(?:embedContent|batchEmbedContents)(?:\?|$)`)
 
 const rerank: AskedTask = { task: 'rerank', operation: null, dialect: 'cohere', model: null }
 
@@ -32,7 +34,7 @@ export function taskOf({
   }
   if (exchange.method !== 'POST') return null
   if (upstreamPath === '/rerank') return rerank
-  if (!upstreamPath.startsWith('/v1beta/')) return null
+  if (!isGooglePath(upstreamPath)) return null
   const [, model] = ofGoogle.exec(upstreamPath) ?? []
   return model === undefined ? null : { task: 'embedding', operation: 'embed', dialect: 'google', model: decodeSegment(model) }
 }

@@ -4,6 +4,7 @@ import { modelReference, namesNoTarget } from '../targets/addressing.ts'
 import type { ProviderScope } from '../callers/key.ts'
 import { narrowed } from '../egress/narrowed.ts'
 import { clientDialect } from '../front/fronts.ts'
+import { googleVersions } from '../front/google-versions.ts'
 import { ownAnswers } from '../dialects/own-answers.ts'
 import type { OfferedModel } from '../dialects/neutral/model.ts'
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
@@ -12,7 +13,7 @@ import type { CallHead } from '../call.ts'
 import { type OfferedDeps, offerOfSlug, offeredModels } from './offered-models.ts'
 
 const reading: ReadonlySet<string> = new Set(['GET', 'HEAD'])
-const path = /^(?:\/v1beta)?\/models(?:\/(.+))?$/
+const path = new RegExp(String.raw`^(?:/(?:${googleVersions.join('|')}))?/models(?:/(.+))?$`)
 
 /** Returns true for the path of the list of models, or of one model: Gatehouse answers it if nothing names a provider. */
 export const isPathOfModels = (asked: string): boolean => path.test(pathOf(asked))
