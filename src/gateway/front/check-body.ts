@@ -16,7 +16,12 @@ export function checkBody(
   const { name, spec } = operation
   const { contentType } = headers
   if (name === 'proxy' && isGooglePath(path)) checkGoogleBody(path, body)
-  if (name === 'proxy' || spec?.json !== true) return
+  if (name === 'proxy') return
+  if (spec?.json !== true) {
+    // A form is checked as it comes; some providers take its fields as JSON.
+    if (isFields(body.json)) validateBody(name, body.json, settings.dedicatedValidation)
+    return
+  }
   if (body.kind === 'none') throw new ApiError('invalid_request', `${spec.path} needs a JSON body.`, { param: 'body' })
   if (!isJsonType(contentType)) {
     const got = contentType === '' ? 'a body without content-type' : contentType

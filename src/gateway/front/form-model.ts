@@ -3,12 +3,12 @@ import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { modelReference } from '../targets/addressing.ts'
 import { clientGone } from '../wire/body.ts'
-import { delimiterOf, namedPart } from '../wire/form.ts'
+import { delimiterOf } from '../wire/form.ts'
+import { createFormScan, type ScannedField } from '../wire/form-scan.ts'
 
 /** Files may stand before the model; more than providers take of audio and images is not held for it. */
 const mostHeld = 32 * 1024 * 1024
-const longestHead = 8192
-const longestModel = 1024
+const fieldOfModel: ReadonlySet<string> = new Set(['model'])
 
 /** The model that a form names, as it came, and by how many bytes the form became shorter. */
 export interface FormModel {
@@ -30,16 +30,19 @@ export function takeModelOfForm(body: Readable, contentType: string): Promise<Fo
   if (body.destroyed) return Promise.reject(clientGone())
   return new Promise((resolve, reject) => {
     const held = new ByteList()
-    const scan = createScan(delimiter)
+    let found: ScannedField | null = null
+    const scan = createFormScan(delimiter, { names: fieldOfModel, tell: (field) => (found ??= field) })
     const settle = (how: () => void) => {
       body.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone)
       how()
     }
     const onData = (chunk: Buffer) => {
       held.push(chunk)
-      const found = scan(chunk)
-      if (found !== null) settle(() => resolve(giveBack(body, held.join(), found)))
-      else if (held.size > mostHeld) settle(() => reject(tooLong()))
+      scan(chunk)
+      if (found !== null) {
+        const named = found
+        settle(() => resolve(giveBack(body, held.join(), named)))
+      } else if (held.size > mostHeld) settle(() => reject(tooLong()))
     }
     const onEnd = () => settle(() => resolve(noFormModel))
     const onGone = () => settle(() => reject(clientGone()))
@@ -54,61 +57,9 @@ const tooLong = () =>
     { param: 'model' },
   )
 
-interface Found {
-  readonly text: string
-  /** The place in the body where it begins. */
-  readonly start: number
-  readonly end: number
-}
-
-function giveBack(body: Readable, bytes: Buffer, { text, start, end }: Found): FormModel {
+function giveBack(body: Readable, bytes: Buffer, { text, start, end }: ScannedField): FormModel {
   const plain = modelReference(text)?.model ?? text
   body.pause()
   body.unshift(plain === text ? bytes : Buffer.concat([bytes.subarray(0, start), Buffer.from(plain), bytes.subarray(end)]))
   return { model: text, shortenedBy: Buffer.byteLength(text) - Buffer.byteLength(plain) }
-}
-
-/** Looks through a form, piece by piece, and gives the field `model` when it has come whole. Each byte is looked at once. */
-function createScan(delimiter: string): (chunk: Buffer) => Found | null {
-  const marker = Buffer.from(`\r\n${delimiter}`)
-  // As if the first delimiter stood behind a line, as all others do.
-  let rest = Buffer.from('\r\n')
-  let base = -rest.length
-  let within: keyof typeof steps = 'content'
-
-  /** The next piece to read, and where it begins; null: more has to come, from that place on. */
-  interface Step {
-    readonly at: number
-    readonly within: keyof typeof steps | null
-    readonly found?: Found
-  }
-
-  const steps = {
-    content(bytes: Buffer, at: number): Step {
-      const next = bytes.indexOf(marker, at)
-      return next === -1
-        ? { at: Math.max(at, bytes.length - marker.length + 1), within: null }
-        : { at: next + marker.length, within: 'head' }
-    },
-    head(bytes: Buffer, at: number): Step {
-      const end = bytes.indexOf('\r\n\r\n', at)
-      if (end === -1 || end - at > longestHead) return bytes.length - at > longestHead ? { at, within: 'content' } : { at, within: null }
-      const named = namedPart(bytes.toString('utf8', at, end).split('\r\n').slice(1))
-      return { at: end + 4, within: named?.name === 'model' && !named.isFile ? 'value' : 'content' }
-    },
-    value(bytes: Buffer, at: number): Step {
-      const end = bytes.indexOf(marker, at)
-      if (end === -1) return bytes.length - at > longestModel ? { at, within: 'content' } : { at, within: null }
-      return { at: end, within: null, found: { text: bytes.toString('utf8', at, end), start: base + at, end: base + end } }
-    },
-  }
-
-  return (chunk) => {
-    const bytes = Buffer.concat([rest, chunk])
-    let step = steps[within](bytes, 0)
-    while (step.within !== null) step = steps[(within = step.within)](bytes, step.at)
-    rest = bytes.subarray(step.at)
-    base += step.at
-    return step.found ?? null
-  }
 }

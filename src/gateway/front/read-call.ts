@@ -12,6 +12,7 @@ import { type BodyOptions, isReadableJson, mayHoldWords, readBody, type RequestB
 import { isForm } from '../wire/form.ts'
 import { headersWithout } from '../wire/header-list.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
+import { formCheck } from './bounds/form-bounds.ts'
 import { type FormModel, noFormModel, takeModelOfForm } from './form-model.ts'
 import { takeModelOfPath } from './google-key.ts'
 import { workOf } from './work.ts'
@@ -46,7 +47,8 @@ const nothingMade = { prompt: null, promptRequest: null, previousResponse: null,
 /** Opens a body that is no JSON for its target. Can be done once. */
 export function openBody(call: Call, target: Target, settings: GatewaySettings): MaybePromise<RequestBody> {
   refuseSealed(call, target)
-  return read(call, settings, { ...holding(call, target, settings), shortenedBy: call.shortenedBy })
+  const { operation, headers, shortenedBy } = call
+  return read(call, settings, { ...holding(call, target, settings), shortenedBy, inspects: formCheck(operation, headers) })
 }
 
 /** Throws `unsupported_media_type` for a body that guardrails or the rules of a target's models must read, and cannot. */
@@ -69,7 +71,7 @@ const modelOfForm = (head: CallHead): MaybePromise<FormModel> =>
     ? takeModelOfForm(head.exchange.body, head.headers.contentType)
     : noFormModel
 
-type Holding = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass' | 'shortenedBy' | 'watches'>
+type Holding = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass' | 'shortenedBy' | 'watches' | 'inspects'>
 
 /** A form that is translated is held: no provider takes more of audio and images. */
 const longestForm = 32 * 1024 * 1024

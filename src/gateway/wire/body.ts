@@ -34,6 +34,8 @@ export interface BodyOptions {
   readonly letsLongOnesPass?: boolean
   /** True: the ends of what goes through as it comes are kept. */
   readonly watches?: boolean
+  /** Gets what is no JSON as it comes, before it goes on, and throws an `ApiError` if it may not. */
+  readonly inspects?: ((chunk: Buffer) => void) | null | undefined
   /** By how much a body whose beginning was read and put back is shorter than was declared. */
   readonly shortenedBy?: number
 }
@@ -61,11 +63,16 @@ export function readBody(asked: Inbound, options: BodyOptions): MaybePromise<Req
   if (length !== null && length > limit) throw tooLarge(limit)
   if (json) return readJson(asked.body, limit, options.contentEncoding)
   const watched = options.watches === true ? new Capture(watchedBytes) : undefined
-  const opened = { limit, length: length === null ? null : length - (options.shortenedBy ?? 0), watched }
+  const opened = { limit, length: length === null ? null : length - (options.shortenedBy ?? 0), watched, inspects: options.inspects }
   if (options.maxHeldBytes === 0) return openStream(asked, opened)
   return holdOpaque(asked, Math.min(limit, options.maxHeldBytes), options).then((held) =>
-    held === null ? openStream(asked, opened) : { kind: 'bytes', bytes: held, json: undefined, stream: null, length: held.length },
+    held === null ? openStream(asked, opened) : toHeldBody(held, options),
   )
+}
+
+function toHeldBody(bytes: Buffer, { inspects }: Pick<BodyOptions, 'inspects'>): RequestBody {
+  inspects?.(bytes)
+  return { kind: 'bytes', bytes, json: undefined, stream: null, length: bytes.length }
 }
 
 /** Containers of sound tell their length within so many bytes of their beginning, or of their end. */
@@ -75,15 +82,16 @@ interface Opened {
   readonly limit: number
   readonly length: number | null
   readonly watched: Capture | undefined
+  readonly inspects: BodyOptions['inspects']
 }
 
-const openStream = (asked: Inbound, { limit, length, watched }: Opened): RequestBody => ({
+const openStream = (asked: Inbound, { length, ...opened }: Opened): RequestBody => ({
   kind: 'stream',
   bytes: null,
   json: undefined,
-  stream: bounded(asked, limit, watched),
+  stream: bounded(asked, opened),
   length,
-  ...(watched !== undefined && { watched }),
+  ...(opened.watched !== undefined && { watched: opened.watched }),
 })
 
 /** Tells whether a body is JSON whose bytes are as they are, or can be decompressed to it. */
@@ -178,15 +186,16 @@ function collected<T>(source: Readable, limit: number, made: Made<T>): Promise<T
 /** Returns the error of a request whose body broke off. */
 export const clientGone = (): ApiError => new ApiError('client_closed', 'The client left before it had sent the whole request.')
 
-/** The request as a stream that fails when more than `limit` bytes come. `watched` gets what passes. */
-function bounded(asked: Inbound, limit: number, watched?: Capture): Readable {
+/** The request as a stream that fails when more than `limit` bytes come, or what may not pass. `watched` gets what passes. */
+function bounded(asked: Inbound, { limit, watched, inspects }: Omit<Opened, 'length'>): Readable {
   const source = asked.body
   let size = 0
   const through = new PassThrough()
   const onData = (chunk: Buffer) => {
     size += chunk.length
     watched?.add(chunk)
-    if (size > limit) through.destroy(tooLarge(limit))
+    const fault = size > limit ? tooLarge(limit) : faultIn(chunk, inspects)
+    if (fault !== null) through.destroy(fault)
     else if (!through.write(chunk)) source.pause()
   }
   source.on('data', onData)
@@ -202,6 +211,15 @@ function bounded(asked: Inbound, limit: number, watched?: Capture): Readable {
     if (!asked.complete) through.destroy(clientGone())
   })
   return through
+}
+
+function faultIn(chunk: Buffer, inspects: BodyOptions['inspects']): Error | null {
+  try {
+    inspects?.(chunk)
+    return null
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown : new Error(String(thrown))
+  }
 }
 
 /** Puts another model in the place of the old one in the original bytes: nothing else of the caller's body changes. */

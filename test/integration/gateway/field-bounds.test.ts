@@ -9,7 +9,15 @@ let bed: GatewayBed
 test.before(async () => {
   emulator = await startEmulator()
   bed = await startGateway({
-    providers: { one: { provider: 'openai', customHost: emulator.url }, gemini: { provider: 'google', customHost: emulator.url } },
+    providers: {
+      one: { provider: 'openai', customHost: emulator.url },
+      few: {
+        provider: 'openai',
+        customHost: emulator.url,
+        models: { allowAll: false, named: new Map([['ok', { enabled: true, customHost: null }]]) },
+      },
+      gemini: { provider: 'google', customHost: emulator.url },
+    },
   })
 })
 test.after.always(async () => {
@@ -24,6 +32,7 @@ const paths = {
   responses: '/v1/responses',
   google: '/v1beta/models/gemini-2.5-flash:generateContent',
   images: '/v1/images/generations',
+  edits: '/v1/images/edits',
 } as const
 const post = async (path: keyof typeof paths, body: object) => {
   const answer = await fetch(`${bed.origin}${paths[path]}`, {
@@ -37,6 +46,71 @@ const post = async (path: keyof typeof paths, body: object) => {
   })
   return { status: answer.status, text: await answer.text() }
 }
+
+const partOf = (name: string, value: string) => `--edge\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+/** A form of a picture, in pieces of so many bytes; `first` stands before the picture, `last` behind it. */
+const form = (first: Fields, last: Fields, size = 100_000): string => {
+  const all = (fields: Fields) =>
+    Object.entries(fields)
+      .map(([name, value]) => partOf(name, value))
+      .join('')
+  const picture = `--edge\r\ncontent-disposition: form-data; name="image"; filename="n"\r\n\r\nname="n"\r\n\r\n999${'x'.repeat(size)}\r\n`
+  return `${all(first)}${picture}${all(last)}--edge--\r\n`
+}
+type Fields = Readonly<Record<string, string>>
+
+async function upload(operation: 'edits' | 'variations', body: string, { provider = '@one', piece = body.length } = {}) {
+  const pieces = Array.from({ length: Math.ceil(body.length / piece) }, (_, at) => Buffer.from(body.slice(at * piece, (at + 1) * piece)))
+  const answer = await fetch(`${bed.origin}/v1/images/${operation}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${workspaceKey}`,
+      'content-type': 'multipart/form-data; boundary=edge',
+      ...(provider !== '' && { 'x-service-provider': provider }),
+    },
+    body: ReadableStream.from(pieces),
+    duplex: 'half',
+  })
+  return { status: answer.status, text: await answer.text() }
+}
+
+const beyond: readonly (readonly [title: string, first: Fields, last: Fields, provider?: string])[] = [
+  ['in front of the picture', { n: '129' }, { model: 'm' }],
+  ['behind the picture', { model: 'm' }, { n: '0' }],
+  ['where the model is read out of the form', { model: '@one/m' }, { n: '200' }, ''],
+  ['where rules of models hold the form', { model: 'ok' }, { n: '200' }, '@few'],
+]
+for (const [title, first, last, provider] of beyond)
+  for (const piece of [7, 64 * 1024])
+    test.serial(`n of a form that passes unchanged is bounded ${title}, in pieces of ${piece} bytes`, async (t) => {
+      const { status, text } = await upload('edits', form(first, last, piece === 7 ? 300 : 100_000), { provider, piece })
+      t.is(status, 400, text)
+      const { error } = JSON.parse(text) as { error: { message: string; param: string } }
+      t.is(error.param, 'n')
+      t.regex(error.message, /must be at (?:most 128|least 1)/)
+      t.deepEqual(
+        emulator.requests.filter(({ url }) => url.includes('/images/')),
+        [],
+      )
+    })
+
+test.serial('a form within its bounds passes as it came; what stands in a picture is no field', async (t) => {
+  for (const [operation, body] of [
+    ['edits', form({ n: '128', model: 'm' }, { prompt: 'sun' })],
+    ['variations', form({ n: 'two' }, {})],
+  ] as const) {
+    const { status, text } = await upload(operation, body, { piece: 5000 })
+    t.is(status, 200, text)
+    t.is(emulator.requests.at(-1)?.body.toString(), body)
+  }
+  emulator.reset()
+})
+
+test.serial('n of an edit in JSON, as some providers take it, is bounded too', async (t) => {
+  const { status, text } = await post('edits', { model: 'm', prompt: 'x', n: 129 })
+  t.is(status, 400)
+  t.like(JSON.parse(text), { error: { param: 'n' } })
+})
 
 const faults: readonly (readonly [path: keyof typeof paths, body: object, param: string, bound: string, value: string])[] = [
   ['chat', { ...chat, temperature: 3 }, 'temperature', 'must be at most 2', '3'],
