@@ -6,19 +6,26 @@ import { type GatewayBed, startGateway, workspaceKey } from '../../support/gatew
 
 /** Lists in streams of chat completions, as OpenAI's own client puts a message together of them. */
 let claude: Emulator
+let gemini: Emulator
 let bed: GatewayBed
 
 test.before(async () => {
-  claude = await startEmulator()
+  ;[claude, gemini] = await Promise.all([startEmulator(), startEmulator()])
+  const credential = { key: 'sk-upstream', fields: {} }
   bed = await startGateway({
-    providers: { claude: { provider: 'anthropic', customHost: claude.url, credential: { key: 'sk-upstream', fields: {} } } },
+    providers: {
+      claude: { provider: 'anthropic', customHost: claude.url, credential },
+      gemini: { provider: 'google', customHost: gemini.origin, credential },
+    },
   })
 })
 test.after.always(async () => {
   await bed?.stop()
-  await claude?.stop()
+  await Promise.all([claude?.stop(), gemini?.stop()])
 })
 
+const clientOf = (provider: string) =>
+  new OpenAI({ baseURL: `${bed.origin}/v1`, apiKey: workspaceKey, maxRetries: 0, defaultHeaders: { 'x-service-provider': provider } })
 const message = (content: readonly object[]) => ({
   id: 'msg_1',
   type: 'message',
@@ -50,17 +57,12 @@ const streamed = [
   { type: 'message_stop' },
 ].map((event) => [event.type, event] as const)
 
-test('signed reasoning and sources come in one list each, and the reasoning goes back whole', async (t) => {
+test.serial('signed reasoning and sources come in one list each, and the reasoning goes back whole', async (t) => {
   claude.script({
     behaviour: (received) =>
       strictly('anthropic', received, received.json['stream'] === true ? sse(streamed) : json(message([{ type: 'text', text: 'Noon.' }]))),
   })
-  const client = new OpenAI({
-    baseURL: `${bed.origin}/v1`,
-    apiKey: workspaceKey,
-    maxRetries: 0,
-    defaultHeaders: { 'x-service-provider': '@claude' },
-  })
+  const client = clientOf('@claude')
   const asked = {
     model: 'claude-sonnet-4-5',
     max_completion_tokens: 4000,
@@ -93,4 +95,47 @@ test('signed reasoning and sources come in one list each, and the reasoning goes
       },
     },
   })
+})
+
+/** A stream of Gemini's with pictures of so many characters between words. */
+const drawn = (pictures: readonly string[]) =>
+  pictures.flatMap((data, index) => {
+    const parts = [{ text: `Picture ${index}. ` }, { inlineData: { mimeType: 'image/png', data } }]
+    const finish = index === pictures.length - 1 ? { finishReason: 'STOP' } : {}
+    return parts.map(
+      (part, at) => [null, { candidates: [{ content: { role: 'model', parts: [part] }, index: 0, ...(at === 1 && finish) }] }] as const,
+    )
+  })
+
+async function pictured(pictures: readonly string[]) {
+  gemini.script({ behaviour: sse(drawn(pictures)) })
+  const lists: string[][] = []
+  const asked = { model: 'gemini-2.5-flash-image', messages: [{ role: 'user' as const, content: 'Draw.' }] }
+  const runner = clientOf('@gemini')
+    .chat.completions.stream(asked)
+    .on('chunk', ({ choices: [choice] }) => {
+      const { images } = (choice?.delta ?? {}) as { images?: readonly { image_url: { url: string } }[] }
+      if (images !== undefined) lists.push(images.map(({ image_url: { url } }) => url))
+    })
+  const { message: told } = (await runner.finalChatCompletion()).choices[0] ?? {}
+  return { lists, told }
+}
+
+test.serial('several pictures come in one list, between whose words nothing is lost', async (t) => {
+  const urls = ['aaaa', 'bbbb', 'cccc'].map((data) => `data:image/png;base64,${data}`)
+  const { lists, told } = await pictured(['aaaa', 'bbbb', 'cccc'])
+  t.deepEqual(lists, [urls])
+  t.like(told, {
+    content: 'Picture 0. Picture 1. Picture 2. ',
+    images: Object.fromEntries(urls.map((url, at) => [at, { type: 'image_url', image_url: { url } }])),
+  })
+})
+
+test.serial('pictures longer than are held come as they are made, and none is lost on the way', async (t) => {
+  const half = 'A'.repeat(9 * 1024 * 1024)
+  const { lists } = await pictured([half, half, 'bbbb'])
+  t.deepEqual(
+    lists.map((list) => list.map((url) => url.length > 100)),
+    [[true, true], [false]],
+  )
 })

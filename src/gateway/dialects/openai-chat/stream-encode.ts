@@ -8,6 +8,7 @@ import { writeCounts } from './counts.ts'
 import { writeError } from './error-codec.ts'
 import { writeFinish } from './finish.ts'
 import { doneMark } from './marks.ts'
+import { mostPictured, noLists, takeList, type WholeLists } from './whole-lists.ts'
 
 interface ChoiceState {
   begun: boolean
@@ -19,13 +20,12 @@ interface ChoiceState {
   /** Characters of text before the open block, and in it. */
   offset: number
   length: number
-  readonly lists: Lists
+  readonly lists: WholeLists
 }
 
-/** Lists that are told whole: of one that comes in pieces OpenAI's clients keep the last piece, or refuse the second. */
-interface Lists {
-  thinking_blocks: readonly object[]
-  annotations: readonly object[]
+interface AtChoice {
+  readonly choice: number
+  readonly state: ChoiceState
 }
 
 type Of<Type extends NeutralEvent['type']> = Extract<NeutralEvent, { readonly type: Type }>
@@ -41,6 +41,8 @@ class ChatEncoder implements StreamEncoder {
   #head = ''
   readonly #tail: string
   #usage: TokenUsage | null = null
+  /** The characters of all pictures so far. */
+  #pictured = 0
 
   constructor(context: AnswerContext) {
     this.#context = context
@@ -84,7 +86,7 @@ class ChatEncoder implements StreamEncoder {
       reasoning: '',
       offset: 0,
       length: 0,
-      lists: { thinking_blocks: [], annotations: [] },
+      lists: noLists(),
     })
   }
 
@@ -139,16 +141,13 @@ class ChatEncoder implements StreamEncoder {
     state.block = block
     state.reasoning = ''
     state.length = 0
-    if (block.kind !== 'reasoning') this.#tellList('thinking_blocks', { choice, state }, frames)
-    if (block.kind === 'tool-call') this.#tellList('annotations', { choice, state }, frames)
-    if (block.kind === 'media' && block.media === 'image') {
-      const image = { type: 'image_url', image_url: { url: urlOfMedia(block.source) } }
-      frames.push(this.#chunk(choice, JSON.stringify({ images: [image] })))
-    }
+    const at = { choice, state }
+    if (block.kind !== 'reasoning') this.#tellList('thinking_blocks', at, frames)
+    if (block.kind === 'tool-call') this.#tellList('annotations', at, frames)
+    if (block.kind === 'media' && block.media === 'image') this.#picture(urlOfMedia(block.source), at, frames)
     if (block.kind !== 'tool-call') return
     const { id, name, custom } = block
-    const index = state.calls
-    state.calls += 1
+    const index = state.calls++
     const called = custom
       ? { index, id, type: 'custom', custom: { name, input: '' } }
       : { index, id, type: 'function', function: { name, arguments: '' } }
@@ -169,19 +168,19 @@ class ChatEncoder implements StreamEncoder {
     state.lists.thinking_blocks = state.lists.thinking_blocks.concat(writeThinking(reasoning, { block, end }))
   }
 
-  #tellList(
-    name: keyof Lists,
-    { choice, state: { lists } }: { readonly choice: number; readonly state: ChoiceState },
-    frames: Frame[],
-  ): void {
-    if (lists[name].length === 0) return
-    frames.push(this.#chunk(choice, JSON.stringify({ [name]: lists[name] })))
-    lists[name] = []
+  #picture(url: string | null, at: AtChoice, frames: Frame[]): void {
+    at.state.lists.images = at.state.lists.images.concat({ type: 'image_url', image_url: { url } })
+    this.#pictured += url?.length ?? 0
+    if (this.#pictured > mostPictured) this.#tellList('images', at, frames)
+  }
+
+  #tellList(name: keyof WholeLists, { choice, state }: AtChoice, frames: Frame[]): void {
+    const delta = takeList(state.lists, name)
+    if (delta !== null) frames.push(this.#chunk(choice, delta))
   }
 
   #finish({ choice, finish }: Of<'finish'>, state: ChoiceState, frames: Frame[]): void {
-    this.#tellList('thinking_blocks', { choice, state }, frames)
-    this.#tellList('annotations', { choice, state }, frames)
+    for (const name of ['thinking_blocks', 'annotations', 'images'] as const) this.#tellList(name, { choice, state }, frames)
     if (finish.explanation !== null) frames.push(this.#chunk(choice, JSON.stringify({ refusal: finish.explanation })))
     frames.push(this.#chunk(choice, '{}', `"logprobs":null,"finish_reason":"${writeFinish(finish, this.#isOld)}"`))
   }
