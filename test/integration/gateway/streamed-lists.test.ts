@@ -7,21 +7,23 @@ import { type GatewayBed, startGateway, workspaceKey } from '../../support/gatew
 /** Lists in streams of chat completions, as OpenAI's own client puts a message together of them. */
 let claude: Emulator
 let gemini: Emulator
+let gpt: Emulator
 let bed: GatewayBed
 
 test.before(async () => {
-  ;[claude, gemini] = await Promise.all([startEmulator(), startEmulator()])
+  ;[claude, gemini, gpt] = await Promise.all([startEmulator(), startEmulator(), startEmulator()])
   const credential = { key: 'sk-upstream', fields: {} }
   bed = await startGateway({
     providers: {
       claude: { provider: 'anthropic', customHost: claude.url, credential },
+      gpt: { provider: 'groq', customHost: gpt.url, credential },
       gemini: { provider: 'google', customHost: gemini.origin, credential },
     },
   })
 })
 test.after.always(async () => {
   await bed?.stop()
-  await Promise.all([claude?.stop(), gemini?.stop()])
+  await Promise.all([claude?.stop(), gemini?.stop(), gpt?.stop()])
 })
 
 const clientOf = (provider: string) =>
@@ -139,3 +141,41 @@ test.serial('pictures longer than are held come as they are made, and none is lo
     [[true, true], [false]],
   )
 })
+
+/** Gemini's call with its signature, which it demands back. */
+const called = {
+  candidates: [
+    {
+      content: { role: 'model', parts: [{ functionCall: { name: 'time', args: {} }, thoughtSignature: 'c2lnLTE=' }] },
+      finishReason: 'STOP',
+      index: 0,
+    },
+  ],
+}
+
+for (const stream of [false, true])
+  test.serial(`the signature of a call goes back by the old form of functions too, ${stream ? 'as a stream' : 'whole'}`, async (t) => {
+    gemini.script({ behaviour: stream ? sse([[null, called]]) : json(called) })
+    const client = clientOf('@gemini')
+    const asked = { model: 'gemini-3-pro', functions: [{ name: 'time', parameters: { type: 'object' } }] }
+    const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Time?' }]
+    const call: Record<string, unknown> = {}
+    if (stream)
+      for await (const { choices } of await client.chat.completions.create({ ...asked, messages, stream })) {
+        t.is(choices[0]?.delta.tool_calls, undefined)
+        for (const [name, value] of Object.entries(choices[0]?.delta.function_call ?? {}))
+          call[name] = typeof value === 'string' && typeof call[name] === 'string' ? call[name] + value : value
+      }
+    else Object.assign(call, (await client.chat.completions.create({ ...asked, messages })).choices[0]?.message.function_call)
+    t.like(call, { name: 'time', arguments: '{}', extra_content: { google: { thought_signature: 'c2lnLTE=' } } })
+    const assistant = { role: 'assistant' as const, content: null, function_call: call as { name: string; arguments: string } }
+    gemini.script({ behaviour: json(called) })
+    const again = [...messages, assistant, { role: 'function' as const, name: 'time', content: 'noon' }]
+    await client.chat.completions.create({ ...asked, messages: again })
+    t.like(gemini.requests.at(-1)?.json, {
+      contents: { 1: { parts: { 0: { functionCall: { name: 'time' }, thoughtSignature: 'c2lnLTE=' } } } },
+    })
+    await clientOf('@gpt').chat.completions.create({ ...asked, messages: again })
+    t.false(gpt.requests.at(-1)?.body.includes('thought_signature'))
+    t.like(gpt.requests.at(-1)?.json, { messages: { 1: { function_call: { name: 'time', arguments: '{}' } } } })
+  })

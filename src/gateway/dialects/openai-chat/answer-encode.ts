@@ -56,7 +56,7 @@ function writeMessage(blocks: readonly AnswerBlock[], { isOld, explanation }: Me
     content: text ?? (calls.length > 0 || refusal !== null ? null : ''),
     refusal,
     ...writeBeside(blocks),
-    ...(calls.length > 0 && (isOld ? { function_call: calls[0]?.function } : { tool_calls: calls })),
+    ...(calls.length > 0 && (isOld ? { function_call: oldCall(calls[0]) } : { tool_calls: calls })),
   }
 }
 
@@ -88,7 +88,12 @@ interface WrittenCall {
   readonly type: string
   readonly function?: object
   readonly custom?: object
+  readonly extra_content?: object
 }
+
+/** Returns a call in the form of `functions`: what goes back with it stands within. */
+const oldCall = (call: WrittenCall | undefined): object | undefined =>
+  call?.extra_content === undefined ? call?.function : { ...call.function, extra_content: call.extra_content }
 
 function writeCall({ block, text, end }: AnswerBlock): readonly WrittenCall[] {
   if (block.kind !== 'tool-call') return []

@@ -68,7 +68,10 @@ function readBlock(block: Fields, at: string): ReasoningPart {
 
 function readCalls(message: Fields, at: string): readonly ToolCallPart[] {
   const old = fieldsIn(message, 'function_call', `${at}.`)
-  if (old !== null) return [readCall({ id: oldId(neededText(old, 'name', `${at}.function_call.`)), function: old }, `${at}.function_call`)]
+  if (old !== null) {
+    const { extra_content, ...plain } = old
+    return [readCall({ id: oldId(neededText(old, 'name', `${at}.function_call.`)), function: plain, extra_content }, `${at}.function_call`)]
+  }
   return listIn(message, 'tool_calls', `${at}.`).map((call, index) =>
     readCall(fieldsAt(call, `${at}.tool_calls[${index}]`), `${at}.tool_calls[${index}]`),
   )

@@ -38,7 +38,9 @@ function plainMessage(message: Fields, at: string, { reasoningField, loss }: Pla
 }
 
 function withPlainCalls(message: Fields): Fields {
-  const calls = message['tool_calls']
+  const { tool_calls: calls, function_call: old } = message
+  const plainOld = plainCall(old)
+  if (plainOld !== old) return { ...message, function_call: plainOld }
   if (!Array.isArray(calls)) return message
   const given: readonly unknown[] = calls
   const plain = given.map((call) => plainCall(call))

@@ -162,8 +162,9 @@ class ChatEncoder implements StreamEncoder {
     if (block.kind === 'tool-call' && state.length === 0 && !block.custom)
       frames.push(this.#chunk(choice, this.#arguments({ ...state, block }, '"{}"')))
     if (block.kind === 'tool-call' && end.signature?.origin === 'google') {
-      const extra = { index: state.calls - 1, extra_content: { google: { thought_signature: end.signature.value } } }
-      frames.push(this.#chunk(choice, JSON.stringify({ tool_calls: [extra] })))
+      const extra = { extra_content: { google: { thought_signature: end.signature.value } } }
+      const told = this.#isOld ? { function_call: extra } : { tool_calls: [{ index: state.calls - 1, ...extra }] }
+      frames.push(this.#chunk(choice, JSON.stringify(told)))
     }
     state.lists.thinking_blocks = state.lists.thinking_blocks.concat(writeThinking(reasoning, { block, end }))
   }
