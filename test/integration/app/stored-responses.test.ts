@@ -29,3 +29,13 @@ test('a database that falls silent holds one answer up for two seconds, and not 
   t.true(performance.now() - again < 1000)
   t.is(open.size, connections)
 })
+
+test('with a retention of no days nothing is kept', async (t) => {
+  const seal = createLogSeal(randomBytes(32))
+  const keeping = [0, 1].map((retentionDays) => openStoredResponses({ client: {}, seal, log: pino({ level: 'silent' }), retentionDays }))
+  t.deepEqual(
+    keeping.map(({ keeps }) => keeps),
+    [false, true],
+  )
+  await Promise.all(keeping.map(async (stored) => stored.stop()))
+})

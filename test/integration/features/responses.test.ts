@@ -13,7 +13,7 @@ let other: Tenant
 let beside: string
 
 test.before(async () => {
-  ;[control, claude] = await Promise.all([startControl(), startEmulator()])
+  ;[control, claude] = await Promise.all([startControl({}, { RESPONSE_RETENTION_DAYS: '2' }), startEmulator()])
   beside = await control.openBeside()
   ;[acme, other] = [await control.createTenant('acme'), await control.createTenant('other')]
   for (const { adminKey } of [acme, other]) {
@@ -77,6 +77,15 @@ const asked = { model: 'claude-sonnet-4-5', max_output_tokens: 100 }
 const sent = (said: string) => claude.requests.find(({ body }) => body.includes(said))?.body.toString() ?? '{}'
 const sentMessages = (said: string) => (JSON.parse(sent(said)) as { messages: unknown }).messages
 const texts = (items: readonly unknown[]) => items.map((item) => /"text":"(\w+)"/.exec(JSON.stringify(item))?.[1])
+/** A text as it is, and in base64, at whatever place of three bytes it begins. */
+const spellings = (word: string): readonly string[] => [
+  word,
+  ...[0, 1, 2].map((at) =>
+    Buffer.from('  '.slice(0, at) + word)
+      .toString('base64')
+      .slice(at === 0 ? 0 : 4, -4),
+  ),
+]
 const statusOf = async (call: Promise<unknown>) =>
   call.then(
     () => 200,
@@ -98,8 +107,12 @@ test('a response is kept sealed, and read, paged and deleted in every process of
   const bare = client(acme, beside, { 'x-service-provider': '' })
   const read = await bare.responses.retrieve(made.id)
   t.deepEqual({ ...read, output_text: '' }, { ...made, output_text: '' })
-  const { rows } = await control.sql.query('SELECT response FROM stored_responses WHERE id = $1', [made.id])
-  t.false(String(rows[0]?.response.toString('latin1')).includes('answer 3'))
+  const { rows } = await control.sql.query('SELECT response, to_jsonb(stored_responses) AS row FROM stored_responses WHERE id = $1', [
+    made.id,
+  ])
+  const [{ response, row }] = rows as [{ response: Buffer; row: object }]
+  const canaries = ['answer 3', '"three"', '"towns"', 'claude-sonnet'].flatMap(spellings)
+  for (const canary of canaries) t.false(response.toString('latin1').includes(canary) || JSON.stringify(row).includes(canary), canary)
 
   const first = await bare.responses.inputItems.list(made.id, { limit: 2 })
   t.deepEqual([texts(first.data), first.has_more], [['three', 'two'], true])
@@ -201,8 +214,13 @@ test('a kept conversation is counted whole', async (t) => {
   ])
 })
 
-test('responses are deleted when their time is over', async (t) => {
+test('responses are deleted when their time is over, which the setting says in days', async (t) => {
   const made = await client().responses.create({ ...asked, input: 'old' })
+  const kept = await control.sql.query(
+    "SELECT expires_at - now() > interval '1.9 days' AND expires_at <= now() + interval '2 days' AS is FROM stored_responses WHERE id = $1",
+    [made.id],
+  )
+  t.true(kept.rows[0]?.is)
   await control.sql.query("UPDATE stored_responses SET expires_at = now() - interval '1 s' WHERE id = $1", [made.id])
   t.is(await statusOf(client().responses.retrieve(made.id)), 404)
   await deleteExpiredResponses.run(control.started.deps)
