@@ -46,7 +46,7 @@ const pick = (fields: Fields, names: readonly string[]): Fields =>
 const ofMessages = ['system', 'messages', 'tools', 'tool_choice', 'thinking']
 const ofResponses = ['input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'text', 'reasoning']
 
-/** What each API reads of a conversation when it counts, and where it tells the count. */
+/** The parts of a conversation that each API reads when it counts, and the place of its count. */
 export const countProviders: Readonly<Partial<Record<DialectId, CountProvider>>> = {
   anthropic: {
     ask: (conversation, { model, host }) => ({
