@@ -146,4 +146,120 @@ export const oddCharges: Readonly<Record<string, Charged>> = {
     lines: { cache_read: 100 },
     amount: 'any',
   },
+  // $0.006 a minute: 9 x 100,000,000 for a second
+  'a transcription that is told in seconds has the rate of answers without tokens': {
+    provider: 'openai',
+    model: 'gpt-4o-transcribe',
+    path: '/v1/audio/transcriptions',
+    form: { file: 'a.mp3' },
+    answer: { text: 'hi', usage: { type: 'duration', seconds: 9 } },
+    lines: { input_audio_second: 9000 },
+    amount: '900000000',
+  },
+  // $0.003 a minute: 30 x 50,000,000 for a second
+  'a transcription of Mistral is paid by its seconds, not by the tokens beside them': {
+    provider: 'mistral-ai',
+    model: 'voxtral-mini-latest',
+    path: '/v1/audio/transcriptions',
+    form: { file: 'a.mp3' },
+    answer: {
+      model: 'voxtral-mini-latest',
+      text: 'hi',
+      language: null,
+      segments: [],
+      usage: { prompt_audio_seconds: 30, prompt_tokens: 4, completion_tokens: 10, total_tokens: 389 },
+    },
+    lines: { input_audio_second: 30_000 },
+    amount: '1500000000',
+  },
+  // 2.50, 40.00 a million of what it hears: cached text and sound, fresh text and sound, spoken and written words, each once
+  'cached and fresh sound and text together, each once': {
+    provider: 'openai',
+    model: 'gpt-4o-realtime-preview',
+    answer: chat({
+      prompt_tokens: 1000,
+      completion_tokens: 100,
+      total_tokens: 1100,
+      prompt_tokens_details: { cached_tokens: 300, audio_tokens: 500, cached_tokens_details: { text_tokens: 200, audio_tokens: 100 } },
+      completion_tokens_details: { audio_tokens: 60, reasoning_tokens: 0 },
+    }),
+    lines: { cache_read_audio: 100, cache_read: 200, input_audio: 400, input: 300, output_audio: 60, output: 40 },
+    // 250,000,000 + 500,000,000 + 16,000,000,000 + 1,500,000,000 + 4,800,000,000 + 800,000,000
+    amount: '23850000000',
+  },
+  // 3.00, read 0.30, write 3.75, hour 6.00, out 15.00: 9,000,000 + 3,000,000 + 300,000,000 + 375,000,000 + 30,000,000
+  'writes of both lives whose total nobody tells': {
+    provider: 'anthropic',
+    model: 'claude-sonnet-4-5',
+    path: '/v1/messages',
+    answer: {
+      type: 'message',
+      usage: {
+        input_tokens: 3,
+        output_tokens: 2,
+        cache_read_input_tokens: 10,
+        cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 50 },
+      },
+    },
+    lines: { input: 3, cache_read: 10, cache_write: 100, cache_write_1h: 50, output: 2 },
+    amount: '717000000',
+  },
+  // 3.75 and 15.00, the rates of what was tuned
+  'a tuned model has the rates of its base that is tuned, and an unknown base none': {
+    provider: 'openai',
+    model: 'ft:gpt-4o-2024-08-06:org:name:id',
+    answer: chat({ prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 }, { model: 'ft:gpt-4o-2024-08-06:org:name:id' }),
+    amount: '525000000',
+  },
+  'a stream that tells its usage twice, and then null, is charged by the last that it tells': {
+    provider: 'openai',
+    model: 'gpt-4o',
+    body: { stream: true },
+    answer: sse(
+      {
+        id: 'x',
+        model: 'gpt-4o',
+        choices: [{ delta: { content: 'hi' } }],
+        usage: { prompt_tokens: 100, completion_tokens: 1, total_tokens: 101 },
+      },
+      { id: 'x', model: 'gpt-4o', choices: [], usage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } },
+      { id: 'x', model: 'gpt-4o', choices: [], usage: null },
+    ),
+    // 2.50 and 10.00
+    amount: '750000000',
+  },
+  // 1.25 x 10, 2.50 x 40 (an image that is cached), 5.00 x 90, 10.00 x 160, the answer 40.00 x 1,000
+  'an edit of an image by its tokens, some of them cached': {
+    provider: 'openai',
+    model: 'gpt-image-1',
+    path: '/v1/images/edits',
+    form: { prompt: 'a hat', image: 'a.png' },
+    answer: {
+      created: 1,
+      data: [{ b64_json: 'x' }],
+      usage: {
+        input_tokens: 300,
+        input_tokens_details: {
+          text_tokens: 100,
+          image_tokens: 200,
+          cached_tokens: 50,
+          cached_tokens_details: { text_tokens: 10, image_tokens: 40 },
+        },
+        output_tokens: 1000,
+        total_tokens: 1300,
+        output_tokens_details: { text_tokens: 100, image_tokens: 900 },
+      },
+    },
+    lines: { cache_read: 10, cache_read_image: 40, input: 90, input_image: 160, output_image: 900, output: 100 },
+    amount: '42162500000',
+  },
+  'what a provider gives away costs nothing although its answer tells no usage': {
+    provider: 'openai',
+    model: 'omni-moderation-latest',
+    path: '/v1/moderations',
+    body: { input: 'x' },
+    answer: { id: 'm', model: 'omni-moderation-latest', results: [] },
+    lines: {},
+    amount: '0',
+  },
 }

@@ -16,6 +16,7 @@ export interface CountsAbout {
 
 type Reader = (usage: Fields, about: CountsAbout) => ReadCounts
 
+const recordings: ReadonlySet<string> = new Set(['createTranscription', 'createTranslation'])
 const images: ReadonlySet<string> = new Set(['imageGenerate', 'imageEdit', 'imageVary'])
 const isImage = ({ operation }: CountsAbout): boolean => images.has(operation)
 
@@ -30,13 +31,18 @@ const readers: readonly (readonly [field: string, read: Reader])[] = [
   ['cache_creation', anthropic],
   ['input_tokens', (usage, about) => responses(usage, { isImage: isImage(about) })],
   ['output_tokens', anthropic],
-  ['prompt_tokens', (usage, { provider }) => chat(usage, provider)],
+  ['prompt_tokens', (usage, about) => recorded(usage, about) ?? chat(usage, about.provider)],
   ['inputTokens', converse],
   ['inputTokenCount', invocation],
   ['pages_processed', (usage) => one('page', countAt(usage, 'pages_processed'))],
   ['seconds', (usage) => one('input_audio_second', milliseconds(usage['seconds']))],
   ['total_tokens', (usage) => one('input', countAt(usage, 'total_tokens'))],
 ]
+
+/** Mistral is paid by the length of a recording, and tells tokens beside it. */
+function recorded({ prompt_audio_seconds: seconds }: Fields, { operation }: CountsAbout): ReadCounts | null {
+  return recordings.has(operation) && typeof seconds === 'number' ? one('input_audio_second', milliseconds(seconds)) : null
+}
 
 /** Reads a provider's usage object into disjoint counts; null when it has no words that are known. */
 export function readCounts(usage: Fields, about: CountsAbout): ReadCounts | null {

@@ -13,6 +13,7 @@ import { isForm } from '../wire/form.ts'
 import { headersWithout } from '../wire/header-list.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import { formCheck } from './bounds/form-bounds.ts'
+import type { Task } from './operations.ts'
 import { type FormModel, noFormModel, takeModelOfForm } from './form-model.ts'
 import { takeModelOfPath } from './google-key.ts'
 import { workOf } from './work.ts'
@@ -83,11 +84,11 @@ function holding({ operation, headers, guardrails }: Call, target: Target, setti
   if (signsBody(target.provider)) return { maxHeldBytes: settings.maxJsonBytes }
   const reads = guardrails !== null && readsBody(guardrails)
   const held = { maxHeldBytes: reads ? settings.maxJsonBytes : 0, letsLongOnesPass: !mayHoldWords(headers.contentType) }
-  return isOfSound(operation) ? { ...held, watches: true } : held
+  return pricedForms.has(operation.spec?.task) ? { ...held, watches: true } : held
 }
 
-/** Recordings are charged by their length, also when the answer does not tell it. */
-const isOfSound = ({ spec }: Call['operation']): boolean => spec?.task === 'transcription' || spec?.task === 'translation'
+/** The tasks whose price stands in the form: the length of a recording, and the model, where the answer does not tell them. */
+const pricedForms: ReadonlySet<Task | undefined> = new Set<Task>(['transcription', 'translation', 'image-edit', 'image-variation'])
 
 function read(
   { exchange, headers }: CallHead,

@@ -140,7 +140,7 @@ function countsOf(request: MeteredRequest, answer: Answer): Pick<Metered, 'count
     }
   const runs = runsOf(answer.raw)
   const counts = runs === null ? withTools(read.counts, answer.bytes, request) : sumOfRuns(runs)
-  return { counts, estimated: false, inconsistent: read.inconsistent, hasTokens: true }
+  return { counts, estimated: false, inconsistent: read.inconsistent, hasTokens: promptTokens(counts) + outputTokens(counts) > 0 }
 }
 
 const noCounts: Counts = {}
