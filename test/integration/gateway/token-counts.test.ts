@@ -26,6 +26,7 @@ test.before(async () => {
       vertex: at('vertex-ai', { vertex_project_id: 'project', vertex_region: 'us-east5' }),
       bedrock: at('bedrock', { aws_access_key_id: 'a', aws_secret_access_key: 'b', aws_region: 'us-east-1' }),
       groq: at('groq'),
+      azure: at('azure-openai', { azure_resource_name: 'resource', azure_deployment_name: 'gpt-5', azure_api_version: '2025-04-01' }),
       cohere: at('cohere'),
     },
   })
@@ -82,7 +83,7 @@ for (const [model, path, body, tokens] of nativeCounters)
     t.like(last?.json, body)
   })
 
-for (const model of ['@groq/llama-3.3-70b-versatile', '@cohere/command-a'])
+for (const model of ['@groq/llama-3.3-70b-versatile', '@cohere/command-a', '@azure/gpt-5'])
   test.serial(`where ${model} has no counter, the count is an estimate, and says so`, async (t) => {
     const before = cloud.requests.length
     const counted = await anthropic().messages.countTokens({ model, ...asked })

@@ -37,6 +37,7 @@ const resourceOwn = [...files, ...batches, ...finetunes]
 const azureSpoken = [
   ...at(inference, deployment, azureVersion),
   ...at([...resourceOwn, ...threads], '', azureVersion),
+  // learn.microsoft.com/answers/questions/5889782: it has no counter of tokens.
   ...at([...responses, ...responseTools], '/v1'),
 ]
 /** Deployments have the names of their models unless somebody gives them others: of those that say nothing each client's own API is asked. */

@@ -23,7 +23,8 @@ export const responses = spoken(['createModelResponse', 'getModelResponse', 'del
 /** Responses that a provider keeps, where making them is better done by way of its chats. */
 export const keptResponses = spoken(['getModelResponse', 'deleteModelResponse'])
 /** The rest of OpenAI's responses, which few others have. */
-export const responseTools = spoken(['cancelModelResponse', 'countResponseTokens', 'compactResponse'])
+export const responseTools = spoken(['cancelModelResponse', 'compactResponse'])
+export const responseCounts = spoken(['countResponseTokens'])
 export const threads = spoken(['listThreadMessages'])
 export const messages = spoken(['messages'])
 export const messageBatches = spoken(['createMessageBatch'])
@@ -53,7 +54,7 @@ export const inference = [
 ]
 
 /** All that OpenAI itself serves. */
-export const everything = [...inference, ...moderations, ...files, ...batches, ...finetunes, ...responses, ...responseTools, ...threads]
+export const everything = [...inference, ...moderations, ...files, ...batches, ...finetunes, ...responses, ...responseTools, ...responseCounts, ...threads]
 
 /** A provider that takes and answers the OpenAI shape, with a bearer key. */
 export const openai = (baseUrl: string | null, speaks: readonly Spoken[], rest: Partial<Provider> = {}): Provider => ({
