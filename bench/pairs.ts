@@ -48,6 +48,12 @@ function addTimes(file: string, sums: Map<string, number>): void {
 /** CPU time of the main thread of a process, in microseconds. taskset becomes the process that it starts. */
 const mainThreadMicros = (pid: number): number => Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1000
 
+/** Its part outside the kernel, in steps of 10 ms: what it does for the network depends on how busy the other core is. */
+function ownMicros(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[11]) * 10_000
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-pairs-'))
 const stops: (() => Promise<void>)[] = []
 
@@ -55,12 +61,13 @@ interface Side {
   readonly aim: Aim
   readonly cpu: number[]
   readonly main: number[]
+  readonly own: number[]
   readonly kilobytes: number[]
   readonly times: Map<string, number>
   answers: number
 }
 
-const sideOf = (aim: Aim): Side => ({ aim, cpu: [], main: [], kilobytes: [], times: new Map(), answers: 0 })
+const sideOf = (aim: Aim): Side => ({ aim, cpu: [], main: [], own: [], kilobytes: [], times: new Map(), answers: 0 })
 const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
 
 async function run(): Promise<void> {
@@ -88,9 +95,11 @@ async function run(): Promise<void> {
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       const before = cpuMicros(running.pid)
       const mainBefore = mainThreadMicros(running.pid)
+      const ownBefore = ownMicros(running.pid)
       const { answers } = await load(side.aim, roundMs)
       side.cpu.push((cpuMicros(running.pid) - before) / answers)
       side.main.push((mainThreadMicros(running.pid) - mainBefore) / answers)
+      side.own.push((ownMicros(running.pid) - ownBefore) / answers)
     }
   }
   for (let round = 0; round < 3; round += 1) for (const side of sides) side.kilobytes.push(await allocated(side, { probe, load }))
@@ -123,6 +132,7 @@ function print([plain, dearer]: readonly Side[]): void {
   for (const [what, one, other] of [
     ['all threads', plain.cpu, dearer.cpu],
     ['main thread', plain.main, dearer.main],
+    ['main thread, without the kernel', plain.own, dearer.own],
   ] as const) {
     const more = other.map((cpu, at) => cpu - (one[at] ?? Number.NaN)).toSorted((a, b) => a - b)
     const at = (share: number): string => (more[Math.floor(more.length * share)] ?? Number.NaN).toFixed(1)

@@ -175,6 +175,18 @@ function ceiling(outcomes: readonly Outcome[]): string {
   return `By CPU per request the bare proxy (b) itself is ${number(cpu(peer) / cpu(bare), 1)} times as fast as (d): no target beyond that can be reached on node:http and undici.`
 }
 
+/** CPU µs of a request through the bare proxy in the fastest run on a machine of this kind. */
+const fastestBare = 35
+
+/** What the differences in µs would be if the machine, which is shared, were as fast as it has been. */
+function pace(outcomes: readonly Outcome[]): string {
+  const cpu = of('cpuPerRequest')
+  const [bare, own, limited, translated] = ['b', 'c', 'f', 'g'].map((id) => outcomes.find((one) => one.id === id && one.missing === null))
+  if (bare === undefined || own === undefined || limited === undefined || translated === undefined) return ''
+  const then = (one: Outcome): string => number(((cpu(one) - cpu(own)) * fastestBare) / cpu(bare), 1)
+  return `The machine is shared, and its pace changes from run to run: a request through (b) took ${number(cpu(bare), 0)} µs in this one, and ${fastestBare} µs in the fastest. At that pace a budget and a rate limit cost ${then(limited)} µs more a request, and a translated chat ${then(translated)} µs.`
+}
+
 /** Written by hand. */
 const tried = readFileSync(join(import.meta.dirname, 'TRIED.md'), 'utf8')
 
@@ -190,6 +202,8 @@ ${table(report.outcomes)}
 ${verdict(report.outcomes)}
 
 ${ceiling(report.outcomes)}
+
+${pace(report.outcomes)}
 
 ${tried}
 ## How it was made
