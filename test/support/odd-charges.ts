@@ -262,4 +262,41 @@ export const oddCharges: Readonly<Record<string, Charged>> = {
     lines: {},
     amount: '0',
   },
+  // 0.12, an image 0.47: 12,000,000 + 23,500,000
+  'pictures among the embeddings of Cohere, by their tokens': {
+    provider: 'cohere',
+    model: 'embed-v4.0',
+    path: '/v1/proxy/v2/embed',
+    body: { inputs: [] },
+    answer: { id: 'x', embeddings: {}, meta: { billed_units: { input_tokens: 100, image_tokens: 50, images: 1 } } },
+    lines: { input: 100, input_image: 50 },
+    amount: '35500000',
+  },
+  // $0.005 a page, $0.004 without annotations
+  'pages that Mistral annotates cost more, as only the request tells': {
+    provider: 'mistral-ai',
+    model: 'mistral-ocr-latest',
+    path: '/v1/proxy/ocr',
+    body: { document: {}, document_annotation_format: { type: 'json_schema' } },
+    answer: { pages: [{}], model: 'mistral-ocr-latest', usage_info: { pages_processed: 3, doc_size_bytes: 10 } },
+    lines: { annotated_page: 3 },
+    amount: '15000000000',
+  },
+  'pages that nobody annotates': {
+    provider: 'mistral-ai',
+    model: 'mistral-ocr-latest',
+    path: '/v1/proxy/ocr',
+    body: { document: {} },
+    answer: { pages: [{}], model: 'mistral-ocr-latest', usage_info: { pages_processed: 3, doc_size_bytes: 10 } },
+    lines: { page: 3 },
+    amount: '12000000000',
+  },
+  'a chat of Grok that is deferred has not told what it costs': {
+    provider: 'x-ai',
+    model: 'grok-4',
+    body: { messages: hello, deferred: true },
+    answer: { request_id: 'abc' },
+    state: 'unpriced',
+    amount: null,
+  },
 }

@@ -24,6 +24,8 @@ const isImage = ({ operation }: CountsAbout): boolean => images.has(operation)
 const readers: readonly (readonly [field: string, read: Reader])[] = [
   ['billed_units', cohere],
   ['search_units', cohere],
+  ['image_tokens', cohere],
+  ['images', cohere],
   ['promptTokenCount', google],
   ['totalTokenCount', google],
   ['cache_read_input_tokens', anthropic],

@@ -33,5 +33,5 @@ export const isJob = (path: string): boolean => begin.some((one) => one.test(pat
 /** Returns true if what is read by a path is a credential for such a session. */
 export const isReadSession = (path: string): boolean => read.test(path)
 
-/** Returns true for a response that is to run in the background: it goes on when its request has been answered, and when its caller has left. */
-export const asksBackground = (json: unknown): boolean => isFields(json) && json['background'] === true
+/** Returns true for a response that is to run in the background, or a chat of Grok's that is deferred: it goes on when its request has been answered, and when its caller has left. */
+export const asksBackground = (json: unknown): boolean => isFields(json) && (json['background'] === true || json['deferred'] === true)

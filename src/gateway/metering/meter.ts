@@ -139,8 +139,16 @@ function countsOf(request: MeteredRequest, answer: Answer): Pick<Metered, 'count
       hasTokens: false,
     }
   const runs = runsOf(answer.raw)
-  const counts = runs === null ? withTools(read.counts, answer.bytes, request) : sumOfRuns(runs)
+  const counts = runs === null ? withTools(annotated(read.counts, answer.json, request), answer.bytes, request) : sumOfRuns(runs)
   return { counts, estimated: false, inconsistent: read.inconsistent, hasTokens: promptTokens(counts) + outputTokens(counts) > 0 }
+}
+
+/** Pages that Mistral annotates cost more, as only the request tells. */
+function annotated(counts: Counts, json: Fields, { provider }: MeteredRequest): Counts {
+  const { page, ...others } = counts
+  if (page === undefined || provider !== 'mistral-ai') return counts
+  const asked = json['document_annotation_format'] ?? json['bbox_annotation_format'] ?? null
+  return asked === null ? counts : { ...others, annotated_page: page }
 }
 
 const noCounts: Counts = {}

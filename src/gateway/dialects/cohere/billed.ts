@@ -10,7 +10,9 @@ export function readCounts(usage: Fields): ReadCounts {
   collector.rest('input')
   collector.add('output', countAt(units, 'output_tokens'))
   collector.add('search_unit', countAt(units, 'search_units'))
-  collector.add('input_image', countAt(units, 'image_tokens'))
-  collector.add('input_image_each', countAt(units, 'images'))
+  const image = countAt(units, 'image_tokens')
+  collector.add('input_image', image)
+  // Pictures are paid by the token, or else by the piece.
+  if (image === 0) collector.add('input_image_each', countAt(units, 'images'))
   return collector.read()
 }

@@ -54,7 +54,17 @@ export const inference = [
 ]
 
 /** All that OpenAI itself serves. */
-export const everything = [...inference, ...moderations, ...files, ...batches, ...finetunes, ...responses, ...responseTools, ...responseCounts, ...threads]
+export const everything = [
+  ...inference,
+  ...moderations,
+  ...files,
+  ...batches,
+  ...finetunes,
+  ...responses,
+  ...responseTools,
+  ...responseCounts,
+  ...threads,
+]
 
 /** A provider that takes and answers the OpenAI shape, with a bearer key. */
 export const openai = (baseUrl: string | null, speaks: readonly Spoken[], rest: Partial<Provider> = {}): Provider => ({
