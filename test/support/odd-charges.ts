@@ -272,6 +272,15 @@ export const oddCharges: Readonly<Record<string, Charged>> = {
     lines: { input: 100, input_image: 50 },
     amount: '35500000',
   },
+  // 0.15 and 0.60: 15,000,000 + 6,000,000
+  'tokens of pictures that somebody else counts beside the prompt, which has them': {
+    provider: 'openai',
+    model: 'gpt-4o-mini',
+    body: { messages: hello },
+    answer: { usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, image_tokens: 40 } },
+    lines: { input: 100, output: 10 },
+    amount: '21000000',
+  },
   // $0.005 a page, $0.004 without annotations
   'pages that Mistral annotates cost more, as only the request tells': {
     provider: 'mistral-ai',

@@ -20,12 +20,18 @@ const recordings: ReadonlySet<string> = new Set(['createTranscription', 'createT
 const images: ReadonlySet<string> = new Set(['imageGenerate', 'imageEdit', 'imageVary'])
 const isImage = ({ operation }: CountsAbout): boolean => images.has(operation)
 
-/** The words by which a usage object is known, in the order in which they are looked for: it is read in the words that it has. */
-const readers: readonly (readonly [field: string, read: Reader])[] = [
+/** Who answers in the words of Cohere's own API. */
+const coheres: ReadonlySet<string> = new Set(['cohere', 'azure-ai'])
+
+/**
+ * The words by which a usage object is known, in the order in which they are looked for: it is read in the words that it has. `of`: the
+ * providers at which a word means this alone; absent: all.
+ */
+const readers: readonly (readonly [field: string, read: Reader, of?: ReadonlySet<string>])[] = [
   ['billed_units', cohere],
   ['search_units', cohere],
-  ['image_tokens', cohere],
-  ['images', cohere],
+  ['image_tokens', cohere, coheres],
+  ['images', cohere, coheres],
   ['promptTokenCount', google],
   ['totalTokenCount', google],
   ['cache_read_input_tokens', anthropic],
@@ -48,7 +54,9 @@ function recorded({ prompt_audio_seconds: seconds }: Fields, { operation }: Coun
 
 /** Reads a provider's usage object into disjoint counts; null when it has no words that are known. */
 export function readCounts(usage: Fields, about: CountsAbout): ReadCounts | null {
-  const found = readers.find(([field]) => usage[field] !== undefined && usage[field] !== null)
+  const found = readers.find(
+    ([field, , of]) => usage[field] !== undefined && usage[field] !== null && (of === undefined || of.has(about.provider)),
+  )
   if (found === undefined) return null
   const read = found[1](usage, about)
   return !read.inconsistent && hasNoCount(usage) ? { ...read, inconsistent: true } : read

@@ -145,9 +145,9 @@ function countsOf(request: MeteredRequest, answer: Answer): Pick<Metered, 'count
 
 /** Pages that Mistral annotates cost more, as only the request tells. */
 function annotated(counts: Counts, json: Fields, { provider }: MeteredRequest): Counts {
-  const { page, ...others } = counts
-  if (page === undefined || provider !== 'mistral-ai') return counts
+  if (counts.page === undefined || provider !== 'mistral-ai') return counts
   const asked = json['document_annotation_format'] ?? json['bbox_annotation_format'] ?? null
+  const { page, ...others } = counts
   return asked === null ? counts : { ...others, annotated_page: page }
 }
 
