@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setPriority } from 'node:os'
 import path from 'node:path'
 import { z } from 'zod'
 import type { ReleaseTable } from '../../src/release/table.ts'
@@ -60,6 +61,8 @@ type Folders = Readonly<Record<string, string>>
 
 async function runWorker(share: readonly Jump[], folders: Folders, note: (outcome: Outcome) => void): Promise<void> {
   const worker = fork(path.join(import.meta.dirname, 'pair-worker.ts'), [JSON.stringify(share), JSON.stringify(folders)])
+  // Gives way to the parts that run beside it, some of which are held to time.
+  if (worker.pid !== undefined) setPriority(worker.pid, 10)
   const told: Outcome[] = []
   worker.on('message', (message) => {
     const outcome = Told.parse(message)
