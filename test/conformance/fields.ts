@@ -3,7 +3,7 @@ import type { Operation } from '../../src/gateway/front/operations.ts'
 import { translate } from '../../src/gateway/dialects/translate.ts'
 import { findProvider } from '../../src/gateway/providers/catalog.ts'
 import { joinPath, withDefaults } from '../../src/gateway/providers/endpoint.ts'
-import { applyQuirks } from '../../src/gateway/providers/quirks.ts'
+import { bendingOf } from '../../src/gateway/providers/quirks.ts'
 import { servingOf } from '../../src/gateway/providers/serving.ts'
 import { fillTemplate } from '../../src/gateway/providers/template.ts'
 import { ApiError } from '../../src/lib/errors.ts'
@@ -237,11 +237,11 @@ export function translated({ client, id, thinks = false }: Asked, body: Body): T
   if (serving === null || serving.dialect === dialect) return null
   const found = translate(
     { dialect, body: { model: asked, ...body }, model: serving.model ?? asked, stream: null, requestId: 'request-1', strict: false },
-    { dialect: serving.dialect, provider: row, traits: serving.traits },
+    { dialect: serving.dialect, provider: row, traits: serving.traits, ...bendingOf(provider.quirks) },
   )
   if (found === null) return null
   const { request, loss, encoded } = found
-  const sent = provider.quirks === undefined ? encoded.body : applyQuirks(encoded.body, provider.quirks)
+  const sent = encoded.body
   const template = request.stream ? serving.streamPath : serving.path
   const url = fillTemplate(joinPath(base, template), { ...withDefaults(provider, fields), model: serving.model ?? asked })
   return {

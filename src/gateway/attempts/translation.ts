@@ -16,7 +16,8 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { type AskedOfCall, conversationOf } from '../front/conversation.ts'
 import { serves, spokenAt } from '../providers/endpoint.ts'
 import { type Serving, servingOf } from '../providers/serving.ts'
-import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
+import type { Quirks } from '../providers/provider.ts'
+import { bend, bendingOf } from '../providers/quirks.ts'
 import { cannotBeAsked, refuseOperation } from '../targets/refuse-operation.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { hasHeader, headersWithout, headerValue } from '../wire/header-list.ts'
@@ -102,11 +103,11 @@ export function translateTo(aimed: AimedCall, { asked, serving }: AskedAndServed
       strict: isStrict(call),
       ...terms.asked,
     },
-    { dialect: serving.dialect, provider: providerId, traits: serving.traits },
+    { dialect: serving.dialect, provider: providerId, traits: serving.traits, ...bendingOf(provider.quirks) },
   )
   if (translation === null) return null
   const { request, encoded } = translation
-  const json = bent(encoded.body, provider.quirks, translation)
+  const json = encoded.body
   const bytes = Buffer.from(JSON.stringify(json))
   return {
     path: request.stream ? serving.streamPath : serving.path,
@@ -155,20 +156,38 @@ const ownFields: Readonly<Partial<Record<DialectId, OwnFields>>> = {
 const mayHoldOthers = (bytes: Buffer, json: Fields, own: OwnFields | undefined): boolean =>
   Object.hasOwn(json, 'provider_options') || own?.mayHold(bytes) === true
 
-/** Returns a request for a provider that speaks its dialect itself, without what its client carries of others; null: it carries nothing. */
-function withoutOthers({ call, target, body }: AimedCall, { dialect }: AskedOfCall): TranslatedCall | null {
+/**
+ * Returns a request for a provider that speaks its dialect itself, without what its client carries of others, and of a prompt as this provider
+ * takes it; null: it goes on as it is. A caller's own parameters stay the provider's to judge.
+ */
+function withoutOthers(aimed: AimedCall, { dialect }: AskedOfCall): TranslatedCall | null {
+  const { call, target, body } = aimed
   const { provider, providerId, customHost, model } = target
   const { bytes, json } = body
   const own = ownFields[dialect]
   if (own?.staysAtOwnHosts === true && customHost !== null && providerId === 'openai') return null
-  if (bytes === null || !isFields(json) || !mayHoldOthers(bytes, json, own)) return null
+  if (bytes === null || !isFields(json) || (quirksFor(aimed) === undefined && !mayHoldOthers(bytes, json, own))) return null
   const spoken = spokenAt(provider, call.operation.name, fieldsOf(target))
   if (spoken === null) return null
   const loss = new Loss({ names: {}, provider: providerId, strict: isStrict(call) })
-  const plain = withOwnOptions(own === undefined ? json : own.without(json, { ...plainTraits, ...provider.traits }, loss), dialect)
+  const plain = withOwnOptions(plainFor(aimed, { json, own, loss }), dialect)
   if (plain === json) return null
   const way = { path: withMore(spoken.path, call.upstreamPath), model, stream: json['stream'] === true }
   return { ...unchanged({ ...body, json: plain, bytes: Buffer.from(JSON.stringify(plain)) }, way), dropped: loss.dropped }
+}
+
+/** Only a prompt's body is made here. */
+const quirksFor = ({ call, target }: AimedCall): Quirks | undefined => (call.prompt === null ? undefined : target.provider.quirks)
+
+interface Plain {
+  readonly json: Fields
+  readonly own: OwnFields | undefined
+  readonly loss: Loss
+}
+
+function plainFor(aimed: AimedCall, { json, own, loss }: Plain): Fields {
+  const bent = bend(json, quirksFor(aimed), { loss, nameOf: (parameter) => parameter })
+  return own === undefined ? bent : own.without(bent, { ...plainTraits, ...aimed.target.provider.traits }, loss)
 }
 
 /** Returns a kept conversation for a provider that has responses itself: reasoning that others sealed means nothing to it. */
@@ -258,13 +277,6 @@ export function isStrict({ headers, config }: Call): boolean {
   const asked = headers.service.get('strict-translation')?.toLowerCase()
   if (asked === 'true') return true
   return config !== null && config.strictTranslation && (config.locked || asked !== 'false')
-}
-
-/** Returns the body within the provider's bounds; what the provider refuses is dropped, and named. */
-function bent(body: Translation['encoded']['body'], quirks: AimedCall['target']['provider']['quirks'], { loss }: Translation) {
-  if (quirks === undefined || !quirksTouch(body, quirks)) return body
-  for (const name of quirks.drop ?? []) if (Object.hasOwn(body, name)) loss.dropAt(name, 'is refused there')
-  return applyQuirks(body, quirks)
 }
 
 function answersOf(

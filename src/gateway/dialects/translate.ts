@@ -31,6 +31,8 @@ export interface SpokenConversation {
   /** For messages: the provider's name. */
   readonly provider: string
   readonly traits: Traits
+  /** Returns a body as this one provider of the dialect takes it, and tells of what is lost; absent: it takes all of the dialect. What the caller gives in the provider's own words stays as it is. */
+  readonly bend?: (body: Fields, request: NeutralRequest, loss: Loss) => Fields
 }
 
 /** A request in its provider's words, with what its answer is read and written with. */
@@ -58,7 +60,8 @@ export function translate(asked: AskedConversation, spoken: SpokenConversation):
   const whole = { ...decoded, model, echo, stream: asked.stream ?? decoded.stream }
   const request = asked.truncateTo === undefined ? whole : truncateTurns(whole, asked.truncateTo)
   const loss = new Loss({ names: client.names, provider: spoken.provider, strict: asked.strict })
-  const encoded = provider.request.encode(request, { model, traits, loss })
+  const written = provider.request.encode(request, { model, traits, loss })
+  const encoded = spoken.bend === undefined ? written : { ...written, body: spoken.bend(written.body, request, loss) }
   return {
     client,
     provider,

@@ -1,6 +1,65 @@
+import type { Loss } from '../dialects/neutral/loss.ts'
+import { fieldNamed } from '../dialects/openai-chat/names.ts'
+import type { SpokenConversation } from '../dialects/translate.ts'
 import type { Quirks } from './provider.ts'
 
 export type Body = Readonly<Record<string, unknown>>
+
+/** The one who is told of what is lost. */
+export interface Telling {
+  readonly loss: Loss
+  /** Returns the caller's name of a parameter of the body. */
+  readonly nameOf: (name: string) => string
+}
+
+/** Parameters without which an answer would be another one; all others that are dropped only steer. */
+const meaningful: ReadonlySet<string> = new Set(['n', 'logprobs'])
+
+/** Values that ask for what is so without them: nothing is lost with these. */
+const usual: Readonly<Record<string, unknown>> = { n: 1, logprobs: false, store: false, frequency_penalty: 0, presence_penalty: 0 }
+
+/** How usage is streamed is ours to answer. */
+const ours = 'stream_options'
+
+/**
+ * Bends a body to one provider, and tells of each value that does not arrive as it was given. The same body: the provider takes it. Throws
+ * `invalid_request` for a parameter that the provider refuses, and without which the request would mean something else.
+ */
+export function bend(body: Body, quirks: Quirks | undefined, telling: Telling): Body {
+  if (quirks === undefined || !quirksTouch(body, quirks)) return body
+  for (const [name, value] of Object.entries(body)) {
+    if (value === null || value === undefined) continue
+    if (quirks.drop?.includes(name) === true) tellDropped(name, value, telling)
+    else tellBounded(name, value, { ...telling, quirks })
+  }
+  return applyQuirks(body, quirks)
+}
+
+/** Returns what bends translated bodies to one provider; what is lost is named in the caller's words. */
+export const bendingOf = (quirks: Quirks | undefined): Pick<SpokenConversation, 'bend'> =>
+  quirks === undefined
+    ? {}
+    : {
+        bend: (body, request, loss) =>
+          bend(body, quirks, {
+            loss,
+            nameOf(parameter) {
+              const field = fieldNamed(parameter)
+              return field === null || request[field] === null ? parameter : loss.nameOf(field)
+            },
+          }),
+      }
+
+function tellDropped(name: string, value: unknown, { loss, nameOf }: Telling): void {
+  if (name === ours || value === own(usual, name)) return
+  if (meaningful.has(name)) loss.refuseAt(nameOf(name), 'is refused there')
+  loss.dropAt(nameOf(name), 'is refused there')
+}
+
+function tellBounded(name: string, value: unknown, { loss, nameOf, quirks }: Telling & { readonly quirks: Quirks }): void {
+  const range = own(quirks.clamp, own(quirks.rename, name) ?? name)
+  if (range !== undefined && bound(value, range) !== value) loss.dropAt(nameOf(name), `must be from ${range[0]} to ${range[1]} there`)
+}
 
 /** Bends a dialect's body to one provider. Returns a new body; the input is never touched. A name the provider knows wins over a renamed one. */
 export function applyQuirks(body: Body, quirks: Quirks): Body {

@@ -7,7 +7,6 @@ import type { GatewaySettings } from '../settings.ts'
 import { modelOf, replaceModel, type RequestBody } from '../wire/body.ts'
 import { spokenAt } from '../providers/endpoint.ts'
 import { translates } from '../providers/serving.ts'
-import { applyQuirks, quirksTouch } from '../providers/quirks.ts'
 import { addressingOf, modelReference } from './addressing.ts'
 import { atDeployment, choosesDeployment } from './azure-deployment.ts'
 import { admitChanged, admitModel, type ModelRequest, modelRequest, namesIn } from './model-access.ts'
@@ -49,9 +48,7 @@ export function namesOwnTarget({ headers, prompt, model, body }: Call): boolean 
 export function admit(call: Call, target: Target, opened: RequestBody): AimedCall {
   assertServed(target, call.operation)
   const named = call.model === null ? opened : withoutSlugOfPath(opened, call.model)
-  const plain = withPlainModel(named, target)
-  // The caller's own body goes on as it came; a prompt's was made here, and is made so that this provider takes it.
-  const body = call.prompt === null ? plain : withQuirks(plain, target)
+  const body = withPlainModel(named, target)
   const request = modelRequest(call, body)
   return { call, body, target: deployed(admitModel(target, request), request) }
 }
@@ -78,14 +75,6 @@ function withPlainModel(body: RequestBody, target: Target): RequestBody {
     return body
   const bytes = replaceModel(body.bytes, named, target.model)
   return { ...body, bytes, json: { ...body.json, model: target.model }, length: bytes.length }
-}
-
-/** Returns the body in the words and within the bounds of one provider. */
-function withQuirks(body: RequestBody, { provider: { quirks } }: Target): RequestBody {
-  if (quirks === undefined || !isFields(body.json) || !quirksTouch(body.json, quirks)) return body
-  const json = applyQuirks(body.json, quirks)
-  const bytes = Buffer.from(JSON.stringify(json))
-  return { ...body, json, bytes, length: bytes.length }
 }
 
 /** Refuses an operation that a provider surely does not have. */

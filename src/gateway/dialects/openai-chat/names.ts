@@ -1,4 +1,4 @@
-import type { FieldNames } from '../neutral/request.ts'
+import type { FieldNames, RequestField } from '../neutral/request.ts'
 
 export const names: FieldNames = {
   tools: 'tools',
@@ -26,3 +26,15 @@ export const names: FieldNames = {
   tier: 'service_tier',
   cache: 'cache_control',
 }
+
+const isField = (key: string): key is RequestField => Object.hasOwn(names, key)
+
+const fields: ReadonlyMap<string, RequestField> = new Map([
+  ...Object.keys(names)
+    .filter((key) => isField(key))
+    .map((field) => [names[field] ?? field, field] as const),
+  ['max_completion_tokens', 'maxTokens'],
+])
+
+/** Returns the field of a request that a parameter of a chat says; null: none of them. */
+export const fieldNamed = (parameter: string): RequestField | null => fields.get(parameter) ?? null

@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { applyQuirks, quirksTouch } from '../../../../src/gateway/providers/quirks.ts'
+import { Loss } from '../../../../src/gateway/dialects/neutral/loss.ts'
+import { applyQuirks, bend, quirksTouch } from '../../../../src/gateway/providers/quirks.ts'
 import type { Quirks } from '../../../../src/gateway/providers/provider.ts'
 
 const bends = test.macro({
@@ -47,4 +48,40 @@ test('what is not touched stays as it is, in its order', (t) => {
     }),
   )
   t.pass()
+})
+
+const quirks: Quirks = {
+  rename: { heat: 'temperature', seed: 'random_seed' },
+  drop: ['n', 'logprobs', 'top_logprobs', 'store', 'stream_options', 'logit_bias'],
+  clamp: { temperature: [0, 1] },
+}
+
+const tells = test.macro({
+  exec(t, body: Record<string, unknown>, told: readonly string[], refused: string | null = null) {
+    const loss = new Loss({ names: {}, provider: 'p', strict: false })
+    const telling = { loss, nameOf: (name: string) => `its.${name}` }
+    if (refused === null) t.deepEqual(bend(body, quirks, telling), applyQuirks(body, quirks))
+    else
+      t.like(
+        t.throws(() => bend(body, quirks, telling)),
+        { code: 'invalid_request', param: refused },
+      )
+    t.deepEqual(loss.dropped, told)
+  },
+  title: (_, body) => `of ${JSON.stringify(body)} is told what is lost`,
+})
+
+test(tells, { logit_bias: { 5: 1 }, a: 1 }, ['its.logit_bias'])
+test(tells, { temperature: 1.5, top_logprobs: 3 }, ['its.temperature', 'its.top_logprobs'])
+test(tells, { heat: 2 }, ['its.heat'])
+test(tells, { heat: 1, seed: 7, temperature: 0 }, [])
+test(tells, { n: 1, logprobs: false, store: false, stream_options: { include_usage: true }, logit_bias: null }, [])
+test(tells, { n: 2 }, [], 'its.n')
+test(tells, { logprobs: true }, [], 'its.logprobs')
+
+test('a body that the provider takes stays the same one', (t) => {
+  const telling = { loss: new Loss({ names: {}, provider: 'p', strict: true }), nameOf: (name: string) => name }
+  const body = { temperature: 1, a: 2 }
+  t.is(bend(body, quirks, telling), body)
+  t.is(bend({ ...body, n: 2 }, undefined, telling)['n'], 2)
 })
