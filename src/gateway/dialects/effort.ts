@@ -10,6 +10,17 @@ const shares: Readonly<Record<Effort, number>> = { none: 0, minimal: 0, low: 0.1
 /** Returns the budget of an effort in tokens, at least `min`, for an answer of at most so many tokens. */
 export const budgetOf = (effort: Effort, maxTokens: number, min: number): number => Math.max(min, Math.floor(maxTokens * shares[effort]))
 
+/** The tokens of an effort where thinking has a budget of its own, beside the cap of the answer. */
+export const effortTokens: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 512,
+  low: 1024,
+  medium: 4096,
+  high: 8192,
+  xhigh: 16_384,
+  max: 16_384,
+}
+
 /** Returns the effort that a request means: its own, or that of its budget; null when it leaves it to the model. */
 export function effortOf({ effort, budget, enabled }: Reasoning, maxTokens: number | null): Effort | null {
   if (effort !== null) return effort

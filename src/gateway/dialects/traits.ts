@@ -1,3 +1,29 @@
+import type { Fields } from '../../lib/json/fields.ts'
+import type { Effort } from './neutral/request.ts'
+
+/**
+ * How models are told in a chat how much to think. What a request asks for is brought to the nearest that can be said; what cannot be said is
+ * named as lost.
+ */
+export interface ThinkingControl {
+  /** The models for which it stands; absent: all that no other one before it stands for. */
+  readonly models?: RegExp
+  /** The fields that switch thinking on; absent: it is on by itself, or by an effort. */
+  readonly on?: Fields
+  /** The fields that switch it off; absent: it cannot be switched off but by the effort `none`. */
+  readonly off?: Fields
+  /** The efforts that are known, from the least to the most, with their words. */
+  readonly efforts?: Readonly<Partial<Record<Effort, string>>>
+  /** The place of the effort. Absent: `reasoning_effort`. */
+  readonly effortAt?: readonly string[]
+  /** The place of a budget in tokens, with its bounds. It goes before an effort. */
+  readonly budget?: { readonly at: readonly string[]; readonly min?: number; readonly max?: number }
+  /** The place of what keeps the reasoning out of the answer when it is true. */
+  readonly hideAt?: readonly string[]
+  /** True if a tool cannot be demanded of a model that thinks. */
+  readonly freeChoice?: true
+}
+
 /** How a provider differs from the dialect that it speaks, for requests that Gatehouse translates to it. Data of a row of the catalogue. */
 export interface Traits {
   /** The field of OpenAI's chat that caps an answer. */
@@ -8,6 +34,12 @@ export interface Traits {
   readonly streamUsage: boolean
   /** The field in which reasoning comes and goes back in OpenAI's chat. Null: it does not go back, and comes in either. */
   readonly reasoningField: 'reasoning_content' | 'reasoning' | null
+  /** The models that refuse the reasoning of earlier turns, where the field for it is known; null: none. */
+  readonly refusesReasoning: RegExp | null
+  /** True if reasoning comes in `reasoning_details` too, with signatures that go back with it. */
+  readonly reasoningDetails: boolean
+  /** How its models are told in a chat how much to think, the first that stands for a model. Empty: by `reasoning_effort`, in all words of OpenAI's. */
+  readonly thinking: readonly ThinkingControl[]
   /** The form that ids of tool calls must have. */
   readonly toolIds: 'any' | 'nine-characters'
   /** The cloud on which the model runs, for formats that several serve with differences. */
@@ -24,8 +56,17 @@ export const plainTraits: Traits = {
   developerRole: false,
   streamUsage: true,
   reasoningField: null,
+  refusesReasoning: null,
+  reasoningDetails: false,
+  thinking: [],
   toolIds: 'any',
   host: 'own',
   form: null,
   settings: {},
 }
+
+/** Returns the field in which the reasoning of earlier turns goes back to a model; null: it does not. */
+export const reasoningFieldFor = (
+  { reasoningField, refusesReasoning }: Pick<Traits, 'reasoningField' | 'refusesReasoning'>,
+  model: string | null,
+): Traits['reasoningField'] => (refusesReasoning !== null && model !== null && refusesReasoning.test(model) ? null : reasoningField)

@@ -1,10 +1,10 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
-import { effortOf } from '../effort.ts'
+import { effortOf, effortTokens } from '../effort.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
-import type { Effort, FunctionTool, NeutralRequest, RequestField, ToolChoice } from '../neutral/request.ts'
+import type { FunctionTool, NeutralRequest, RequestField, ToolChoice } from '../neutral/request.ts'
 import { type FunctionTools, functionTools } from '../tools.ts'
 import { writeMessages } from './messages-encode.ts'
 
@@ -114,8 +114,6 @@ function writeFormat({ format, tools }: NeutralRequest, hasDocuments: boolean, l
 /** Models that do not think; those of a later day do. */
 const plain = /command-(?:r|light|nightly|a-03|a-vision|a-translate)|c4ai|aya/
 
-const budgets: Readonly<Record<Effort, number>> = { none: 0, minimal: 512, low: 1024, medium: 4096, high: 8192, xhigh: 16_384, max: 16_384 }
-
 function writeThinking({ reasoning, maxTokens }: NeutralRequest, { loss, model }: EncodeContext): Fields | null {
   if (reasoning === null) return null
   const effort = effortOf(reasoning, maxTokens)
@@ -124,7 +122,7 @@ function writeThinking({ reasoning, maxTokens }: NeutralRequest, { loss, model }
     return null
   }
   if (effort === 'none') return { type: 'disabled' }
-  const budget = reasoning.budget !== null && reasoning.budget > 0 ? reasoning.budget : effort === null ? null : budgets[effort]
+  const budget = reasoning.budget !== null && reasoning.budget > 0 ? reasoning.budget : effort === null ? null : effortTokens[effort]
   if (budget === null) return { type: 'enabled' }
   return { type: 'enabled', token_budget: maxTokens === null ? budget : Math.max(1, Math.min(budget, maxTokens - 1)) }
 }

@@ -1,5 +1,5 @@
 /** The vendors that sign reasoning. Signatures of Claude are valid wherever Claude runs. */
-export type SignatureOrigin = 'anthropic' | 'google' | 'openai' | 'bedrock' | 'cohere' | 'mistral'
+export type SignatureOrigin = 'anthropic' | 'google' | 'openai' | 'bedrock' | 'cohere' | 'mistral' | 'openrouter'
 
 /** A mark that a vendor wants back with the reasoning of its model, to know it again. Only the vendor that made it may see it. */
 export interface Signature {
@@ -7,7 +7,15 @@ export interface Signature {
   readonly value: string
 }
 
-const origins: ReadonlySet<string> = new Set<SignatureOrigin>(['anthropic', 'google', 'openai', 'bedrock', 'cohere', 'mistral'])
+const origins: ReadonlySet<string> = new Set<SignatureOrigin>([
+  'anthropic',
+  'google',
+  'openai',
+  'bedrock',
+  'cohere',
+  'mistral',
+  'openrouter',
+])
 const mark = 'gh1:'
 
 /**

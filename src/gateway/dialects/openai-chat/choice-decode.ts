@@ -7,6 +7,7 @@ import { saidFields, saidList, saidText } from '../reading.ts'
 import { argumentsText } from '../tool-calls.ts'
 import { readFinish } from './finish.ts'
 import { readCitation, readLogprobs } from './answer-parts.ts'
+import { addDetail, beginsAnother, detailsSignature, detailText, isSealed } from './reasoning-details.ts'
 
 /** So many characters of calls are held back: those that come while another is open. */
 const mostHeld = 4 * 1024 * 1024
@@ -40,6 +41,10 @@ export class ChoiceDecoder {
   readonly #calls: Call[] = []
   #kind: Kind | null = null
   #end: BlockEnd = plainEnd
+  /** OpenRouter's pieces of the open block of reasoning. */
+  #details: Fields[] = []
+  /** True if the open block has said something. */
+  #told = false
   #heldSize = 0
   finished = false
 
@@ -102,11 +107,13 @@ export class ChoiceDecoder {
       this.#close(events)
       this.#begin({ kind }, events)
     }
+    this.#told = true
     events.push({ type: 'delta', choice: this.#choice, text })
   }
 
   #begin(block: BlockStart, events: NeutralEvent[]): void {
     this.#kind = block.kind
+    this.#told = false
     events.push({ type: 'block-start', choice: this.#choice, block })
   }
 
@@ -120,6 +127,7 @@ export class ChoiceDecoder {
         this.#end = { signature: open.signature, redacted: false }
       }
     }
+    if (this.#details.length > 0) this.#seal()
     events.push({ type: 'block-end', choice: this.#choice, end: this.#end })
     this.#kind = null
     this.#end = plainEnd
@@ -147,8 +155,31 @@ export class ChoiceDecoder {
   #reason(delta: Fields, events: NeutralEvent[]): void {
     const blocks = saidList(delta, 'thinking_blocks')
     for (const block of blocks) this.#sign(block, events)
+    if (blocks.length > 0) return
+    const details = saidList(delta, 'reasoning_details')
     const text = saidText(delta, 'reasoning_content') ?? saidText(delta, 'reasoning') ?? ''
-    if (blocks.length === 0 && text !== '') this.#say('reasoning', text, events)
+    if (text !== '' && !details.some((detail) => detailText(detail) !== '')) this.#say('reasoning', text, events)
+    for (const detail of details) this.#detail(detail, events)
+  }
+
+  /** Sealed pieces may come without a text, and beside what is no reasoning. */
+  #detail(detail: Fields, events: NeutralEvent[]): void {
+    const [text, sealed] = [detailText(detail), isSealed(detail)]
+    if (text === '' && !sealed) return
+    if (this.#kind === 'reasoning' && beginsAnother(this.#details, detail)) this.#close(events)
+    if (text !== '') this.#say('reasoning', text, events)
+    else if (this.#kind !== 'reasoning') {
+      this.#close(events)
+      this.#begin({ kind: 'reasoning' }, events)
+    }
+    addDetail(this.#details, detail)
+    if (sealed) this.#heldSize += JSON.stringify(detail).length
+  }
+
+  #seal(): void {
+    const signature = detailsSignature(this.#details)
+    if (signature !== null) this.#end = { signature, redacted: !this.#told }
+    this.#details = []
   }
 
   #sign(block: Fields, events: NeutralEvent[]): void {

@@ -6,7 +6,9 @@ import type { FilePart, ImagePart, Part, ToolCallPart, ToolResultPart } from '..
 import type { NeutralRequest, Turn } from '../neutral/request.ts'
 import { hashedId, legalId } from '../tool-calls.ts'
 import { callArguments } from '../tools.ts'
+import { reasoningFieldFor } from '../traits.ts'
 import { writeAudio } from './audio-encode.ts'
+import { writeDetails } from './reasoning-details.ts'
 
 interface WriteContext extends EncodeContext {
   readonly nameOf: (name: string) => string
@@ -76,27 +78,43 @@ const isCall = (part: Part): part is ToolCallPart => part.kind === 'tool-call'
 function addAssistant(messages: Fields[], { parts }: Turn, context: WriteContext): void {
   const calls = parts.filter((part) => isCall(part))
   const texts: string[] = []
-  const thoughts: string[] = []
   for (const part of parts) {
     spendPartBag(part, 'openai-chat', context.loss)
     if (part.kind === 'text' || part.kind === 'refusal') texts.push(part.text)
-    else if (part.kind === 'reasoning' && context.traits.reasoningField !== null) thoughts.push(part.text)
-    else if (!isCall(part)) dropSaid(part, context)
+    else if (part.kind !== 'reasoning' && !isCall(part)) dropSaid(part, context)
   }
-  if (texts.length + calls.length + thoughts.length === 0) return
+  const thoughts = writeThoughts(parts, context)
+  if (texts.length + calls.length === 0 && thoughts === null) return
   messages.push({
     role: 'assistant',
     content: calls.length > 0 && texts.length === 0 ? null : texts.join(''),
-    ...thoughtFields(thoughts, context),
+    ...thoughts,
     ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(call, context)) }),
   })
 }
 
-const thoughtFields = (thoughts: readonly string[], { traits: { reasoningField } }: WriteContext): Fields =>
-  thoughts.length === 0 || reasoningField === null ? {} : { [reasoningField]: thoughts.join('') }
+/** Returns the fields in which reasoning goes back: its text, or the pieces that its vendor signed. Null: there is none that does. */
+function writeThoughts(parts: readonly Part[], { traits, model, loss }: WriteContext): Fields | null {
+  const field = reasoningFieldFor(traits, model)
+  const texts: string[] = []
+  const details: Fields[] = []
+  for (const part of parts) {
+    if (part.kind !== 'reasoning') continue
+    const kept = traits.reasoningDetails ? writeDetails(part) : null
+    if (kept !== null) details.push(...kept.details)
+    if (kept?.holdsText === true) continue
+    if (field === null) loss.dropAt(part.at)
+    else texts.push(part.text)
+  }
+  if (texts.length + details.length === 0) return null
+  return {
+    ...(field !== null && texts.length > 0 && { [field]: texts.join('') }),
+    ...(details.length > 0 && { reasoning_details: details }),
+  }
+}
 
 function dropSaid({ kind, at }: Part, { loss }: WriteContext): void {
-  if (kind === 'reasoning' || kind === 'opaque') loss.dropAt(at)
+  if (kind === 'opaque') loss.dropAt(at)
   else loss.refuseAt(at, 'cannot be said by an assistant there')
 }
 

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Loss } from '../neutral/loss.ts'
-import type { Traits } from '../traits.ts'
+import { reasoningFieldFor, type Traits } from '../traits.ts'
 
 /** The fields in which clients of chat carry what other dialects signed, as a body writes them. */
 const marks = ['"thinking_blocks"', '"thought_signature"', '"reasoning_content"'].map((name) => Buffer.from(name))
@@ -12,10 +12,11 @@ export const mayHoldOwnFields = (bytes: Buffer): boolean => marks.some((mark) =>
  * Returns a chat without what its client carries for providers of other dialects: one that speaks chat itself refuses fields that it does not
  * know. Reasoning stays where the provider reads it. The same body: there was nothing of the kind.
  */
-export function withoutOwnFields(body: Fields, { reasoningField }: Pick<Traits, 'reasoningField'>, loss: Loss): Fields {
-  const { messages } = body
+export function withoutOwnFields(body: Fields, traits: Pick<Traits, 'reasoningField' | 'refusesReasoning'>, loss: Loss): Fields {
+  const { messages, model } = body
   if (!Array.isArray(messages)) return body
   const given: readonly unknown[] = messages
+  const reasoningField = reasoningFieldFor(traits, typeof model === 'string' ? model : null)
   const plain = given.map((message, at) =>
     isFields(message) ? plainMessage(message, `messages[${at}]`, { reasoningField, loss }) : message,
   )

@@ -1,12 +1,12 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
-import { effortOf } from '../effort.ts'
 import { spendBag } from '../leftovers.ts'
 import type { FunctionTool, NeutralRequest, OutputFormat, RequestField } from '../neutral/request.ts'
 import { type FunctionTools, functionTools } from '../tools.ts'
 import { writeMessages } from './messages-encode.ts'
 import { type ModelFacts, modelFacts } from './model-facts.ts'
+import { writeThinking } from './thinking-encode.ts'
 
 const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 64 }
 
@@ -23,9 +23,8 @@ export function encodeRequest(request: NeutralRequest, context: EncodeContext): 
     ...writeSampling(request, facts, context),
     ...writeTools(request, tools, context),
     ...own,
+    ...writeThinking(request, facts, context),
   }
-  const effort = writeEffort(request, facts, context)
-  if (effort !== null) body['reasoning_effort'] = effort
   if (request.stream) {
     body['stream'] = true
     if (traits.streamUsage) body['stream_options'] = { include_usage: true }
@@ -103,17 +102,6 @@ function writeSampling(request: NeutralRequest, { fixedSampling, knowsNone }: Mo
   }
   if (request.topK !== null) loss.drop('topK')
   return written
-}
-
-function writeEffort({ reasoning, maxTokens }: NeutralRequest, { reasons, knowsNone }: ModelFacts, { loss }: EncodeContext): string | null {
-  if (reasoning === null) return null
-  const effort = effortOf(reasoning, maxTokens)
-  if (effort === null) return null
-  if (!reasons || (effort === 'none' && !knowsNone)) {
-    if (effort !== 'none' || reasons) loss.drop('reasoning', 'is not known to this model')
-    return reasons && effort === 'none' ? 'low' : null
-  }
-  return effort
 }
 
 function writeTools({ toolChoice, parallelTools }: NeutralRequest, { tools, nameOf }: FunctionTools, { loss }: EncodeContext): Fields {

@@ -1,4 +1,5 @@
 import { noAuth, type Offer, type Provider, type Quirks, type Spoken } from '../provider.ts'
+import { thinking } from './thinking.ts'
 import {
   at,
   batches,
@@ -54,14 +55,20 @@ export const openaiCompatible = {
   // inference-docs.cerebras.ai/api-reference: of chats, penalties and logit_bias give a 400.
   cerebras: openai('https://api.cerebras.ai/v1', [...chat, ...completions, ...files, ...batches], {
     quirks: { drop: ['frequency_penalty', 'presence_penalty', 'logit_bias'] },
-    traits: { cap: 'max_completion_tokens', ...reasoning },
+    traits: { cap: 'max_completion_tokens', ...reasoning, thinking: thinking.cerebras },
   }),
   cometapi: openai('https://api.cometapi.com/v1', resold),
   // help.aliyun.com/model-studio: models for code alone fill in texts.
   dashscope: openai(
     'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     [...chat, ...codeCompletions, ...embeddings, ...files, ...batches],
-    { quirks: { ...maxTokens, drop: ['frequency_penalty'] }, traits: reasoningContent },
+    {
+      quirks: { ...maxTokens, drop: ['frequency_penalty'] },
+      traits: {
+        ...reasoningContent,
+        thinking: thinking.dashscope,
+      },
+    },
   ),
   deepbricks: openai('https://api.deepbricks.ai/v1', [...chat, ...images]),
   // docs.deepinfra.com: all of OpenAI's paths that run models, and batches.
@@ -80,20 +87,31 @@ export const openaiCompatible = {
       ...files,
       ...batches,
     ],
-    { quirks: maxTokens, traits: reasoningContent },
+    { quirks: maxTokens, traits: { ...reasoningContent, thinking: thinking.deepinfra } },
   ),
-  // api-docs.deepseek.com/api/create-completion: a text is filled in by completions of the beta.
+  // api-docs.deepseek.com/api/create-completion: a text is filled in by completions of the beta. Reasoning of R1 must not come back to it, that
+  // of later models must.
   deepseek: v1('https://api.deepseek.com', chat, {
     quirks: maxTokens,
-    traits: reasoningContent,
+    traits: {
+      ...reasoningContent,
+      refusesReasoning: /deepseek-(?:r1|reasoner)/i,
+      thinking: thinking.deepseek,
+    },
     offers: [{ task: 'completion', dialect: 'completions', path: '/beta/completions' }],
   }),
-  'featherless-ai': openai('https://api.featherless.ai/v1', [...chat, ...completions, ...embeddings]),
+  'featherless-ai': openai('https://api.featherless.ai/v1', [...chat, ...completions, ...embeddings], {
+    traits: { thinking: thinking['featherless-ai'] },
+  }),
   // Images, batches, fine-tunes and files have their own paths, shapes and hosts: pass-through.
   'fireworks-ai': openai(
     'https://api.fireworks.ai/inference/v1',
     [...chat, ...completions, ...embeddings, ...transcriptions, ...translations, ...keptResponses],
-    { fields: { fireworks_account_id: '' }, traits: reasoningContent, offers: [rerank('/rerank')] },
+    {
+      fields: { fireworks_account_id: '' },
+      traits: { ...reasoningContent, thinking: thinking['fireworks-ai'] },
+      offers: [rerank('/rerank')],
+    },
   ),
   // console.groq.com/docs/openai: logprobs, logit_bias and top_logprobs give a 400.
   groq: openai(
@@ -101,7 +119,11 @@ export const openaiCompatible = {
     [...chat, ...speech, ...transcriptions, ...translations, ...files, ...batches, ...finetunes],
     {
       quirks: { drop: ['logit_bias', 'logprobs', 'top_logprobs'] },
-      traits: { cap: 'max_completion_tokens', ...reasoning },
+      traits: {
+        cap: 'max_completion_tokens',
+        ...reasoning,
+        thinking: thinking.groq,
+      },
     },
   ),
   // huggingface.co/docs/inference-providers: the router takes chats for all of its providers; what Hugging Face itself runs has the model
@@ -127,14 +149,16 @@ export const openaiCompatible = {
     ],
   }),
   // Images and audio have their own paths: pass-through.
-  hyperbolic: v1('https://api.hyperbolic.xyz', chat),
+  hyperbolic: v1('https://api.hyperbolic.xyz', chat, { traits: { thinking: thinking.hyperbolic } }),
   'inference-net': openai('https://api.inference.net/v1', [...chat, ...embeddings]),
   iointelligence: openai('https://api.intelligence.io.solutions/api/v1', [...chat, ...embeddings, ...responses, ...transcriptions]),
   jina: openai('https://api.jina.ai/v1', embeddings, {
     traits: { form: 'jina' },
     offers: [{ task: 'rerank', dialect: 'cohere', path: '/rerank' }],
   }),
-  'kluster-ai': openai('https://api.kluster.ai/v1', [...chat, ...embeddings, ...files, ...batches]),
+  'kluster-ai': openai('https://api.kluster.ai/v1', [...chat, ...embeddings, ...files, ...batches], {
+    traits: { thinking: thinking['kluster-ai'] },
+  }),
   krutrim: openai('https://cloud.olakrutrim.com/v1', chat),
   lambda: openai('https://api.lambdalabs.com/v1', [...chat, ...completions]),
   'lemonfox-ai': openai('https://api.lemonfox.ai/v1', [...chat, ...images, ...speech, ...transcriptions, ...translations]),
@@ -148,7 +172,12 @@ export const openaiCompatible = {
       drop: ['logprobs', 'top_logprobs', 'logit_bias', 'user', 'store', 'stream_options', 'service_tier', 'verbosity'],
       clamp: { temperature: [0, 1.5] },
     },
-    traits: { streamUsage: false, toolIds: 'nine-characters', form: 'mistral' },
+    traits: {
+      streamUsage: false,
+      toolIds: 'nine-characters',
+      form: 'mistral',
+      thinking: thinking['mistral-ai'],
+    },
     offers: [
       { task: 'moderation', dialect: 'moderations', path: '/moderations' },
       // docs.mistral.ai/capabilities/code_generation: what stands between a prompt and a suffix is filled in.
@@ -159,27 +188,31 @@ export const openaiCompatible = {
   modal: openai('https://api.modal.com/v1', [...chat, ...completions], {
     fields: { modal_key: '', modal_secret: '' },
     fieldHeaders: { modal_key: 'modal-key', modal_secret: 'modal-secret' },
+    traits: { thinking: thinking.modal },
   }),
   monsterapi: openai('https://llm.monsterapi.ai/v1', chat),
   // platform.moonshot.cn/docs/api/chat: temperature from 0 to 1.
   moonshot: v1('https://api.moonshot.cn', [...chat, ...files, ...batches], {
     quirks: { ...maxTokens, clamp: { temperature: [0, 1] } },
-    traits: reasoningContent,
+    traits: {
+      ...reasoningContent,
+      thinking: thinking.moonshot,
+    },
   }),
   ncompass: openai('https://api.ncompass.tech/v1', chat),
   nebius: openai(
     'https://api.studio.nebius.ai/v1',
     [...chat, ...completions, ...embeddings, ...images, ...files, ...batches, ...finetunes],
-    { traits: reasoningContent, offers: [rerank('/rerank')] },
+    { traits: { ...reasoningContent, thinking: thinking.nebius }, offers: [rerank('/rerank')] },
   ),
   nextbit: openai('https://api.nextbit256.com/v1', [...chat, ...completions]),
   // novita.ai/docs/api-reference: what came later has the newer base path.
   'novita-ai': openai(
     'https://api.novita.ai/v3/openai',
     [...at([...chat, ...completions], '/v1'), ...at([...embeddings, ...files, ...batches], '^/openai/v1')],
-    { traits: reasoningContent, offers: [rerank('^/openai/v1/rerank')] },
+    { traits: { ...reasoningContent, thinking: thinking['novita-ai'] }, offers: [rerank('^/openai/v1/rerank')] },
   ),
-  nscale: openai('https://inference.api.nscale.com/v1', [...chat, ...images]),
+  nscale: openai('https://inference.api.nscale.com/v1', [...chat, ...images], { traits: { thinking: thinking.nscale } }),
   // docs.ollama.com/api: its OpenAI shape sits below /v1, its own API, which knows more, below /api.
   ollama: v1(null, [...chat, ...completions, ...embeddings], {
     auth: noAuth,
@@ -196,13 +229,23 @@ export const openaiCompatible = {
       ...at([...chat, ...completions, ...embeddings, ...speech, ...transcriptions], '/v1'),
       { operation: 'imageGenerate', dialect: 'images', path: '/v1/images' },
     ],
-    { traits: reasoning, offers: [rerank('/v1/rerank')] },
+    {
+      traits: {
+        ...reasoning,
+        reasoningDetails: true,
+        thinking: thinking.openrouter,
+      },
+      offers: [rerank('/v1/rerank')],
+    },
   ),
   ovhcloud: openai('https://oai.endpoints.kepler.ai.cloud.ovh.net/v1', [...chat, ...embeddings, ...images, ...transcriptions]),
   // docs.perplexity.ai/api-reference: usage comes with every chunk of a chat; vectors have a version in their path.
   'perplexity-ai': openai('https://api.perplexity.ai', [...chat, ...at(embeddings, '/v1')], {
     quirks: { ...maxTokens, drop: ['seed', 'logprobs', 'top_logprobs', 'stop', 'stream_options'] },
-    traits: { streamUsage: false },
+    traits: {
+      streamUsage: false,
+      thinking: thinking['perplexity-ai'],
+    },
   }),
   predibase: openai(
     'https://serving.app.predibase.com',
@@ -214,18 +257,33 @@ export const openaiCompatible = {
   'recraft-ai': openai('https://external.api.recraft.ai/v1', images),
   sambanova: v1('https://api.sambanova.ai', [...chat, ...completions, ...embeddings, ...transcriptions, ...translations], {
     quirks: maxTokens,
+    traits: { thinking: thinking.sambanova },
   }),
   // docs.siliconflow.cn/api-reference: pictures are named `images` too, beside OpenAI's `data`.
   siliconflow: openai(
     'https://api.siliconflow.cn/v1',
     [...chat, ...embeddings, ...images, ...speech, ...transcriptions, ...files, ...batches],
-    { quirks: maxTokens, traits: reasoningContent, offers: [rerank('/rerank')] },
+    {
+      quirks: maxTokens,
+      traits: {
+        ...reasoningContent,
+        thinking: thinking.siliconflow,
+      },
+      offers: [rerank('/rerank')],
+    },
   ),
   // docs.together.ai/reference: fine-tunes have a path of their own.
   'together-ai': v1(
     'https://api.together.xyz',
     [...chat, ...completions, ...embeddings, ...images, ...speech, ...transcriptions, ...translations, ...files, ...batches],
-    { quirks: maxTokens, traits: reasoning, offers: [rerank('/v1/rerank')] },
+    {
+      quirks: maxTokens,
+      traits: {
+        ...reasoning,
+        thinking: thinking['together-ai'],
+      },
+      offers: [rerank('/v1/rerank')],
+    },
   ),
   upstage: openai('https://api.upstage.ai/v1/solar', [...chat, ...embeddings]),
   voyage: openai('https://api.voyageai.com/v1', [...embeddings, ...files, ...batches], {
@@ -235,19 +293,25 @@ export const openaiCompatible = {
   'x-ai': openai(
     'https://api.x.ai/v1',
     [...chat, ...completions, ...embeddings, ...images, ...imageEdits, ...files, ...batches, ...keptResponses],
-    { traits: { cap: 'max_completion_tokens', ...reasoningContent } },
+    {
+      traits: {
+        cap: 'max_completion_tokens',
+        ...reasoningContent,
+        thinking: thinking['x-ai'],
+      },
+    },
   ),
   // docs.z.ai and docs.bigmodel.cn, chat completion: max_tokens; temperature from 0 to 1.
   'z-ai': openai('https://api.z.ai/api/paas/v4', [...chat, ...embeddings, ...images, ...transcriptions, ...files], {
     quirks: { ...maxTokens, drop: ['n', 'seed', 'logprobs', 'top_logprobs'], clamp: { temperature: [0, 1] } },
-    traits: reasoningContent,
+    traits: { ...reasoningContent, thinking: thinking['z-ai'] },
   }),
   zhipu: openai(
     'https://open.bigmodel.cn/api/paas/v4',
     [...chat, ...embeddings, ...images, ...moderations, ...speech, ...transcriptions, ...files, ...batches],
     {
       quirks: { ...maxTokens, drop: ['n', 'seed', 'logprobs', 'top_logprobs'], clamp: { temperature: [0, 1] } },
-      traits: reasoningContent,
+      traits: { ...reasoningContent, thinking: thinking.zhipu },
       offers: [rerank('/rerank')],
     },
   ),
