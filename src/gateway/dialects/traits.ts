@@ -40,6 +40,8 @@ export interface Traits {
   readonly reasoningDetails: boolean
   /** How its models are told in a chat how much to think, the first that stands for a model. Empty: by `reasoning_effort`, in all words of OpenAI's. */
   readonly thinking: readonly ThinkingControl[]
+  /** True if `top_k` is known in a chat. */
+  readonly topK: boolean
   /** The form that ids of tool calls must have. */
   readonly toolIds: 'any' | 'nine-characters'
   /** The cloud on which the model runs, for formats that several serve with differences. */
@@ -59,6 +61,7 @@ export const plainTraits: Traits = {
   refusesReasoning: null,
   reasoningDetails: false,
   thinking: [],
+  topK: false,
   toolIds: 'any',
   host: 'own',
   form: null,

@@ -281,3 +281,23 @@ for (const isStream of [false, true])
       t.notRegex(JSON.stringify(cloud.requests[1]?.json), /c2ln|c2VhbGVk|reasoning_details/)
     },
   )
+
+const topK: readonly (readonly [at: Row, known: boolean])[] = [
+  ['together-ai', true],
+  ['fireworks-ai', true],
+  ['openrouter', true],
+  ['deepinfra', true],
+  ['siliconflow', true],
+  ['dashscope', true],
+  ['novita-ai', true],
+  ['groq', false],
+  ['mistral-ai', false],
+  ['x-ai', false],
+]
+for (const [at, known] of topK)
+  test.serial(`top_k ${known ? 'arrives' : 'is told as dropped'} at ${at}`, async (t) => {
+    const response = await clients.messages({ top_k: 40 }, { at, model: 'm' })
+    t.is(response.status, 200)
+    t.is(cloud.requests[0]?.json['top_k'], known ? 40 : undefined)
+    t.is(response.headers.get('x-service-dropped-params'), known ? null : 'top_k')
+  })

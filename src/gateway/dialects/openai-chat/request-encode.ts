@@ -91,7 +91,7 @@ const samplingFields = [
 ] as const satisfies readonly (readonly [RequestField, string])[]
 
 /** Models that think take none of it. */
-function writeSampling(request: NeutralRequest, { fixedSampling, knowsNone }: ModelFacts, { loss }: EncodeContext): Fields {
+function writeSampling(request: NeutralRequest, { fixedSampling, knowsNone }: ModelFacts, { loss, traits }: EncodeContext): Fields {
   const fixed = fixedSampling && !(knowsNone && request.reasoning?.effort === 'none')
   const written: Record<string, unknown> = {}
   for (const [field, name] of samplingFields) {
@@ -100,7 +100,9 @@ function writeSampling(request: NeutralRequest, { fixedSampling, knowsNone }: Mo
     if (fixed && field !== 'seed') loss.drop(field, 'is fixed for this model')
     else written[name] = value
   }
-  if (request.topK !== null) loss.drop('topK')
+  if (request.topK === null) return written
+  if (traits.topK && !fixed) written['top_k'] = request.topK
+  else loss.drop('topK')
   return written
 }
 

@@ -36,6 +36,9 @@ const rerank = (path: string): Offer => ({ task: 'rerank', dialect: 'cohere', pa
 const reasoningContent = { reasoningField: 'reasoning_content' } as const
 const reasoning = { reasoningField: 'reasoning' } as const
 
+/** Chats that take `top_k`, by the documents of each. */
+const topK = { topK: true } as const
+
 /** The operations that resellers of many vendors pass on: docs of 302.AI and of CometAPI. */
 const resold = [...chat, ...embeddings, ...images, ...imageEdits, ...speech, ...transcriptions, ...translations]
 
@@ -66,6 +69,7 @@ export const openaiCompatible = {
       quirks: { ...maxTokens, drop: ['frequency_penalty'] },
       traits: {
         ...reasoningContent,
+        ...topK,
         thinking: thinking.dashscope,
       },
     },
@@ -87,7 +91,7 @@ export const openaiCompatible = {
       ...files,
       ...batches,
     ],
-    { quirks: maxTokens, traits: { ...reasoningContent, thinking: thinking.deepinfra } },
+    { quirks: maxTokens, traits: { ...reasoningContent, ...topK, thinking: thinking.deepinfra } },
   ),
   // api-docs.deepseek.com/api/create-completion: a text is filled in by completions of the beta. Reasoning of R1 must not come back to it, that
   // of later models must.
@@ -101,7 +105,7 @@ export const openaiCompatible = {
     offers: [{ task: 'completion', dialect: 'completions', path: '/beta/completions' }],
   }),
   'featherless-ai': openai('https://api.featherless.ai/v1', [...chat, ...completions, ...embeddings], {
-    traits: { thinking: thinking['featherless-ai'] },
+    traits: { ...topK, thinking: thinking['featherless-ai'] },
   }),
   // Images, batches, fine-tunes and files have their own paths, shapes and hosts: pass-through.
   'fireworks-ai': openai(
@@ -109,7 +113,7 @@ export const openaiCompatible = {
     [...chat, ...completions, ...embeddings, ...transcriptions, ...translations, ...keptResponses],
     {
       fields: { fireworks_account_id: '' },
-      traits: { ...reasoningContent, thinking: thinking['fireworks-ai'] },
+      traits: { ...reasoningContent, ...topK, thinking: thinking['fireworks-ai'] },
       offers: [rerank('/rerank')],
     },
   ),
@@ -149,7 +153,7 @@ export const openaiCompatible = {
     ],
   }),
   // Images and audio have their own paths: pass-through.
-  hyperbolic: v1('https://api.hyperbolic.xyz', chat, { traits: { thinking: thinking.hyperbolic } }),
+  hyperbolic: v1('https://api.hyperbolic.xyz', chat, { traits: { ...topK, thinking: thinking.hyperbolic } }),
   'inference-net': openai('https://api.inference.net/v1', [...chat, ...embeddings]),
   iointelligence: openai('https://api.intelligence.io.solutions/api/v1', [...chat, ...embeddings, ...responses, ...transcriptions]),
   jina: openai('https://api.jina.ai/v1', embeddings, {
@@ -188,7 +192,7 @@ export const openaiCompatible = {
   modal: openai('https://api.modal.com/v1', [...chat, ...completions], {
     fields: { modal_key: '', modal_secret: '' },
     fieldHeaders: { modal_key: 'modal-key', modal_secret: 'modal-secret' },
-    traits: { thinking: thinking.modal },
+    traits: { ...topK, thinking: thinking.modal },
   }),
   monsterapi: openai('https://llm.monsterapi.ai/v1', chat),
   // platform.moonshot.cn/docs/api/chat: temperature from 0 to 1.
@@ -203,14 +207,14 @@ export const openaiCompatible = {
   nebius: openai(
     'https://api.studio.nebius.ai/v1',
     [...chat, ...completions, ...embeddings, ...images, ...files, ...batches, ...finetunes],
-    { traits: { ...reasoningContent, thinking: thinking.nebius }, offers: [rerank('/rerank')] },
+    { traits: { ...reasoningContent, ...topK, thinking: thinking.nebius }, offers: [rerank('/rerank')] },
   ),
   nextbit: openai('https://api.nextbit256.com/v1', [...chat, ...completions]),
   // novita.ai/docs/api-reference: what came later has the newer base path.
   'novita-ai': openai(
     'https://api.novita.ai/v3/openai',
     [...at([...chat, ...completions], '/v1'), ...at([...embeddings, ...files, ...batches], '^/openai/v1')],
-    { traits: { ...reasoningContent, thinking: thinking['novita-ai'] }, offers: [rerank('^/openai/v1/rerank')] },
+    { traits: { ...reasoningContent, ...topK, thinking: thinking['novita-ai'] }, offers: [rerank('^/openai/v1/rerank')] },
   ),
   nscale: openai('https://inference.api.nscale.com/v1', [...chat, ...images], { traits: { thinking: thinking.nscale } }),
   // docs.ollama.com/api: its OpenAI shape sits below /v1, its own API, which knows more, below /api.
@@ -232,6 +236,7 @@ export const openaiCompatible = {
     {
       traits: {
         ...reasoning,
+        ...topK,
         reasoningDetails: true,
         thinking: thinking.openrouter,
       },
@@ -257,7 +262,7 @@ export const openaiCompatible = {
   'recraft-ai': openai('https://external.api.recraft.ai/v1', images),
   sambanova: v1('https://api.sambanova.ai', [...chat, ...completions, ...embeddings, ...transcriptions, ...translations], {
     quirks: maxTokens,
-    traits: { thinking: thinking.sambanova },
+    traits: { ...topK, thinking: thinking.sambanova },
   }),
   // docs.siliconflow.cn/api-reference: pictures are named `images` too, beside OpenAI's `data`.
   siliconflow: openai(
@@ -267,6 +272,7 @@ export const openaiCompatible = {
       quirks: maxTokens,
       traits: {
         ...reasoningContent,
+        ...topK,
         thinking: thinking.siliconflow,
       },
       offers: [rerank('/rerank')],
@@ -280,6 +286,7 @@ export const openaiCompatible = {
       quirks: maxTokens,
       traits: {
         ...reasoning,
+        ...topK,
         thinking: thinking['together-ai'],
       },
       offers: [rerank('/v1/rerank')],
