@@ -34,10 +34,20 @@ function argumentPiece(about: Fields): string {
 const googleSignature = (piece: Fields): Signature | null =>
   readSignature(saidFields(saidFields(piece, 'extra_content') ?? piece, 'google')?.['thought_signature'], 'google')
 
+export interface ChoiceOptions {
+  readonly choice: number
+  readonly makeId: (call: number) => string
+  /** True if `reasoning_details` are OpenRouter's, which wants them back. */
+  readonly readsDetails: boolean
+}
+
+const noDetails: readonly Fields[] = []
+
 /** One choice of an answer as its pieces come. A class, because it is a state machine. */
 export class ChoiceDecoder {
   readonly #choice: number
   readonly #makeId: (call: number) => string
+  readonly #readsDetails: boolean
   readonly #calls: Call[] = []
   #kind: Kind | null = null
   #end: BlockEnd = plainEnd
@@ -48,9 +58,10 @@ export class ChoiceDecoder {
   #heldSize = 0
   finished = false
 
-  constructor(choice: number, makeId: (call: number) => string) {
+  constructor({ choice, makeId, readsDetails }: ChoiceOptions) {
     this.#choice = choice
     this.#makeId = makeId
+    this.#readsDetails = readsDetails
   }
 
   /** Takes the pieces of one frame, or a whole message. */
@@ -156,7 +167,7 @@ export class ChoiceDecoder {
     const blocks = saidList(delta, 'thinking_blocks')
     for (const block of blocks) this.#sign(block, events)
     if (blocks.length > 0) return
-    const details = saidList(delta, 'reasoning_details')
+    const details = this.#readsDetails ? saidList(delta, 'reasoning_details') : noDetails
     const text = saidText(delta, 'reasoning_content') ?? saidText(delta, 'reasoning') ?? ''
     if (text !== '' && !details.some((detail) => detailText(detail) !== '')) this.#say('reasoning', text, events)
     for (const detail of details) this.#detail(detail, events)

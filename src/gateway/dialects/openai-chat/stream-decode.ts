@@ -94,7 +94,12 @@ class ChatDecoder implements ChunkDecoder {
   #decoderOf(index: number): ChoiceDecoder {
     const found = this.#choices.get(index)
     if (found !== undefined) return found
-    const made = new ChoiceDecoder(index, (call) => `call_${hashedId(`${this.#context.requestId}:${index}:${call}`, 24)}`)
+    const { requestId, traits } = this.#context
+    const made = new ChoiceDecoder({
+      choice: index,
+      makeId: (call) => `call_${hashedId(`${requestId}:${index}:${call}`, 24)}`,
+      readsDetails: traits.reasoningDetails,
+    })
     this.#choices.set(index, made)
     return made
   }
