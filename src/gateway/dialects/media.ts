@@ -1,4 +1,5 @@
 import type { MediaSource } from './neutral/parts.ts'
+import type { Traits } from './traits.ts'
 
 const dataUrl = /^data:([^;,]*)((?:;[^;,]*)*),/i
 
@@ -45,3 +46,7 @@ export function urlOfMedia(source: MediaSource): string | null {
   if (source.kind === 'url') return source.url
   return source.kind === 'base64' ? `data:${source.mediaType};base64,${source.data}` : null
 }
+
+/** Returns true if a file of OpenAI's formats is known by its id to a provider that is asked in one of them. */
+export const keepsFile = ({ dialect }: MediaSource & { readonly kind: 'id' }, { keepsFiles }: Pick<Traits, 'keepsFiles'>): boolean =>
+  dialect === 'openai-chat' && keepsFiles

@@ -23,6 +23,9 @@ export const argumentsText = (value: unknown): string => (typeof value === 'stri
 /** Returns an id that matches a pattern: the id itself, or one made of it, which is the same each time. */
 export const legalId = (id: string, legal: RegExp, length: number): string => (legal.test(id) ? id : hashedId(id, length))
 
+/** Returns an id of nine letters and digits, which is all that models of Mistral take. */
+export const nineCharacterId = (id: string): string => legalId(id, /^[A-Za-z0-9]{9}$/, 9)
+
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base = BigInt(letters.length)
 const mask = (1n << 128n) - 1n

@@ -44,6 +44,8 @@ export interface Traits {
   readonly topK: boolean
   /** The form that ids of tool calls must have. */
   readonly toolIds: 'any' | 'nine-characters'
+  /** True if ids of files in requests of OpenAI's formats are its own: those of one vendor mean nothing to another. */
+  readonly keepsFiles: boolean
   /** The cloud on which the model runs, for formats that several serve with differences. */
   readonly host: 'own' | 'vertex' | 'bedrock' | 'azure'
   /** The one of several forms of the dialect that it takes, for tasks that are no conversations; null: the plain one. */
@@ -63,6 +65,7 @@ export const plainTraits: Traits = {
   thinking: [],
   topK: false,
   toolIds: 'any',
+  keepsFiles: false,
   host: 'own',
   form: null,
   settings: {},

@@ -1,10 +1,10 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import type { EncodeContext } from '../codec.ts'
 import { spendPartBag } from '../leftovers.ts'
-import { urlOfMedia } from '../media.ts'
+import { keepsFile, urlOfMedia } from '../media.ts'
 import type { FilePart, ImagePart, Part, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
 import type { NeutralRequest, Turn } from '../neutral/request.ts'
-import { hashedId, legalId } from '../tool-calls.ts'
+import { hashedId, nineCharacterId } from '../tool-calls.ts'
 import { callArguments } from '../tools.ts'
 import { reasoningFieldFor } from '../traits.ts'
 import { writeAudio } from './audio-encode.ts'
@@ -65,9 +65,10 @@ function writeImage({ source, detail, at }: ImagePart, { loss }: WriteContext): 
   return { type: 'image_url', image_url: detail === null ? { url } : { url, detail } }
 }
 
-function writeFile({ source, name, at }: FilePart, { loss }: WriteContext): Fields {
+function writeFile({ source, name, at }: FilePart, { loss, traits }: WriteContext): Fields {
   if (source.kind === 'text') return { type: 'text', text: name === null ? source.text : `${name}\n\n${source.text}` }
-  if (source.kind === 'id' && source.dialect === 'openai-chat') return { type: 'file', file: { file_id: source.id } }
+  if (source.kind === 'id' && keepsFile(source, traits)) return { type: 'file', file: { file_id: source.id } }
+  if (source.kind === 'id') return loss.refuseAt(at, 'names a file that only its own vendor has')
   if (source.kind !== 'base64') return loss.refuseAt(at, 'names a file by an address, and this provider takes the bytes alone')
   return { type: 'file', file: { filename: name ?? 'document.pdf', file_data: `data:${source.mediaType};base64,${source.data}` } }
 }
@@ -126,7 +127,7 @@ const writeCall = (call: ToolCallPart, context: WriteContext): Fields => ({
 })
 
 const callId = (id: string, { traits }: WriteContext): string => {
-  if (traits.toolIds === 'nine-characters') return legalId(id, /^[A-Za-z0-9]{9}$/, 9)
+  if (traits.toolIds === 'nine-characters') return nineCharacterId(id)
   return id.length <= 64 ? id : hashedId(id, 24)
 }
 

@@ -2,7 +2,7 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import { compact } from '../compact.ts'
 import type { EncodeContext } from '../codec.ts'
 import { spendPartBag } from '../leftovers.ts'
-import { urlOfMedia } from '../media.ts'
+import { keepsFile, urlOfMedia } from '../media.ts'
 import type { FilePart, ImagePart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
 import type { NeutralRequest, Turn } from '../neutral/request.ts'
 import { hashedId } from '../tool-calls.ts'
@@ -55,20 +55,20 @@ function writePart(part: Part, context: WriteContext): Fields | readonly Fields[
   return []
 }
 
-function writeImage({ source, detail, at }: ImagePart, { loss }: WriteContext): Fields {
-  if (source.kind === 'id' && source.dialect === 'openai-chat') return { type: 'input_image', file_id: source.id, detail: detail ?? 'auto' }
+function writeImage({ source, detail, at }: ImagePart, { loss, traits }: WriteContext): Fields {
+  if (source.kind === 'id' && keepsFile(source, traits)) return { type: 'input_image', file_id: source.id, detail: detail ?? 'auto' }
   const url = urlOfMedia(source)
   return url === null
     ? loss.refuseAt(at, 'names a file that only its own vendor has')
     : { type: 'input_image', image_url: url, detail: detail ?? 'auto' }
 }
 
-function writeFile({ source, name, at }: FilePart, { loss }: WriteContext): Fields {
+function writeFile({ source, name, at }: FilePart, { loss, traits }: WriteContext): Fields {
   if (source.kind === 'text') return { type: 'input_text', text: name === null ? source.text : `${name}\n\n${source.text}` }
   if (source.kind === 'url') return { type: 'input_file', file_url: source.url }
   if (source.kind === 'base64')
     return { type: 'input_file', filename: name ?? 'document.pdf', file_data: `data:${source.mediaType};base64,${source.data}` }
-  if (source.dialect === 'openai-chat') return { type: 'input_file', file_id: source.id }
+  if (keepsFile(source, traits)) return { type: 'input_file', file_id: source.id }
   return loss.refuseAt(at, 'names a file that only its own vendor has')
 }
 
