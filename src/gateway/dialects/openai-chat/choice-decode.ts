@@ -64,10 +64,12 @@ export class ChoiceDecoder {
     this.#readsDetails = readsDetails
   }
 
-  /** Takes the pieces of one frame, or a whole message. */
-  push(delta: Fields, events: NeutralEvent[]): void {
+  /** Takes the pieces of one frame, or a whole message, and how probable its tokens were: those of a text, where there is one. */
+  push(delta: Fields, events: NeutralEvent[], logprobs: unknown = null): void {
     this.#reason(delta, events)
-    this.#content(delta['content'], events)
+    const content = delta['content'] ?? null
+    this.#content(content, events)
+    if (content !== null) this.#logprobs(logprobs, events)
     const refusal = saidText(delta, 'refusal')
     if (refusal !== null && refusal !== '') this.#say('refusal', refusal, events)
     for (const image of saidList(delta, 'images')) this.#image(image, events)
@@ -75,9 +77,10 @@ export class ChoiceDecoder {
     for (const call of saidList(delta, 'tool_calls')) this.#call(call, events)
     const old = saidFields(delta, 'function_call')
     if (old !== null) this.#call({ index: 0, function: old }, events)
+    if (content === null) this.#logprobs(logprobs, events)
   }
 
-  logprobs(json: unknown, events: NeutralEvent[]): void {
+  #logprobs(json: unknown, events: NeutralEvent[]): void {
     const tokens = readLogprobs(json)
     if (tokens.length > 0) events.push({ type: 'logprobs', choice: this.#choice, tokens })
   }

@@ -83,8 +83,7 @@ class ChatDecoder implements ChunkDecoder {
     const choice = index < mostChoices ? this.#decoderOf(index) : null
     if (choice === null || choice.finished) return true
     const delta = saidFields(json, 'delta') ?? saidFields(json, 'message')
-    if (delta !== null) choice.push(delta, events)
-    choice.logprobs(json['logprobs'], events)
+    if (delta !== null) choice.push(delta, events, json['logprobs'])
     const finish = saidText(json, 'finish_reason') ?? ''
     if (failures.has(finish) || choice.overflows) return false
     if (finish !== '') this.#finishChoice(index, finish, events)

@@ -1,6 +1,6 @@
 import type { AnswerContext } from '../codec.ts'
 import { urlOfMedia } from '../media.ts'
-import type { BlockEnd, BlockStart, Citation } from '../neutral/events.ts'
+import type { BlockEnd, BlockStart, Citation, TokenLogprob } from '../neutral/events.ts'
 import type { Finish } from '../neutral/finish.ts'
 import type { TokenUsage } from '../neutral/token-usage.ts'
 import { hashedId } from '../tool-calls.ts'
@@ -14,6 +14,7 @@ export interface ItemState {
   readonly block: BlockStart
   readonly text: string
   readonly annotations: readonly object[]
+  readonly logprobs: readonly object[]
   /** The group of the tool that is called. */
   readonly namespace: string | null
 }
@@ -39,9 +40,16 @@ export const writeAnnotation = ({ url, title, start, end }: Citation, length: nu
   end_index: end ?? length,
 })
 
+/** Clients read the bytes of a token as a list: where the provider tells none they are those of its text. */
+const writeToken = ({ token, bytes, logprob }: TokenLogprob): object => ({ token, bytes: bytes ?? [...Buffer.from(token)], logprob })
+
+/** Writes how probable the tokens of a text were. */
+export const writeLogprobs = (tokens: readonly TokenLogprob[]): readonly object[] =>
+  tokens.map((one) => Object.assign(writeToken(one), { top_logprobs: one.top.map((other) => writeToken(other)) }))
+
 /** Writes the part of a message that a block is. */
-export const writePart = ({ block, text, annotations }: ItemState): object =>
-  block.kind === 'refusal' ? { type: 'refusal', refusal: text } : { type: 'output_text', text, annotations, logprobs: [] }
+export const writePart = ({ block, text, annotations, logprobs }: ItemState): object =>
+  block.kind === 'refusal' ? { type: 'refusal', refusal: text } : { type: 'output_text', text, annotations, logprobs }
 
 /** Writes a block as an item, as it begins (`end` is null) or as it ended; null: it has no counterpart. */
 export function writeItem(state: ItemState, end: BlockEnd | null): object | null {

@@ -4,13 +4,24 @@ import type { Finish } from '../neutral/finish.ts'
 import { signatureBehind } from '../neutral/signed-calls.ts'
 import { mergeUsage, type TokenUsage } from '../neutral/token-usage.ts'
 import { calledIn, namespaceOf } from './namespaces.ts'
-import { endOf, itemId, type ItemState, writeAnnotation, writeCounts, writeItem, writePart, writeResponse } from './output-items.ts'
+import {
+  endOf,
+  itemId,
+  type ItemState,
+  writeAnnotation,
+  writeCounts,
+  writeItem,
+  writeLogprobs,
+  writePart,
+  writeResponse,
+} from './output-items.ts'
 
 type Of<Type extends NeutralEvent['type']> = Extract<NeutralEvent, { readonly type: Type }>
 
 interface OpenItem extends ItemState {
   text: string
   readonly annotations: object[]
+  readonly logprobs: object[]
 }
 
 const none: readonly Frame[] = []
@@ -55,6 +66,7 @@ class ResponseEncoder implements StreamEncoder {
     else if (event.type === 'block-start') this.#open(event.block)
     else if (event.type === 'block-end') this.#close(event)
     else if (event.type === 'citation') this.#cite(event)
+    else if (event.type === 'logprobs') this.#logprobs(event)
     else if (event.type === 'finish') this.#finish = event.finish
     else if (event.type === 'error') this.#fail(event)
     else if (event.type === 'end') this.#end()
@@ -80,7 +92,8 @@ class ResponseEncoder implements StreamEncoder {
 
   #open(block: BlockStart): void {
     const id = itemId(block, this.#context.requestId, this.#output.length)
-    const item: OpenItem = { id, block, text: '', annotations: [], namespace: namespaceOf(block, this.#context.request.tools) }
+    const namespace = namespaceOf(block, this.#context.request.tools)
+    const item: OpenItem = { id, block, text: '', annotations: [], logprobs: [], namespace }
     const written = writeItem(item, null)
     this.#item = written === null ? null : item
     if (written === null) return
@@ -98,12 +111,12 @@ class ResponseEncoder implements StreamEncoder {
     this.#piece(item, 'delta', { delta: text })
   }
 
-  #piece({ block }: OpenItem, what: 'delta' | 'done', fields: object): void {
+  #piece({ block, logprobs }: OpenItem, what: 'delta' | 'done', fields: object): void {
     const isCustom = block.kind === 'tool-call' && block.custom
     const name = isCustom ? 'response.custom_tool_call_input' : pieces[block.kind]
     if (name === undefined) return
     const index = block.kind === 'reasoning' ? { summary_index: 0 } : block.kind === 'tool-call' ? {} : { content_index: 0 }
-    const odds = block.kind === 'text' ? { logprobs: [] } : {}
+    const odds = block.kind === 'text' ? { logprobs: what === 'done' ? logprobs : none } : {}
     this.#send(`${name}.${what}`, this.#place({ ...index, ...fields, ...odds }))
   }
 
@@ -116,6 +129,15 @@ class ResponseEncoder implements StreamEncoder {
       this.#place({ content_index: 0, annotation_index: item.annotations.length, annotation }),
     )
     item.annotations.push(annotation)
+  }
+
+  /** They come behind the piece of text that they are about, so that they are told with an empty one. */
+  #logprobs({ tokens }: Of<'logprobs'>): void {
+    const item = this.#item
+    if (item?.block.kind !== 'text') return
+    const logprobs = writeLogprobs(tokens)
+    for (const one of logprobs) item.logprobs.push(one)
+    this.#send('response.output_text.delta', this.#place({ content_index: 0, delta: '', logprobs }))
   }
 
   #close(event: Of<'block-end'>): void {
