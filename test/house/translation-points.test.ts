@@ -41,6 +41,9 @@ const held: Readonly<Record<string, readonly (readonly [file: string | undefined
   'usage with cache and reasoning': [[cases, 'tokens of caches and thoughts']],
   'streams in pieces of any size': [[cuts, 'a stream in pieces of any size says the same']],
   'an error before a stream, and its words': [[whole, 'status and message']],
+  '400 bodies of the provider with its field names': [
+    ['integration/gateway/translated-words.test.ts', 'a field that a provider refuses is named as the client knows it'],
+  ],
   'an error within a stream': [['conformance/named-bugs-of-answers.test.ts', 'an error in a stream keeps its words']],
   'a stream that is cut, a client that leaves': [
     [whole, 'a stream that is cut, and a client that leaves'],

@@ -3,6 +3,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { clientCodecOf, providerCodecOf } from '../dialects/codecs.ts'
 import type { DialectId } from '../dialects/dialect.ts'
+import { inClientWords } from '../dialects/neutral/field-names.ts'
 import { countClients, readCount } from '../dialects/token-counts.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { decompress } from '../wire/encoding.ts'
@@ -62,7 +63,7 @@ export class CountAnswer implements EgressHandler {
     const { from, to, requestId } = this.#options
     const [provider, client] = [providerCodecOf(from), clientCodecOf(to)]
     if (provider === null || client === null) return this.#answer(this.#status, {})
-    const error = provider.error.decode(this.#status, body)
+    const error = inClientWords(provider.error.decode(this.#status, body), provider.error.fields, client.names)
     this.#answer(error.status, client.error.encode(error, requestId))
   }
 

@@ -5,6 +5,7 @@ import type { DialectId } from '../dialects/dialect.ts'
 import { foldEvents } from '../dialects/neutral/answer.ts'
 import type { NeutralError } from '../dialects/neutral/error.ts'
 import type { NeutralEvent } from '../dialects/neutral/events.ts'
+import { inClientWords } from '../dialects/neutral/field-names.ts'
 import { mergeUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
 import { namesContextWindow } from '../dialects/provider-error.ts'
 import type { WayBack } from '../dialects/way-back.ts'
@@ -156,14 +157,27 @@ export class TranslatedAnswer implements EgressHandler {
 
   #take(event: NeutralEvent, written: Frame[]): void {
     if (this.#isWhole) return
+    if (event.type === 'error') return this.#takeError(event, written)
     if (event.type === 'usage') this.#usage = mergeUsage(this.#usage, event.usage)
-    if (event.type === 'end' || event.type === 'error') this.#isWhole = true
+    if (event.type === 'end') this.#isWhole = true
     if (!this.#hasBegun) {
-      if (event.type === 'error') return this.#fail(event.error)
       if (event.type !== 'start' && event.type !== 'usage' && event.type !== 'ping') this.#begin()
     }
     if (this.#encoder !== null) written.push(...this.#encoder.event(event))
     else this.#events.push(event)
+  }
+
+  #takeError(event: NeutralEvent & { readonly type: 'error' }, written: Frame[]): void {
+    this.#isWhole = true
+    if (!this.#hasBegun) return this.#fail(event.error)
+    if (this.#encoder === null) this.#events.push(event)
+    else written.push(...this.#encoder.event({ type: 'error', error: this.#inClientWords(event.error) }))
+  }
+
+  /** Returns an error that names the field as the client knows it. */
+  #inClientWords(error: NeutralError): NeutralError {
+    const { client, provider } = this.#options
+    return inClientWords(error, provider.error.fields, client.names)
   }
 
   /** The events of a stream that the caller wants whole. */
@@ -257,7 +271,7 @@ export class TranslatedAnswer implements EgressHandler {
     }
     this.#mode = 'over'
     this.#isWhole = false
-    this.#answer(client.error.encode({ ...error, status }, context.requestId))
+    this.#answer(client.error.encode({ ...this.#inClientWords(error), status }, context.requestId))
   }
 
   #answer(body: object): void {

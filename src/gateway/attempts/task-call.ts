@@ -147,7 +147,9 @@ function failure(
   { status, json, bytes }: WholeAnswer,
   { asked, serving, requestId }: Pick<Translated, 'asked' | 'serving'> & { readonly requestId: string },
 ) {
-  const error = providerErrorOf(serving)(status, json ?? bytes.toString('utf8'))
+  const read = providerErrorOf(serving)(status, json ?? bytes.toString('utf8'))
+  // Where the provider has words of its own for fields, the one that it names says nothing to the client.
+  const error = serving.dialect === asked.dialect ? read : { ...read, param: null }
   return { status: error.status, body: clientErrorOf(asked.dialect).encode(error, requestId), retryAfter: error.retryAfter }
 }
 

@@ -3,6 +3,7 @@ import type { DialectId } from './dialect.ts'
 import type { NeutralAnswer } from './neutral/answer.ts'
 import type { NeutralError } from './neutral/error.ts'
 import type { NeutralEvent } from './neutral/events.ts'
+import type { NamedFields } from './neutral/field-names.ts'
 import type { Loss } from './neutral/loss.ts'
 import type { FieldNames, NeutralRequest } from './neutral/request.ts'
 import type { Steps } from './steps.ts'
@@ -115,6 +116,8 @@ export interface ProviderCodec {
   readonly error: {
     /** `body`: the JSON of an error, or its text when it is none. */
     decode(status: number, body: unknown): NeutralError
+    /** The fields that its errors name; absent: they name none. */
+    readonly fields?: NamedFields
   }
 }
 

@@ -16,7 +16,7 @@ export function readError(status: number, body: unknown): NeutralError {
     message: messageIn(inner) ?? messageIn(json) ?? 'The provider gave no reason.',
     type: textOf(inner['type']) ?? textOf(inner['status']) ?? textOf(inner['__type']),
     code: textOf(inner['code']),
-    param: textOf(inner['param']),
+    param: textOf(inner['param']) ?? placeIn(json),
   }
 }
 
@@ -39,6 +39,14 @@ function messageIn(from: Fields): string | null {
   if (typeof said === 'string') return said
   const [first]: readonly unknown[] = Array.isArray(detail) ? detail : Array.isArray(errors) ? errors : [detail]
   return isFields(first) ? (textOf(first['msg']) ?? textOf(first['message'])) : textOf(first)
+}
+
+/** Returns the place that the first of several faults has: `{ "loc": ["body", "temperature"] }`. */
+function placeIn({ detail }: Fields): string | null {
+  const [first]: readonly unknown[] = Array.isArray(detail) ? detail : []
+  const steps: unknown = isFields(first) ? first['loc'] : null
+  if (!Array.isArray(steps)) return null
+  return steps.filter((step) => (typeof step === 'string' || typeof step === 'number') && step !== 'body').join('.') || null
 }
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null)

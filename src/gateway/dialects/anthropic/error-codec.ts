@@ -1,3 +1,4 @@
+import { readError } from '../error-reading.ts'
 import type { NeutralError } from '../neutral/error.ts'
 
 const types: Readonly<Record<number, string>> = {
@@ -12,6 +13,16 @@ const types: Readonly<Record<number, string>> = {
   503: 'overloaded_error',
   504: 'timeout_error',
   529: 'overloaded_error',
+}
+
+/** A message begins with the place that it is about: `max_tokens: …`, or with its name in the first sentence. */
+const place = /^(?:([a-z_]+(?:\.\w+)*): |`([a-z_]+(?:\.\w+)*)` )/
+
+/** Reads an error, whose field stands in its message alone. */
+export function decodeError(status: number, body: unknown): NeutralError {
+  const error = readError(status, body)
+  const [, before, named] = place.exec(error.message) ?? []
+  return { ...error, param: error.param ?? before ?? named ?? null }
 }
 
 /** Writes a provider's error. */

@@ -1,3 +1,4 @@
+import { fieldsByName } from '../neutral/field-names.ts'
 import type { FieldNames } from '../neutral/request.ts'
 
 export const names: FieldNames = {
@@ -16,3 +17,5 @@ export const names: FieldNames = {
   tier: 'service_tier',
   cache: 'cache_control',
 }
+
+export const errorFields = fieldsByName(names, { output_format: 'format', 'output_config.effort': 'reasoning' })

@@ -1,5 +1,5 @@
 import type { ProviderCodec } from '../codec.ts'
-import { decodeError } from './error-codec.ts'
+import { decodeError, errorFields } from './error-codec.ts'
 import { encodeRequest } from './request-encode.ts'
 import { decodeAnswer, streamDecoder } from './stream-decode.ts'
 
@@ -10,5 +10,5 @@ export const converseCodec: ProviderCodec = {
   request: { encode: encodeRequest },
   answer: { decode: decodeAnswer },
   stream: { decoder: streamDecoder },
-  error: { decode: decodeError },
+  error: { decode: decodeError, fields: errorFields },
 }

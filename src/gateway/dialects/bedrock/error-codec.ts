@@ -1,5 +1,6 @@
 import { readError } from '../error-reading.ts'
 import type { NeutralError } from '../neutral/error.ts'
+import { fieldsByName } from '../neutral/field-names.ts'
 
 /** The exceptions of Bedrock, and the statuses that they stand for. */
 const statuses: Readonly<Record<string, number>> = {
@@ -18,11 +19,23 @@ const statuses: Readonly<Record<string, number>> = {
   serviceunavailableexception: 503,
 }
 
-/** Reads an error. 424 tells that the model failed, which is a fault of the provider. */
+export const errorFields = fieldsByName({
+  maxTokens: 'inferenceConfig.maxTokens',
+  temperature: 'inferenceConfig.temperature',
+  topP: 'inferenceConfig.topP',
+  stop: 'inferenceConfig.stopSequences',
+  toolChoice: 'toolConfig.toolChoice',
+  tools: 'toolConfig',
+  metadata: 'requestMetadata',
+  tier: 'serviceTier',
+})
+
+/** Reads an error, whose field stands in its message alone. 424 tells that the model failed, which is a fault of the provider. */
 export function decodeError(status: number, body: unknown): NeutralError {
   const error = readError(status, body)
   const type = error.type?.split('#').at(-1)?.split(':')[0] ?? null
-  return { ...error, type, status: status === 424 ? 502 : error.status }
+  const param = /\bat '([\w.]{1,200})' failed/.exec(error.message)?.[1] ?? null
+  return { ...error, type, param, status: status === 424 ? 502 : error.status }
 }
 
 /** Reads an exception within a stream, whose name is beside its message. */

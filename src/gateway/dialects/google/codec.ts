@@ -1,7 +1,7 @@
 import type { Codec } from '../codec.ts'
 import { encodeAnswer } from './answer-encode.ts'
 import { decodeError, encodeError } from './error-codec.ts'
-import { names } from './names.ts'
+import { errorFields, names } from './names.ts'
 import { decodeRequest } from './request-decode.ts'
 import { encodeRequest } from './request-encode.ts'
 import { decodeAnswer, streamDecoder } from './stream-decode.ts'
@@ -15,5 +15,5 @@ export const googleCodec: Codec = {
   request: { decode: decodeRequest, encode: encodeRequest },
   answer: { decode: decodeAnswer, encode: encodeAnswer },
   stream: { decoder: streamDecoder, encoder: streamEncoder },
-  error: { decode: decodeError, encode: encodeError },
+  error: { decode: decodeError, encode: encodeError, fields: errorFields },
 }

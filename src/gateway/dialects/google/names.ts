@@ -1,3 +1,4 @@
+import { fieldsByName } from '../neutral/field-names.ts'
 import type { FieldNames } from '../neutral/request.ts'
 
 export const names: FieldNames = {
@@ -22,3 +23,8 @@ export const names: FieldNames = {
   store: 'store',
   tier: 'serviceTier',
 }
+
+export const errorFields = fieldsByName(names, {
+  'generationConfig.responseJsonSchema': 'format',
+  'generationConfig.responseMimeType': 'format',
+})

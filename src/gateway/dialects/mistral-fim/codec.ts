@@ -4,6 +4,7 @@ import { compact } from '../compact.ts'
 import { readError } from '../error-reading.ts'
 import { spendBag } from '../leftovers.ts'
 import type { NeutralRequest } from '../neutral/request.ts'
+import { errorFields } from '../openai-chat/names.ts'
 import { encodeRequest } from '../openai-chat/request-encode.ts'
 import { decodeAnswer, streamDecoder } from '../openai-chat/stream-decode.ts'
 
@@ -34,5 +35,5 @@ export const fimCodec: ProviderCodec = {
   },
   answer: { decode: decodeAnswer },
   stream: { decoder: streamDecoder },
-  error: { decode: readError },
+  error: { decode: readError, fields: errorFields },
 }

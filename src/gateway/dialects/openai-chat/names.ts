@@ -1,3 +1,4 @@
+import { fieldsByName } from '../neutral/field-names.ts'
 import type { FieldNames, RequestField } from '../neutral/request.ts'
 
 export const names: FieldNames = {
@@ -27,14 +28,7 @@ export const names: FieldNames = {
   cache: 'cache_control',
 }
 
-const isField = (key: string): key is RequestField => Object.hasOwn(names, key)
-
-const fields: ReadonlyMap<string, RequestField> = new Map([
-  ...Object.keys(names)
-    .filter((key) => isField(key))
-    .map((field) => [names[field] ?? field, field] as const),
-  ['max_completion_tokens', 'maxTokens'],
-])
+export const errorFields = fieldsByName(names, { max_completion_tokens: 'maxTokens', safety_identifier: 'user', random_seed: 'seed' })
 
 /** Returns the field of a request that a parameter of a chat says; null: none of them. */
-export const fieldNamed = (parameter: string): RequestField | null => fields.get(parameter) ?? null
+export const fieldNamed = (parameter: string): RequestField | null => errorFields.get(parameter) ?? null

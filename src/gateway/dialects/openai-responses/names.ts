@@ -1,3 +1,4 @@
+import { fieldsByName } from '../neutral/field-names.ts'
 import type { FieldNames } from '../neutral/request.ts'
 
 export const names: FieldNames = {
@@ -18,3 +19,5 @@ export const names: FieldNames = {
   tier: 'service_tier',
   cache: 'prompt_cache_options',
 }
+
+export const errorFields = fieldsByName(names, { user: 'user' })
