@@ -32,7 +32,7 @@ for (const [client, { samples, dialect }] of clients)
 /** The fields that Gatehouse answers itself, whoever is asked, or that say what is usual anyhow. */
 const ours: Readonly<Partial<Record<ClientId, ReadonlySet<string>>>> = {
   'openai-chat': new Set(['metadata', 'store', 'stream_options']),
-  'openai-responses': new Set(['metadata', 'store', 'stream_options', 'truncation']),
+  'openai-responses': new Set(['metadata', 'store', 'truncation']),
   google: new Set(['store', 'labels']),
 }
 

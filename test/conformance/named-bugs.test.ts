@@ -121,6 +121,30 @@ const requests: readonly Row[] = [
   ],
 ]
 
+const nine = /^[A-Za-z0-9]{9}$/
+
+const mistral: readonly Row[] = ['toolu_01', 'c1', 'abcdefghi'].map((id) => [
+  `23: vercel#11863, ids of calls have nine letters and digits for models of Mistral on Bedrock: ${id}`,
+  'openai-chat',
+  'bedrock',
+  {
+    model: 'eu.mistral.pixtral-large-2502-v1:0',
+    tools: [f],
+    messages: [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: null, tool_calls: [{ ...call, id }] },
+      { role: 'tool', tool_call_id: id, content: 'x' },
+    ],
+  },
+  (t, body) => {
+    const ids = [...JSON.stringify(body).matchAll(/"toolUseId":"([^"]*)"/g)].map(([, found]) => found ?? '')
+    t.is(ids.length, 2)
+    t.is(ids[0], ids[1])
+    t.regex(ids[0] ?? '', nine)
+    t.is(ids[0] === id, nine.test(id))
+  },
+])
+
 const signed = { type: 'thinking', thinking: 'hm', signature: 'sig' }
 const marked = { cache_control: { type: 'ephemeral' } }
 
@@ -245,7 +269,7 @@ const more: readonly Row[] = [
   ],
 ]
 
-for (const [name, from, to, fields, check] of [...requests, ...more])
+for (const [name, from, to, fields, check] of [...requests, ...mistral, ...more])
   test(name, (t) => check(t, translator(from, to, from === 'anthropic' ? messages : chat)(fields).body))
 
 const delta = (usage: object) => ({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage })

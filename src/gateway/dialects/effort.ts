@@ -1,4 +1,6 @@
-import type { Effort, Reasoning } from './neutral/request.ts'
+import type { DialectId } from './dialect.ts'
+import type { Loss } from './neutral/loss.ts'
+import type { Effort, NeutralRequest, Reasoning } from './neutral/request.ts'
 
 const efforts: ReadonlySet<string> = new Set<Effort>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
 
@@ -30,4 +32,20 @@ export function effortOf({ effort, budget, enabled }: Reasoning, maxTokens: numb
   if (share < 0.2) return 'low'
   if (share < 0.5) return 'medium'
   return share < 0.8 ? 'high' : 'xhigh'
+}
+
+/** The fields by which callers say whether they want to read what a model thinks, beside how much it does. */
+const wishes: Readonly<Partial<Record<DialectId, string>>> = {
+  'openai-chat': 'thinking.display',
+  'openai-responses': 'reasoning.summary',
+  anthropic: 'thinking.display',
+}
+
+/** Notes the wish to read thoughts, or not to, for a provider that tells them or keeps them as it does. Anthropic's clients say it by thinking at all. */
+export function dropWish({ dialect, reasoning }: NeutralRequest, loss: Loss): void {
+  const place = wishes[dialect]
+  if (place === undefined || reasoning === null || reasoning.show === null || reasoning.enabled === false || reasoning.effort === 'none')
+    return
+  if (reasoning.show && dialect === 'anthropic') return
+  loss.dropAt(place, 'cannot be wished for there')
 }

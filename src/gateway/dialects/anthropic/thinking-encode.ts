@@ -1,6 +1,6 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import type { EncodeContext } from '../codec.ts'
-import { budgetOf, effortOf } from '../effort.ts'
+import { budgetOf, dropWish, effortOf } from '../effort.ts'
 import type { Effort, NeutralRequest, Reasoning } from '../neutral/request.ts'
 import type { ModelFacts } from './model-facts.ts'
 
@@ -35,6 +35,7 @@ export function writeThinking({ request, facts, maxTokens }: Asking, { loss }: E
   }
   if (toolChoice?.mode === 'required') loss.refuse('toolChoice', 'forces a tool, which this provider refuses while it thinks')
   if (facts.adaptive) return { fields: { thinking: adaptive(reasoning.show) }, effort: effortWord(effort, facts) }
+  if (reasoning.show === false) dropWish(request, loss)
   const budget = Math.min(askedBudget(reasoning, effort, maxTokens), maxTokens - 1)
   const hinders = lacksThinking(request.turns)
     ? 'cannot go on, since the reasoning of the last turn did not come back'

@@ -4,11 +4,13 @@ import { compact } from '../compact.ts'
 import { spendPartBag } from '../leftovers.ts'
 import type { CacheMark, FilePart, MediaSource, Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
 import type { NeutralRequest, Turn } from '../neutral/request.ts'
-import { argumentsObject, legalId } from '../tool-calls.ts'
+import { argumentsObject, legalId, nineCharacterId } from '../tool-calls.ts'
 import { callArguments } from '../tools.ts'
+import type { Family } from './model-facts.ts'
 
 /** How a conversation is written. */
 export interface WriteContext extends EncodeContext {
+  readonly family: Family
   readonly nameOf: (name: string) => string
   /** Returns the mark behind what is to be kept; null: none, or the model knows no more of them. */
   readonly mark: (cache: CacheMark | null) => Fields | null
@@ -82,8 +84,12 @@ function trimLast(messages: readonly Message[]): void {
 /** An assistant's calls stand behind what it says. */
 function writeTurn({ role, parts }: Turn, context: WriteContext): Fields[] {
   const ordered = role === 'assistant' ? [...parts.filter((part) => !isCall(part)), ...parts.filter((part) => isCall(part))] : parts
-  return ordered.flatMap((part) => marked(writePart(part, context), context.mark(part.cache)))
+  return ordered.flatMap((part) => marked(writePart(part, context), context.mark(markOf(part))))
 }
+
+/** Marks cannot stand within a result: the last one of those there stands behind it. */
+const markOf = (part: Part): CacheMark | null =>
+  part.cache ?? (part.kind === 'tool-result' ? (part.parts.findLast(({ cache }) => cache !== null)?.cache ?? null) : null)
 
 const isCall = (part: Part): part is ToolCallPart => part.kind === 'tool-call'
 
@@ -118,18 +124,19 @@ function writeMediaPart(part: Media, context: WriteContext): Fields {
   return { [part.kind]: writeMedia(part.source, part, context) }
 }
 
-const callId = (id: string): string => legalId(id, /^[A-Za-z0-9_-]{1,64}$/, 24)
+const callId = (id: string, { family }: WriteContext): string =>
+  family === 'mistral' ? nineCharacterId(id) : legalId(id, /^[A-Za-z0-9_-]{1,64}$/, 24)
 
-const writeCall = (part: ToolCallPart, { loss, nameOf }: WriteContext): Fields => ({
-  toolUseId: callId(part.id),
-  name: nameOf(part.name),
-  input: argumentsObject(callArguments(part), part.at, loss),
+const writeCall = (part: ToolCallPart, context: WriteContext): Fields => ({
+  toolUseId: callId(part.id, context),
+  name: context.nameOf(part.name),
+  input: argumentsObject(callArguments(part), part.at, context.loss),
 })
 
 function writeResult({ callId: id, parts, isError }: ToolResultPart, context: WriteContext): Fields {
   const content = parts.flatMap((part) => writePart(part, context))
   return compact({
-    toolUseId: callId(id),
+    toolUseId: callId(id, context),
     content: content.length === 0 ? [{ text: '(no output)' }] : content,
     status: isError ? 'error' : null,
   })

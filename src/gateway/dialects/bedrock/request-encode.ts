@@ -3,7 +3,7 @@ import { modelFacts } from '../anthropic/model-facts.ts'
 import { isThinking, writeThinking } from '../anthropic/thinking-encode.ts'
 import { type EncodeContext, type Encoded, type Memory, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
-import { effortOf } from '../effort.ts'
+import { dropWish, effortOf } from '../effort.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { CacheMark } from '../neutral/parts.ts'
@@ -26,7 +26,7 @@ export function encodeRequest(request: NeutralRequest, context: EncodeContext): 
   const more = writeReasoning(request, family, context)
   const format = writeFormat(request, { family, model, thinks: more.thinks, loss })
   const mark = marker(family, loss)
-  const written = { ...context, nameOf: tools.nameOf, mark, documents: new Set<string>() }
+  const written = { ...context, family, nameOf: tools.nameOf, mark, documents: new Set<string>() }
   const inference = compact(writeInference(request, { family, thinks: more.thinks }, context))
   const extra = { ...more.fields, ...writeTopK(request, { family, thinks: more.thinks }, context) }
   const body = compact({
@@ -114,6 +114,7 @@ function writeReasoning(request: NeutralRequest, family: Family, context: Encode
     const effort = thinking.effort === null ? {} : { output_config: { effort: thinking.effort } }
     return { fields: { ...thinking.fields, ...effort }, thinks: isThinking(thinking) }
   }
+  dropWish(request, context.loss)
   const effort = effortOf(reasoning, maxTokens)
   return effort === null ? noThought : { fields: writeEffort(effort, family, context.loss), thinks: false }
 }

@@ -3,7 +3,7 @@ import type { EncodeContext } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { spendPartBag } from '../leftovers.ts'
 import { urlOfMedia } from '../media.ts'
-import type { FilePart, ImagePart, Part, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
+import { type FilePart, type ImagePart, isMarked, type Part, type ToolCallPart, type ToolResultPart } from '../neutral/parts.ts'
 import type { NeutralRequest, Turn } from '../neutral/request.ts'
 import { callArguments } from '../tools.ts'
 
@@ -84,6 +84,7 @@ function addAssistant(messages: Fields[], { parts }: Turn, context: WriteContext
   const { loss, nameOf } = context
   const texts: string[] = []
   for (const part of parts) {
+    if (part.cache !== null) loss.dropAt('cache_control')
     if (isCall(part)) continue
     if (part.kind === 'text' || part.kind === 'refusal') texts.push(part.text)
     else if (part.kind === 'reasoning' || part.kind === 'opaque') loss.dropAt(part.at)
@@ -107,6 +108,7 @@ function addAssistant(messages: Fields[], { parts }: Turn, context: WriteContext
 
 function writeResult(part: Part, { loss }: WriteContext): Fields {
   if (part.kind !== 'tool-result') return loss.refuseAt(part.at, 'stands among the results of tools')
+  if (isMarked(part)) loss.dropAt('cache_control')
   return { role: 'tool', tool_call_id: part.callId, content: resultText(part, loss) }
 }
 

@@ -1,7 +1,7 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
-import { effortOf, effortTokens } from '../effort.ts'
+import { dropWish, effortOf, effortTokens } from '../effort.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { FunctionTool, NeutralRequest, RequestField, ToolChoice } from '../neutral/request.ts'
@@ -114,8 +114,10 @@ function writeFormat({ format, tools }: NeutralRequest, hasDocuments: boolean, l
 /** Models that do not think; those of a later day do. */
 const plain = /command-(?:r|light|nightly|a-03|a-vision|a-translate)|c4ai|aya/
 
-function writeThinking({ reasoning, maxTokens }: NeutralRequest, { loss, model }: EncodeContext): Fields | null {
+function writeThinking(request: NeutralRequest, { loss, model }: EncodeContext): Fields | null {
+  const { reasoning, maxTokens } = request
   if (reasoning === null) return null
+  dropWish(request, loss)
   const effort = effortOf(reasoning, maxTokens)
   if (plain.test(model)) {
     if (effort !== 'none') loss.drop('reasoning', 'is not known to this model')

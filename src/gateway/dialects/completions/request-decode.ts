@@ -1,7 +1,7 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { unread } from '../leftovers.ts'
 import { emptyRequest, type NeutralRequest } from '../neutral/request.ts'
-import { readSampling, readStop, readStreaming } from '../openai-chat/request-decode.ts'
+import { readSampling, readStop, readStreaming, withObfuscation } from '../openai-chat/request-decode.ts'
 import { flagIn, numberIn, textIn, unreadable } from '../reading.ts'
 
 const known: ReadonlySet<string> = new Set([
@@ -40,6 +40,7 @@ export function decodeRequest(body: Fields): NeutralRequest {
     user: textIn(body, 'user'),
     ...readStreaming(body),
     bag: { completions: unread(withoutUsual(body), known) },
+    unplaced: withObfuscation([], body),
     echo: flagIn(body, 'echo') === true ? { prompt } : {},
   }
 }

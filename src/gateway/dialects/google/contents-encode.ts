@@ -2,7 +2,8 @@ import { jsonOrUndefined } from '../../../lib/json/json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { EncodeContext } from '../codec.ts'
 import { compact } from '../compact.ts'
-import type { Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
+import type { DialectId } from '../dialect.ts'
+import { isMarked, type Part, type ReasoningPart, type ToolCallPart, type ToolResultPart } from '../neutral/parts.ts'
 import type { NeutralRequest, Turn } from '../neutral/request.ts'
 import { withSignedCalls } from '../neutral/signed-calls.ts'
 import { namesOfCalls } from '../neutral/turns.ts'
@@ -13,6 +14,8 @@ import { modelFacts } from './model-facts.ts'
 
 /** How a conversation is written. */
 export interface WriteContext extends EncodeContext {
+  /** The caller's dialect. */
+  readonly dialect: DialectId
   readonly nameOf: (name: string) => string
 }
 
@@ -148,7 +151,7 @@ function writeResult(result: ToolResultPart, { names, beside }: ResultPlaces, co
   const { callId, at, parts, isError } = result
   const name = names.get(callId) ?? result.name
   if (name === null) return context.loss.refuseAt(at, `answers the call ${callId.slice(0, 80)}, which no turn before it makes`)
-  if (result.cache !== null) context.loss.dropAt('cache_control')
+  if (isMarked(result)) context.loss.dropAt('cache_control')
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []))
   const media = parts.filter((part) => part.kind !== 'text').flatMap((part) => writePart(part, context))
   const within = modelFacts(context.model).mediaInResults

@@ -1,4 +1,5 @@
 import type { Fields } from '../../../lib/json/fields.ts'
+import { compact } from '../compact.ts'
 import { base64Media } from '../media.ts'
 import type { MediaSource, Part } from '../neutral/parts.ts'
 import { fieldsIn, neededText, textIn } from '../reading.ts'
@@ -46,7 +47,8 @@ const details: Readonly<Record<string, string>> = {
 function readMedia(mediaType: string, source: MediaSource, { part, at, name }: Found): Part {
   const { videoMetadata, mediaResolution } = part
   const level = mediaResolution === null || typeof mediaResolution !== 'object' ? mediaResolution : Object.values(mediaResolution)[0]
-  const base = { at, cache: null, bag: videoMetadata === undefined ? null : { google: { videoMetadata } } }
+  const own = compact({ videoMetadata, ...(!mediaType.startsWith('image/') && { mediaResolution }) })
+  const base = { at, cache: null, bag: Object.keys(own).length === 0 ? null : { google: own } }
   if (mediaType.startsWith('image/')) return { kind: 'image', source, detail: details[String(level)] ?? null, ...base }
   if (mediaType.startsWith('audio/')) return { kind: 'audio', source, ...base }
   if (mediaType.startsWith('video/')) return { kind: 'video', source, ...base }

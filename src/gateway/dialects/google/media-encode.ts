@@ -1,5 +1,6 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import type { EncodeContext } from '../codec.ts'
+import type { DialectId } from '../dialect.ts'
 import { spendPartBag } from '../leftovers.ts'
 import type { MediaSource, Part } from '../neutral/parts.ts'
 import { modelFacts } from './model-facts.ts'
@@ -35,9 +36,22 @@ function typeOfUrl(url: string, kind: string): string {
 
 const watched = /^https:\/\/(?:www\.)?(?:youtube\.com|youtu\.be)\//
 
+/** The fields in which callers name a file. */
+const fileNames: Readonly<Partial<Record<DialectId, string>>> = {
+  'openai-chat': 'file.filename',
+  'openai-responses': 'filename',
+  anthropic: 'title',
+}
+
+interface MediaContext extends EncodeContext {
+  /** The caller's dialect. */
+  readonly dialect: DialectId
+}
+
 /** Writes an image, a file, a sound or a film: its bytes, or its address where the model opens it. */
-export function writeMedia(source: MediaSource, part: Part, context: EncodeContext): Fields {
-  const { loss } = context
+export function writeMedia(source: MediaSource, part: Part, context: MediaContext): Fields {
+  const { loss, dialect } = context
+  if (part.kind === 'file' && part.name !== null) loss.dropAt(`${part.at}.${fileNames[dialect] ?? 'name'}`)
   const own = spendPartBag(part, 'google', loss)
   if (source.kind === 'base64') return { inlineData: { mimeType: source.mediaType, data: source.data }, ...own }
   if (source.kind === 'text') return { text: source.text }

@@ -29,7 +29,7 @@ export function encodeRequest(given: NeutralRequest, context: EncodeContext): En
     mediaResolution: writeResolution(request, context),
   })
   const body = compact({
-    contents: writeContents(request, { ...context, nameOf: tools.nameOf }),
+    contents: writeContents(request, { ...context, dialect: request.dialect, nameOf: tools.nameOf }),
     systemInstruction: writeSystem(request, context),
     ...writeTools(request, { tools, facts, answer: answer?.tool ?? null, searches, loss }),
     generationConfig: Object.keys(config).length === 0 ? null : config,

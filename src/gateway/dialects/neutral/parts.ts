@@ -122,3 +122,7 @@ export const textPart = (text: string, at: string, cache: CacheMark | null = nul
   cache,
   bag: null,
 })
+
+/** Returns true if a part, or one within it, is marked to be kept by the provider. */
+export const isMarked = (part: Part): boolean =>
+  part.cache !== null || (part.kind === 'tool-result' && part.parts.some(({ cache }) => cache !== null))

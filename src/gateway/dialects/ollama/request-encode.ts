@@ -1,7 +1,7 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
-import { effortOf } from '../effort.ts'
+import { dropWish, effortOf } from '../effort.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { Effort, FunctionTool, NeutralRequest, RequestField } from '../neutral/request.ts'
@@ -88,8 +88,10 @@ const grades: Readonly<Record<Effort, 'low' | 'medium' | 'high'>> = {
   max: 'high',
 }
 
-function writeThinking({ reasoning, maxTokens }: NeutralRequest, { loss, model }: EncodeContext): boolean | string | null {
+function writeThinking(request: NeutralRequest, { loss, model }: EncodeContext): boolean | string | null {
+  const { reasoning, maxTokens } = request
   if (reasoning === null) return null
+  dropWish(request, loss)
   const effort = effortOf(reasoning, maxTokens)
   if (!graded.test(model)) return effort !== 'none'
   if (effort === 'none') loss.drop('reasoning', 'cannot be switched off for this model')

@@ -34,5 +34,7 @@ export const fieldsRead = {
     'function',
   ),
   functions: reads(declared),
+  thinking: reads('type budget_tokens display'),
+  stream_options: reads('include_usage include_obfuscation'),
   response_format: reads('type json_schema', { json_schema: reads('name description schema strict') }),
 }

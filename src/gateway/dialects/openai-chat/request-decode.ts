@@ -84,7 +84,7 @@ export function decodeRequest(body: Fields): NeutralRequest {
     cache: cacheMarkIn(body),
     stream,
     streamUsage,
-    unplaced: unplacedIn(body, fieldsRead),
+    unplaced: withObfuscation(unplacedIn(body, fieldsRead), body),
     bag: { 'openai-chat': unread(body, known) },
     echo: isOld ? { functions: true } : {},
   }
@@ -94,6 +94,13 @@ export const readStreaming = (body: Fields) => ({
   stream: flagIn(body, 'stream') ?? false,
   streamUsage: fieldsIn(body, 'stream_options')?.['include_usage'] === true,
 })
+
+/** Adds to the places that nothing holds the wish for letters which hide how long the pieces of a stream are: no stream has them here. */
+export function withObfuscation(places: readonly string[], body: Fields): readonly string[] {
+  if (!Object.hasOwn(body, 'stream_options')) return places
+  const isWanted = fieldsIn(body, 'stream_options')?.['include_obfuscation'] === true
+  return isWanted ? [...places, 'stream_options.include_obfuscation'] : places
+}
 
 export const readSampling = (body: Fields) => ({
   temperature: numberIn(body, 'temperature'),
@@ -137,6 +144,12 @@ function readReasoning(body: Fields): Reasoning | null {
     effort,
     budget: thinking === null ? null : numberIn(thinking, 'budget_tokens', 'thinking.'),
     enabled: type === undefined ? null : type !== 'disabled',
-    show: null,
+    show: thinking === null ? null : readDisplay(textIn(thinking, 'display', 'thinking.')),
   }
+}
+
+function readDisplay(display: string | null): boolean | null {
+  if (display === null) return null
+  if (display !== 'summarized' && display !== 'omitted') throw unreadable('thinking.display', 'summarized or omitted')
+  return display === 'summarized'
 }

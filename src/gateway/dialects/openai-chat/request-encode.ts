@@ -2,6 +2,7 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { spendBag } from '../leftovers.ts'
+import { isMarked } from '../neutral/parts.ts'
 import type { FunctionTool, NeutralRequest, OutputFormat, RequestField } from '../neutral/request.ts'
 import { type FunctionTools, functionTools } from '../tools.ts'
 import { writeMessages } from './messages-encode.ts'
@@ -133,6 +134,6 @@ function writeChoice(mode: string, names: readonly string[] | null): unknown {
 /** Returns true if anything of a request is marked to be kept by the provider. */
 export const marksCache = ({ cache, system, turns, tools }: NeutralRequest): boolean =>
   cache !== null ||
-  system.some((part) => part.cache !== null) ||
-  turns.some(({ parts }) => parts.some((part) => part.cache !== null)) ||
+  system.some(isMarked) ||
+  turns.some(({ parts }) => parts.some(isMarked)) ||
   tools.some((tool) => tool.kind === 'function' && tool.cache !== null)

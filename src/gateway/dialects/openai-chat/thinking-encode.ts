@@ -1,6 +1,6 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { EncodeContext } from '../codec.ts'
-import { effortOf, effortTokens } from '../effort.ts'
+import { dropWish, effortOf, effortTokens } from '../effort.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { Effort, NeutralRequest, Reasoning } from '../neutral/request.ts'
 import type { ThinkingControl } from '../traits.ts'
@@ -14,15 +14,20 @@ export function writeThinking(request: NeutralRequest, facts: ModelFacts, contex
   if (reasoning === null) return nothing
   const { model, loss, traits } = context
   const effort = effortOf(reasoning, maxTokens)
+  const control = traits.thinking.find(({ models }) => models === undefined || models.test(model))
+  if (hidingPlace(control, request) === undefined) dropWish(request, loss)
   if (!facts.reasons) {
     if (effort !== null && effort !== 'none') loss.drop('reasoning', 'is not known to this model')
     return nothing
   }
-  const control = traits.thinking.find(({ models }) => models === undefined || models.test(model))
   if (control === undefined) return writeEffort(effort, facts, context)
   const asked = { effort, reasoning, request }
   return effort === 'none' ? writeOff(control, context) : writeOn(control, asked, context)
 }
+
+/** Returns the place of the field that hides the reasoning. It keeps back the signatures too, without which calls of tools cannot go on. */
+const hidingPlace = (control: ThinkingControl | undefined, { reasoning, tools }: NeutralRequest): ThinkingControl['hideAt'] =>
+  reasoning?.show === false && tools.length === 0 ? control?.hideAt : undefined
 
 /** As OpenAI's own models are told it. */
 function writeEffort(effort: Effort | null, { knowsNone }: ModelFacts, { loss }: EncodeContext): Fields {
@@ -49,8 +54,7 @@ interface Asked {
 
 function writeOn(control: ThinkingControl, asked: Asked, { loss }: EncodeContext): Fields {
   const { effort, reasoning, request } = asked
-  // What hides the reasoning keeps back the signatures too, without which calls of tools cannot go on.
-  const hideAt = reasoning.show === false && request.tools.length === 0 ? control.hideAt : undefined
+  const hideAt = hidingPlace(control, request)
   const hidden = (fields: Fields): Fields => (hideAt === undefined ? fields : placed(fields, hideAt, true))
   if (effort === null && reasoning.budget === null && reasoning.enabled !== true) return hidden(nothing)
   if (control.on === undefined && control.efforts === undefined && control.budget === undefined) {

@@ -5,7 +5,7 @@ const marks = 'cache_control prompt_cache_breakpoint'
 const text = reads(`type text ${marks}`)
 const content = byType({
   input_text: text,
-  output_text: text,
+  output_text: reads(`type text logprobs ${marks}`),
   text,
   summary_text: text,
   refusal: reads('type refusal'),
@@ -34,5 +34,6 @@ export const fieldsRead = {
     namespace: reads('type name description tools'),
   }),
   text: reads('format verbosity', { format: reads('type name description schema strict') }),
+  stream_options: reads('include_usage include_obfuscation'),
   reasoning: reads('effort summary'),
 }

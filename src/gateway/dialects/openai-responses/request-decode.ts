@@ -5,6 +5,7 @@ import { emptyRequest, type NeutralRequest, type OutputFormat, type Reasoning, t
 import { textPart } from '../neutral/parts.ts'
 import { fieldsAt, fieldsIn, flagIn, listIn, neededText, numberIn, textIn, unreadable } from '../reading.ts'
 import { unplacedIn } from '../unplaced.ts'
+import { withObfuscation } from '../openai-chat/request-decode.ts'
 import { fieldsRead } from './fields-read.ts'
 import { readItems } from './items-decode.ts'
 import { nameWithin } from './namespaces.ts'
@@ -52,12 +53,22 @@ const echoed = [
   'user',
 ]
 
+const logprobsName = 'message.output_text.logprobs'
+/** The values of `include` that every provider answers as far as it can. Sealed reasoning is told unasked. */
+const includes: ReadonlySet<unknown> = new Set([logprobsName, 'reasoning.encrypted_content'])
+
+const foreignIncludes = (include: readonly unknown[]): readonly string[] =>
+  include.flatMap((name, index) => (includes.has(name) ? [] : [`include[${index}]`]))
+
 /** Reads a request for a response. */
 export function decodeRequest(body: Fields): NeutralRequest {
   const { system, turns } = readItems(body['input'])
   const instructions = textIn(body, 'instructions')
   const text = fieldsIn(body, 'text')
   const include = listIn(body, 'include')
+  const topLogprobs = numberIn(body, 'top_logprobs')
+  // Who asks for the most probable tokens of each place wants to read them.
+  const tellsLogprobs = include.includes(logprobsName) || (topLogprobs ?? 0) > 0
   return {
     ...emptyRequest('openai-responses'),
     model: textIn(body, 'model') ?? '',
@@ -69,8 +80,8 @@ export function decodeRequest(body: Fields): NeutralRequest {
     maxTokens: numberIn(body, 'max_output_tokens'),
     temperature: numberIn(body, 'temperature'),
     topP: numberIn(body, 'top_p'),
-    topLogprobs: numberIn(body, 'top_logprobs'),
-    logprobs: include.includes('message.output_text.logprobs') ? true : null,
+    topLogprobs: tellsLogprobs ? topLogprobs : null,
+    logprobs: tellsLogprobs ? true : null,
     format: text === null ? null : readFormat(fieldsIn(text, 'format', 'text.')),
     verbosity: text === null ? null : textIn(text, 'verbosity', 'text.'),
     reasoning: readReasoning(fieldsIn(body, 'reasoning')),
@@ -78,7 +89,7 @@ export function decodeRequest(body: Fields): NeutralRequest {
     stream: flagIn(body, 'stream') ?? false,
     streamUsage: true,
     bag: { 'openai-responses': unread(body, known) },
-    unplaced: unplacedIn(body, fieldsRead),
+    unplaced: withObfuscation([...unplacedIn(body, fieldsRead), ...foreignIncludes(include)], body),
     echo: Object.fromEntries(echoed.map((name) => [name, body[name]])),
   }
 }

@@ -2,7 +2,7 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import type { EncodeContext } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { spendPartBag } from '../leftovers.ts'
-import type { FilePart, Part, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
+import { type FilePart, isMarked, type Part, type ToolCallPart, type ToolResultPart } from '../neutral/parts.ts'
 import type { NeutralRequest, Turn } from '../neutral/request.ts'
 import { argumentsObject } from '../tool-calls.ts'
 import { callArguments } from '../tools.ts'
@@ -43,6 +43,7 @@ interface TurnContext extends WriteContext {
 }
 
 function writeTurn({ role, parts }: Turn, context: TurnContext): Fields {
+  if (parts.some(isMarked)) context.loss.dropAt('cache_control')
   if (role === 'tool') return { role: 'TOOL', toolResults: parts.map((part) => writeResult(part, context)) }
   if (role !== 'assistant') return { role: role === 'system' ? 'SYSTEM' : 'USER', message: textOf(parts, context) }
   const calls = parts.flatMap((part) => (part.kind === 'tool-call' ? [writeCall(part, context)] : []))

@@ -45,6 +45,7 @@ export function write(body: Fields, request: NeutralRequest, { model, traits, lo
     if (renamed !== undefined) written[renamed] = value
     else if (!others.has(name) && !isUsual(name, value)) loss.dropAt(name)
   }
+  dropStrict(request, loss)
   const chatRequest = compact({
     ...written,
     topK: request.topK,
@@ -57,6 +58,10 @@ export function write(body: Fields, request: NeutralRequest, { model, traits, lo
     streamOptions: request.stream ? { isIncludeUsage: true } : null,
   })
   return { ...servingFields(model, traits), chatRequest }
+}
+
+function dropStrict({ tools }: NeutralRequest, loss: Loss): void {
+  for (const tool of tools) if (tool.kind === 'function' && tool.strict === true) loss.dropAt(`${tool.at}.strict`)
 }
 
 /** Returns true for what is so there without being asked for: nothing is stored. */
