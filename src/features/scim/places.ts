@@ -11,6 +11,9 @@ import { ScimUser } from './scim-user.entity.ts'
 
 type Needs = Pick<Deps, 'config' | 'level' | 'log'>
 
+/** From this release on groups give places: before, there is no table of their mappings. */
+const placesSince = '1.6.0'
+
 /** The people whose places are settled. */
 export interface Settled {
   readonly organisationId: string
@@ -24,14 +27,19 @@ export interface Settled {
  * written by SQL alone, for the trail.
  */
 export async function settlePlaces(em: EntityManager, deps: Needs, settled: Settled): Promise<readonly RowChange[]> {
-  if (settled.userIds?.length === 0 || !deps.level.atLeast('1.6.0')) return []
+  if (settled.userIds?.length === 0 || !deps.level.atLeast(placesSince)) return []
   const changes = await settleWorkspaces(em, settled)
   await settleRoles(em, deps, settled)
   return changes
 }
 
 /** Returns true if a group gives its members anything: by its name, or by a mapping. */
-export async function givesPlaces(em: EntityManager, { id, namedRole, organisationRole }: ScimGroup): Promise<boolean> {
+export async function givesPlaces(
+  em: EntityManager,
+  { level }: Pick<Deps, 'level'>,
+  { id, namedRole, organisationRole }: ScimGroup,
+): Promise<boolean> {
+  if (!level.atLeast(placesSince)) return false
   if (namedRole !== null || organisationRole !== null) return true
   const [row] = await em.execute<{ mapped: boolean }[]>(
     'SELECT EXISTS (SELECT 1 FROM scim_workspace_groups WHERE group_id = ?) AS mapped',

@@ -16,6 +16,7 @@ import { askAdmin, manage } from '../../support/admin.ts'
 import { root } from '../../support/cli.ts'
 import { inDatabase, testDatabase } from '../../support/database.ts'
 import { inParallel } from '../../support/in-parallel.ts'
+import { clientWith, patchOf } from '../features/scim-client.ts'
 
 const table = readTable(root)
 const nightly = process.env['NIGHTLY'] === '1'
@@ -28,6 +29,19 @@ const Described = z.object({ info: z.object({ version: z.string() }), paths: z.r
 const operationsOf = ({ paths }: z.output<typeof Described>) =>
   new Set(Object.entries(paths).flatMap(([at, methods]) => Object.keys(methods).map((method) => bare(`${method.toUpperCase()} ${at}`))))
 const bare = (operation: string) => operation.replaceAll(/\{\w+\}/g, '{}')
+
+/** Writes a person and an ordinary group as an identity provider does, and returns the statuses of the answers. */
+async function syncGroup(origin: string): Promise<readonly number[]> {
+  const { token } = await manage(origin, 'POST', '/scim/tokens', { name: 'Identity provider' })
+  const client = clientWith(origin, String(token))
+  const user = await client.send('POST', '/Users', { body: { userName: 'ada@example.com' } })
+  const group = await client.send('POST', '/Groups', { body: { displayName: 'People', members: [{ value: user.body.id }] } })
+  const path = `/Groups/${group.body.id}`
+  const left = await client.send('PATCH', path, { body: patchOf({ op: 'remove', path: 'members' }) })
+  const renamed = await client.send('PUT', path, { body: { displayName: 'Folk', members: [{ value: user.body.id }] } })
+  const gone = await client.send('DELETE', path)
+  return [user, group, left, renamed, gone].map(({ status }) => status)
+}
 
 test('each release runs on the schema of its own migrations, and has nothing of a later one', async (t) => {
   t.timeout(600_000)
@@ -49,6 +63,7 @@ test('each release runs on the schema of its own migrations, and has nothing of 
           key: 'sk-stored-0123456789',
         })
         t.is((await askAdmin(gatehouse.origin, 'GET', '/providers')).status, 200, version)
+        t.deepEqual(await syncGroup(gatehouse.origin), [201, 201, 200, 200, 204], version)
         t.notRegex(gatehouse.output(), /"level":"(?:error|fatal)"/, version)
         const { rows } = await inDatabase(database.superuser, (client) =>
           client.query<{ level: string; tags: boolean; policies: boolean }>(

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import { notFound } from '../../../app/database/find.ts'
+import type { Deps } from '../../../app/deps.ts'
 import { route, type Call } from '../../../app/route.ts'
 import { isUuid } from '../../../lib/is-uuid.ts'
 import { uuidv7 } from '../../../lib/uuid.ts'
@@ -146,7 +147,7 @@ export const deleteScimGroup = route({
 })(async (call) => {
   const { em, actor, deps, audit } = call
   const group = await lockedGroup(call, call.params.id)
-  const members = (await givesPlaces(em, group)) ? await membersOf(em, [group.id]) : []
+  const members = (await givesPlaces(em, deps, group)) ? await membersOf(em, [group.id]) : []
   em.remove(group)
   await em.flush()
   const changes = await settlePlaces(em, deps, { organisationId: actor.organisationId, userIds: members.map(({ id }) => id) })
@@ -176,14 +177,14 @@ async function settle({ em, actor: { organisationId }, deps, audit }: AnyCall, c
   group.version += 1
   await em.flush()
   const returned = await returnArchived(em, organisationId, moved.added)
-  const userIds = [...new Set([...(await toSettle(em, change)), ...returned.map(({ id }) => id)])]
+  const userIds = [...new Set([...(await toSettle(em, deps, change)), ...returned.map(({ id }) => id)])]
   const changes = await settlePlaces(em, deps, { organisationId, userIds })
   audit({ id: group.id, changes: [...movedChange(group.id, moved), ...returned, ...changes] })
 }
 
 /** Returns the people whose places a change may change; most groups give none. */
-async function toSettle(em: EntityManager, { group, moved, renamed }: Change): Promise<readonly string[]> {
-  if (!renamed && !(await givesPlaces(em, group))) return []
+async function toSettle(em: EntityManager, deps: Pick<Deps, 'level'>, { group, moved, renamed }: Change): Promise<readonly string[]> {
+  if (!renamed && !(await givesPlaces(em, deps, group))) return []
   const all = renamed ? (await membersOf(em, [group.id])).map(({ id }) => id) : []
   return [...moved.added, ...moved.removed, ...all]
 }
