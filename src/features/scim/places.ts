@@ -11,8 +11,8 @@ import { ScimUser } from './scim-user.entity.ts'
 
 type Needs = Pick<Deps, 'config' | 'level' | 'log'>
 
-/** From this release on groups give places: before, there is no table of their mappings. */
-const placesSince = '1.6.0'
+/** Returns true if groups give places at this level: before, there is no table of their mappings. */
+const arePlacesGiven = ({ level }: Pick<Deps, 'level'>): boolean => level.atLeast('1.6.0')
 
 /** The people whose places are settled. */
 export interface Settled {
@@ -27,7 +27,7 @@ export interface Settled {
  * written by SQL alone, for the trail.
  */
 export async function settlePlaces(em: EntityManager, deps: Needs, settled: Settled): Promise<readonly RowChange[]> {
-  if (settled.userIds?.length === 0 || !deps.level.atLeast(placesSince)) return []
+  if (settled.userIds?.length === 0 || !arePlacesGiven(deps)) return []
   const changes = await settleWorkspaces(em, settled)
   await settleRoles(em, deps, settled)
   return changes
@@ -36,10 +36,10 @@ export async function settlePlaces(em: EntityManager, deps: Needs, settled: Sett
 /** Returns true if a group gives its members anything: by its name, or by a mapping. */
 export async function givesPlaces(
   em: EntityManager,
-  { level }: Pick<Deps, 'level'>,
+  deps: Pick<Deps, 'level'>,
   { id, namedRole, organisationRole }: ScimGroup,
 ): Promise<boolean> {
-  if (!level.atLeast(placesSince)) return false
+  if (!arePlacesGiven(deps)) return false
   if (namedRole !== null || organisationRole !== null) return true
   const [row] = await em.execute<{ mapped: boolean }[]>(
     'SELECT EXISTS (SELECT 1 FROM scim_workspace_groups WHERE group_id = ?) AS mapped',

@@ -36,10 +36,10 @@ async function syncGroup(origin: string): Promise<readonly number[]> {
   const client = clientWith(origin, String(token))
   const user = await client.send('POST', '/Users', { body: { userName: 'ada@example.com' } })
   const group = await client.send('POST', '/Groups', { body: { displayName: 'People', members: [{ value: user.body.id }] } })
-  const path = `/Groups/${group.body.id}`
-  const left = await client.send('PATCH', path, { body: patchOf({ op: 'remove', path: 'members' }) })
-  const renamed = await client.send('PUT', path, { body: { displayName: 'Folk', members: [{ value: user.body.id }] } })
-  const gone = await client.send('DELETE', path)
+  const at = `/Groups/${group.body.id}`
+  const left = await client.send('PATCH', at, { body: patchOf({ op: 'remove', path: 'members' }) })
+  const renamed = await client.send('PUT', at, { body: { displayName: 'Folk', members: [{ value: user.body.id }] } })
+  const gone = await client.send('DELETE', at)
   return [user, group, left, renamed, gone].map(({ status }) => status)
 }
 
