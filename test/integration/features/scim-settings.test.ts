@@ -52,6 +52,45 @@ test('SCIM_MEMBERSHIP_USER_MODE: users have groups and say them; operations on t
   t.true(schema.attributes.some(({ name }: { name: string }) => name === 'groups'))
 })
 
+test('SCIM_MEMBERSHIP_USER_MODE: whoever leaves their last group loses the place that it gave, in whichever way they leave', async (t) => {
+  const { client, ask } = await started(t, { SCIM_MEMBERSHIP_USER_MODE: 'ON' })
+  const [workspace] = (await ask('GET', '/admin/workspaces')).body['data'] as { slug: string; id: string }[]
+  const group = await addGroup(client, `ws-${workspace?.slug}-role-manager`)
+  const said = [{ value: group.id }]
+  const userName = 'ada@example.com'
+  const { id } = await addUser(client, userName, { groups: said })
+  const placed = async () => {
+    const { body } = await client.send('GET', `/Users/${id}`)
+    const members = (await ask('GET', `/admin/workspaces/${workspace?.id}/users`)).body['data'] as { id: string; role: string }[]
+    return [body.groups.map(({ value }: { value: string }) => value), members.find((one) => one.id === id)?.role]
+  }
+  const write = async (method: string, body: object) => t.is((await client.send(method, `/Users/${id}`, { body })).status, 200)
+  const [inside, outside] = [
+    [[group.id], 'manager'],
+    [[], undefined],
+  ]
+  t.deepEqual(await placed(), inside)
+  await write('PATCH', patchOf({ op: 'replace', path: 'title', value: 'Countess' }))
+  t.deepEqual(await placed(), inside)
+  await write('PUT', { userName })
+  t.deepEqual(await placed(), inside)
+  const ways: readonly (readonly [method: string, body: object])[] = [
+    ['PATCH', patchOf({ op: 'remove', path: `groups[value eq "${group.id}"]` })],
+    ['PATCH', patchOf({ op: 'Remove', path: 'groups', value: said })],
+    ['PATCH', patchOf({ op: 'remove', path: 'groups' })],
+    ['PATCH', patchOf({ op: 'replace', path: 'groups', value: [] })],
+    ['PATCH', patchOf({ op: 'replace', value: { groups: [] } })],
+    ['PUT', { userName, groups: [] }],
+    ['PUT', { userName, Groups: null }],
+  ]
+  for (const [method, body] of ways) {
+    await write(method, body)
+    t.deepEqual(await placed(), outside, JSON.stringify(body))
+    await write('PATCH', patchOf({ op: 'add', path: 'groups', value: said }))
+    t.deepEqual(await placed(), inside, JSON.stringify(body))
+  }
+})
+
 test('names of groups are made as the settings say, and SCIM_OWNER_GROUPS lets groups make owners', async (t) => {
   const { client, ask } = await started(t, {
     SCIM_GROUP_PREFIX: 'gatehouse',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import { route, type Call } from '../../../app/route.ts'
@@ -126,7 +127,7 @@ export const createScimUser = route({
   const { em, actor, deps, body } = call
   await hold(em, actor.organisationId)
   const document = normalise(userType(isByUsers(deps)), body)
-  const row = await settle(call, document, await addUser(em, actor.organisationId, document))
+  const row = await settle(call, saidGroups(body, document), await addUser(em, actor.organisationId, document))
   return presented(call, { row, asked: call.query, made: true })
 })
 
@@ -145,7 +146,7 @@ export const replaceScimUser = route({
   const { em, actor, deps, body } = call
   const row = await lockedUser(call, call.params.id)
   const document = normalise(userType(isByUsers(deps)), body)
-  const changed = await settle(call, document, await changeUser(em, actor.organisationId, { before: row, document }))
+  const changed = await settle(call, saidGroups(body, document), await changeUser(em, actor.organisationId, { before: row, document }))
   return presented(call, { row: changed, asked: call.query })
 })
 
@@ -166,7 +167,8 @@ export const patchScimUser = route({
   const [type, operations] = [userType(isByUsers(deps)), operationsOf(body)]
   const before = userDocument(row, isByUsers(deps) ? await groupsOf(em, [row.id]) : null)
   const document = applyPatch(type, before, operations)
-  const changed = await settle(call, document, await changeUser(em, actor.organisationId, { before: row, document }))
+  const said = isDeepStrictEqual(before['groups'], document['groups']) ? undefined : (document['groups'] ?? [])
+  const changed = await settle(call, said, await changeUser(em, actor.organisationId, { before: row, document }))
   return presented(call, { row: changed, asked: call.query })
 })
 
@@ -205,13 +207,26 @@ async function find(em: EntityManager, organisationId: string, id: string): Prom
   return row
 }
 
-/** Settles what a write brings with it: groups where users say them, places, and the row of the trail. Returns the user as it is then. */
+/**
+ * Returns the groups that a whole user says; undefined: it says nothing of them, and the user stays in those that there are. An empty list and
+ * null are none of them (RFC 7643, section 2.5), of which a document of the schema knows nothing.
+ */
+function saidGroups(body: Readonly<Record<string, unknown>>, document: Document): unknown {
+  return Object.entries(body).some(saysNone) ? [] : document['groups']
+}
+
+const saysNone = ([name, value]: readonly [string, unknown]): boolean =>
+  name.toLowerCase() === 'groups' && (value === null || (Array.isArray(value) && value.length === 0))
+
+/**
+ * Settles what a write brings with it: groups where users say them (undefined: as they are), places, and the row of the trail. Returns the user
+ * as it is then.
+ */
 async function settle(
   { em, actor: { organisationId }, deps, audit }: AnyCall,
-  document: Document,
+  groups: unknown,
   { row, changes, settles }: Written,
 ): Promise<UserRow> {
-  const groups = document['groups']
   const moved = isByUsers(deps) && groups !== undefined ? await setGroupsOfUser(em, { id: row.id, organisationId }, groups) : []
   const isSettled = !settles && moved.length === 0
   const placed = isSettled ? [] : await settlePlaces(em, deps, { organisationId, userIds: [row.id] })
