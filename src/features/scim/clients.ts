@@ -15,11 +15,33 @@ interface Client {
 /** Its last use is noted no more often than this. */
 const notedEverySeconds = 60
 
-const found = `
-  SELECT t.id, t.organisation_id, t.name, (t.last_used_at IS NULL OR t.last_used_at < now() - interval '${notedEverySeconds} seconds') AS stale
+const good = `
     FROM scim_tokens t JOIN organisations o ON o.id = t.organisation_id
    WHERE t.status = 'active' AND o.status = 'active' AND (t.expires_at IS NULL OR t.expires_at > ?)
      AND (t.token_hash = ? OR (t.previous_token_hash = ? AND t.previous_token_expires_at > ?))`
+
+const found = `
+  SELECT t.id, t.organisation_id, t.name, (t.last_used_at IS NULL OR t.last_used_at < now() - interval '${notedEverySeconds} seconds') AS stale
+  ${good}`
+
+/** The hashes of the tokens that clients have shown. */
+const shown = new WeakMap<Actor, Buffer>()
+
+/** A part of a statement, with its values. */
+export interface Part {
+  readonly sql: string
+  readonly values: readonly unknown[]
+}
+
+/**
+ * Returns a source for a statement that gives no row if the token that a client has shown is good no longer. Whoever revokes or rotates it after
+ * that waits for this transaction.
+ */
+export function stillGood(client: Actor, { clock }: Pick<Deps, 'clock'>): Part {
+  const [now, hash] = [new Date(clock.now()), shown.get(client)]
+  if (hash === undefined) throw new Error('a client of SCIM has shown no token')
+  return { sql: `${good} AND t.id = ? FOR SHARE OF t`, values: [now, hash, hash, now, client.id] }
+}
 
 /** Returns the keyed hash by which the database knows a token. */
 export const hashToken = ({ vault }: Pick<Deps, 'vault'>, token: string): Buffer => vault.hashKey(`scim:${token}`)
@@ -28,7 +50,7 @@ export const hashToken = ({ vault }: Pick<Deps, 'vault'>, token: string): Buffer
 export async function identifyClient(token: string, deps: Deps): Promise<Actor> {
   const client = isApiKey(token) ? await findClient(token, deps) : null
   if (client === null) throw badToken()
-  return {
+  const actor: Actor = {
     type: 'scim_token',
     id: client.id,
     name: client.name,
@@ -40,6 +62,8 @@ export async function identifyClient(token: string, deps: Deps): Promise<Actor> 
     settings: effectiveSettings({}, {}),
     permissions: new Set(),
   }
+  shown.set(actor, hashToken(deps, token))
+  return actor
 }
 
 /** Returns the refusal of a token, whatever is wrong with it. */

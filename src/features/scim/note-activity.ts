@@ -5,7 +5,7 @@ import type { Heard } from '../../app/protocol.ts'
 import { oneLine } from '../../lib/text/one-line.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { scrubSecrets } from '../../lib/text/secret-shapes.ts'
-import { badToken } from './clients.ts'
+import { badToken, stillGood, type Part } from './clients.ts'
 import type { ActivityResource, Operation } from './scim-activity.entity.ts'
 import { isObject } from './schema/normalise.ts'
 
@@ -19,13 +19,10 @@ const operationBy: Readonly<Record<Heard['route']['method'], Operation>> = {
 
 /**
  * Notes a write of an identity provider, as its last step. Looking is not noted: providers look before each write. Throws AB05, which undoes
- * the write, if the token was revoked while the write waited for others.
+ * the write, if the token was revoked or rotated, or has expired, while the write waited for others.
  */
 export async function noteWrite(heard: Heard, em: EntityManager, { clock }: Pick<Deps, 'clock'>): Promise<void> {
-  const noted = await insert(em, rowOf(heard, clock.now()), {
-    sql: `WHERE EXISTS (SELECT 1 FROM scim_tokens WHERE id = ? AND status = 'active')`,
-    values: [heard.actor.id],
-  })
+  const noted = await insert(em, rowOf(heard, clock.now()), stillGood(heard.actor, { clock }))
   if (!noted) throw badToken()
 }
 
@@ -33,13 +30,8 @@ export async function noteWrite(heard: Heard, em: EntityManager, { clock }: Pick
 export const noteRefusal = (heard: Heard, { orm, clock }: Pick<Deps, 'orm' | 'clock'>): Promise<void> =>
   inTenant(orm, heard.actor.organisationId, async (em) => void (await insert(em, rowOf(heard, clock.now()), { sql: '', values: [] })))
 
-interface Condition {
-  readonly sql: string
-  readonly values: readonly string[]
-}
-
-/** Not as an entity: a note is no change of the trail. Returns false if the condition does not hold. */
-async function insert(em: EntityManager, row: ReturnType<typeof rowOf>, { sql, values }: Condition): Promise<boolean> {
+/** Not as an entity: a note is no change of the trail. Returns false if what it reads from has no row. */
+async function insert(em: EntityManager, row: ReturnType<typeof rowOf>, { sql, values }: Part): Promise<boolean> {
   const names = Object.keys(row)
   const rows = await em.execute<unknown[]>(
     `INSERT INTO scim_activity (${names.join(', ')}) SELECT ${names.map((name) => `?::${types[name] ?? 'text'}`).join(', ')} ${sql} RETURNING id`,

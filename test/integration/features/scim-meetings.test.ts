@@ -84,22 +84,42 @@ test('changes of one group at the same time are all there afterwards, whoever ma
   t.is(raced.filter(({ status }) => status === 412).length, 2)
 })
 
-test('a write that waits for others is undone if its token is revoked meanwhile', async (t) => {
-  const { tenant, client } = await provider('revoked')
-  const { body } = await control.call(tenant.adminKey, 'GET', '/scim/tokens')
-  const [{ id } = { id: '' }] = body['data'] as { id: string }[]
-  const other = await control.sql.connect()
-  await other.query('BEGIN')
-  await other.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`gatehouse:scim:${tenant.organisationId}`])
-  const writing = client.send('POST', '/Users', { body: { userName: 'late@example.com' } })
-  const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%gatehouse:scim:${tenant.organisationId}%'`
-  await eventually(async () => (await control.sql.query(waits)).rows.length > 0, 10_000, 'a write that waits')
-  t.is((await control.call(tenant.adminKey, 'DELETE', `/scim/tokens/${id}`)).status, 200)
-  await other.query('ROLLBACK')
-  other.release()
-  t.is((await writing).status, 401)
-  t.deepEqual((await control.sql.query(`SELECT 1 FROM users WHERE email = 'late@example.com'`)).rows, [])
-})
+type Ending = (tenant: Tenant, tokenId: string) => Promise<unknown>
+
+const rotating =
+  (transition_period_ms: number): Ending =>
+  ({ adminKey }, id) =>
+    control.call(adminKey, 'POST', `/scim/tokens/${id}/rotate`, { transition_period_ms })
+
+const endings: readonly (readonly [title: string, ending: Ending, status: number])[] = [
+  ['undone if its token is revoked', ({ adminKey }, id) => control.call(adminKey, 'DELETE', `/scim/tokens/${id}`), 401],
+  ['undone if its token is rotated and the old one is good no longer', rotating(0), 401],
+  ['done if its token is rotated and the old one is good for a while', rotating(60_000), 201],
+  [
+    'undone if its token expires',
+    (_, id) => control.sql.query(`UPDATE scim_tokens SET expires_at = now() - interval '1 second' WHERE id = $1`, [id]),
+    401,
+  ],
+]
+
+for (const [at, [title, end, status]] of endings.entries())
+  test.serial(`a write that waits for others is ${title} meanwhile`, async (t) => {
+    const { tenant, client } = await provider(`waiting-${at}`)
+    const { body } = await control.call(tenant.adminKey, 'GET', '/scim/tokens')
+    const [{ id } = { id: '' }] = body['data'] as { id: string }[]
+    const other = await control.sql.connect()
+    await other.query('BEGIN')
+    await other.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`gatehouse:scim:${tenant.organisationId}`])
+    const writing = client.send('POST', '/Users', { body: { userName: 'late@example.com' } })
+    const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%gatehouse:scim:${tenant.organisationId}%'`
+    await eventually(async () => (await control.sql.query(waits)).rows.length > 0, 10_000, 'a write that waits')
+    await end(tenant, id)
+    await other.query('ROLLBACK')
+    other.release()
+    t.is((await writing).status, status)
+    const made = await control.sql.query('SELECT 1 FROM users WHERE organisation_id = $1', [tenant.organisationId])
+    t.is(made.rows.length, status === 201 ? 1 : 0)
+  })
 
 test('somebody may go by the address of another, who goes by another name', async (t) => {
   const { client } = await provider('names')
