@@ -41,11 +41,12 @@ export async function accountOf(deps: Deps, { email, password, organisation }: S
   const hashes = accounts.length === 0 ? [null] : accounts.map(({ hash }) => hash)
   const opened = await Promise.all(hashes.map((hash) => isPassword(password, hash)))
   const account = accounts[opened.indexOf(true)]
-  if (account === undefined) throw wrong()
+  if (account === undefined) throw wrongPassword()
   return account
 }
 
-const wrong = () => new ApiError('AB05', 'E-mail or password is wrong.', { param: 'email' })
+/** Returns the one refusal of whoever may not sign in by a password, whatever the reason. */
+export const wrongPassword = (): ApiError => new ApiError('AB05', 'E-mail or password is wrong.', { param: 'email' })
 
 /** Returns the accounts of an address that may have a password. */
 export const accountsOf = (deps: Deps, email: string): Promise<readonly Account[]> =>

@@ -1,13 +1,12 @@
 import { route } from '../../app/route.ts'
 import { endedCookie, revokeSession } from '../sessions/index.ts'
 import { findProvider, logoutUrlOf } from '../identity-providers/index.ts'
-import { User } from '../users/user.entity.ts'
 import { loginBody, loginOptions, loginQuery, signedIn, signedOut } from './auth.schema.ts'
 import { spend } from './factors/prove.ts'
 import { isLocal } from './local.ts'
 import { nobody } from './nobody.ts'
 import { signedInHere } from './signed-in-here.ts'
-import { identifyByPassword, proveBeside, signIn } from './sign-in.ts'
+import { holdPerson, identifyByPassword, proveBeside, signIn } from './sign-in.ts'
 
 const resource = 'session'
 
@@ -36,7 +35,7 @@ export const login = route({
   before: proveBeside,
   response: signedIn,
 })(async (call) => {
-  const user = await call.em.findOneOrFail(User, { id: call.actor.id, status: 'active' })
+  const user = await holdPerson(call.em, call.actor)
   await spend(call.em, call.deps, { userId: user.id, proof: call.found })
   const { session, answer } = await signIn(call, user, { method: 'password' })
   call.audit({ id: session.id })

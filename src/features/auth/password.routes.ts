@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
@@ -35,7 +36,8 @@ export const changePassword = route({
   response: signedIn,
 })(async (call) => {
   const { em, deps, actor, body, audit } = call
-  const user = await em.findOneOrFail(User, { id: actor.id })
+  // Of two who change it at once the second has to show the new one.
+  const user = await em.findOneOrFail(User, { id: actor.id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
   const known = await em.findOne(UserPassword, { userId: user.id })
   if (known !== null && !(await isPassword(body.current_password ?? '', known.passwordHash)))
     throw new ApiError('AB03', 'This is not your current password.', { param: 'current_password' })

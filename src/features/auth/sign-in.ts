@@ -1,22 +1,42 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import type { Deps } from '../../app/deps.ts'
 import type { Actor, Ahead, Call, Identifying } from '../../app/route.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { csrfTokenOf, isForeign, openSession, revokePresented, type SignIn } from '../sessions/index.ts'
-import type { User } from '../users/user.entity.ts'
-import { accountOf, type Account } from './accounts.ts'
+import { User } from '../users/user.entity.ts'
+import { accountOf, wrongPassword, type Account } from './accounts.ts'
 import type { Login } from './auth.schema.ts'
 import { deviceCookie, isKnownDevice } from './device.ts'
 import { prove, type Proof } from './factors/prove.ts'
 import { demandLocal } from './local.ts'
 import { demandPace, forgive, type Counted } from './pace.ts'
+import { UserPassword } from './user-password.entity.ts'
+
+/** The hashes of the passwords that people have shown. */
+const shown = new WeakMap<Actor, string>()
 
 /** Returns the person whom a password shows. AB05, or AB06 after too many attempts. */
 export async function identifyByPassword({ body, ...asked }: Identifying<unknown, unknown, Login>, deps: Deps): Promise<Actor> {
   demandLocal(deps)
   const counted = countedOf(deps, body.email, asked)
   await demandPace(deps, counted)
-  return toActor(await accountOf(deps, body))
+  const account = await accountOf(deps, body)
+  const actor = toActor(account)
+  if (account.hash !== null) shown.set(actor, account.hash)
+  return actor
+}
+
+/**
+ * Returns the person who has shown a password. AB05 if they are gone, or have another password by now; whoever removes them or changes it later
+ * waits for this sign-in, and ends its session too.
+ */
+export async function holdPerson(em: EntityManager, actor: Actor): Promise<User> {
+  const user = await em.findOne(User, { id: actor.id, status: 'active' }, { lockMode: LockMode.PESSIMISTIC_READ })
+  const passwordHash = shown.get(actor)
+  if (user === null || passwordHash === undefined) throw wrongPassword()
+  if ((await em.count(UserPassword, { userId: user.id, passwordHash })) === 0) throw wrongPassword()
+  return user
 }
 
 /** Returns the second factor of somebody whose password was right. Attempts are forgiven only when both are good. */
@@ -68,9 +88,10 @@ export async function signIn(
   { method, provider }: Pick<SignIn, 'method' | 'provider'>,
 ) {
   if (provider === undefined && isForeign(headers)) throw new ApiError('AB03', 'This request comes from a page of another site.')
-  await revokePresented(em, deps, headers.cookie)
   const client = { address: clientAddress, userAgent: headers['user-agent'] ?? null }
+  // First: whoever ends all sessions of a person locks the person before the sessions, too.
   const { session, cookie } = await openSession(em, deps, { user, method, client, ...(provider !== undefined && { provider }) })
+  await revokePresented(em, deps, headers.cookie)
   for (const text of [cookie, deviceCookie(deps, user.email)]) reply.cookie(text)
   return {
     session,

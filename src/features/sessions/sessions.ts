@@ -106,8 +106,12 @@ export async function rotateSession(
   return { session, cookie: sessionCookie(deps, secret, (session.expiresAt.getTime() - deps.clock.now()) / 1000) }
 }
 
-/** Ends all sessions of a person, or all but one, and returns how many. They are refused from the commit on, in every process. */
+/**
+ * Ends all sessions of a person, or all but one, and returns how many. They are refused from the commit on, in every process. A sign-in on its
+ * way holds the person, and is waited for: its session ends too.
+ */
 export async function revokeSessionsOf(em: EntityManager, userId: string, but: string | null = null): Promise<number> {
+  await em.execute('SELECT 1 FROM users WHERE id = ? FOR NO KEY UPDATE', [userId])
   return end(em, await em.find(Session, { userId, ...(but !== null && { id: { $ne: but } }) }))
 }
 

@@ -5,6 +5,8 @@ import { setPassword } from '../../../src/features/auth/passwords.ts'
 import { features } from '../../../src/features/index.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { errorOf } from '../../support/caller.ts'
+import { inDatabase } from '../../support/database.ts'
+import { eventually } from '../../support/eventually.ts'
 import type { RawAnswer } from '../../support/http.ts'
 import { send, sendJson } from '../../support/http.ts'
 import { addPerson, browse, browserOf, signIn, type Browser, type TestPerson } from '../../support/people.ts'
@@ -237,6 +239,79 @@ test.serial('a changed password ends all sessions but gives this browser a new o
   const trail = await browse(app, owner, { path: '/v1/audit-logs?page_size=50' })
   t.true(trail.text.includes('user_passwords'), trail.text)
   for (const secret of ['argon2id', password, 'another long sentence']) t.false(trail.text.includes(secret), secret)
+})
+
+const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+
+interface Held<T> {
+  /** Locks what the works wait for. */
+  readonly by: string
+  /** Each begins when the one before waits. */
+  readonly works: readonly (() => Promise<T>)[]
+  /** Is done when all wait. */
+  readonly meanwhile?: () => Promise<void>
+}
+
+const whileHeld = <T>({ by, works, meanwhile }: Held<T>): Promise<readonly T[]> =>
+  inDatabase(app.database.superuser, async (holder) => {
+    const begun: Promise<T>[] = []
+    await holder.query('BEGIN')
+    await holder.query(by)
+    for (const work of works) {
+      const isWaiting = () =>
+        inDatabase(app.database.superuser, async (client) => (await client.query(waiting)).rows.length === begun.length)
+      begun.push(work())
+      await eventually(isWaiting, 10_000, `${begun.length} that wait`)
+    }
+    await meanwhile?.()
+    await holder.query('ROLLBACK')
+    return Promise.all(begun)
+  })
+
+const trailOf = ({ organisationId }: TestPerson) => `SELECT 1 FROM audit_heads WHERE organisation_id = '${organisationId}' FOR UPDATE`
+const changePassword = (browser: Browser, to: string) =>
+  browse(app, browser, { method: 'POST', path: '/auth/password', body: { current_password: password, password: to } })
+
+const endings: Readonly<Record<string, (browser: Browser) => Promise<RawAnswer>>> = {
+  'a change of the password': (browser) => changePassword(browser, 'another sentence'),
+  'the end of all other sessions': (browser) => browse(app, browser, { method: 'DELETE', path: '/auth/sessions' }),
+}
+
+for (const [what, end] of Object.entries(endings))
+  test.serial(`a sign-in that is on its way has no session after ${what}`, async (t) => {
+    const person = await withPassword(addPerson(app))
+    const here = await signIn(app, person)
+    const [signed, ended] = await whileHeld({ by: trailOf(person), works: [() => login({ email: person.email }), () => end(here)] })
+    t.deepEqual([signed?.status, ended?.status], [200, 200])
+    if (signed !== undefined) t.is((await browse(app, browserOfAnswer(signed), { path: '/auth/me' })).status, 401)
+  })
+
+test.serial('a password that is changed while its sign-in waits opens nothing', async (t) => {
+  const person = await withPassword(addPerson(app))
+  const { id, organisationId, email } = person
+  const [signed] = await whileHeld({
+    by: `SELECT pg_advisory_xact_lock(hashtextextended('gatehouse:writes:${organisationId}', 0))`,
+    works: [() => login({ email })],
+    meanwhile: () =>
+      inTenant(app.deps.orm, organisationId, (em) =>
+        setPassword(em, app.deps, { user: person, password: 'another sentence', keeps: null }),
+      ),
+  })
+  t.is(signed?.status, 401, signed?.text)
+  const { rows } = await inDatabase(app.database.superuser, (client) => client.query('SELECT 1 FROM sessions WHERE user_id = $1', [id]))
+  t.deepEqual(rows, [])
+})
+
+test.serial('of two who change a password at once the second has to show the new one', async (t) => {
+  const person = await withPassword(addPerson(app))
+  const browsers = [await signIn(app, person), await signIn(app, person)]
+  const works = browsers.map((browser, at) => () => changePassword(browser, `another sentence ${at}`))
+  const answers = await whileHeld({ by: trailOf(person), works })
+  t.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 403],
+  )
+  t.is((await login({ email: person.email, password: 'another sentence 0' })).status, 200)
 })
 
 test.serial('a link sets a password once, until its hour is over', async (t) => {
