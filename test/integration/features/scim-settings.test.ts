@@ -91,6 +91,40 @@ test('SCIM_MEMBERSHIP_USER_MODE: whoever leaves their last group loses the place
   }
 })
 
+test('group_based_user_provisioning lets a removed user return by a group that is made, or sent again, with them', async (t) => {
+  const { client, ask } = await started(t, {})
+  const set = await ask('PUT', '/admin/organisation', { settings: { group_based_user_provisioning: true } })
+  t.is(set.status, 200, JSON.stringify(set.body))
+  const [workspace] = (await ask('GET', '/admin/workspaces')).body['data'] as { slug: string; id: string }[]
+  const { id } = await addUser(client, 'ada@example.com', { active: false })
+  const standing = async () => {
+    const members = (await ask('GET', `/admin/workspaces/${workspace?.id}/users`)).body['data'] as { id: string; role: string }[]
+    return [members.find((one) => one.id === id)?.role, (await client.send('GET', `/Users/${id}`)).body.active]
+  }
+  const [inside, outside] = [
+    ['member', true],
+    [undefined, false],
+  ]
+  t.deepEqual(await standing(), outside)
+  const displayName = `ws-${workspace?.slug}-role-member`
+  const group = await addGroup(client, displayName, [id])
+  t.deepEqual(await standing(), inside)
+  const members = [{ value: id }]
+  const ways: readonly (readonly [method: string, body: object, after: unknown])[] = [
+    ['PUT', { displayName, members }, inside],
+    ['PATCH', patchOf({ op: 'add', path: 'members', value: members }), inside],
+    ['PATCH', patchOf({ op: 'replace', path: 'members', value: members }), inside],
+    ['PATCH', patchOf({ op: 'replace', path: 'displayName', value: displayName.toUpperCase() }), outside],
+    ['PATCH', patchOf({ op: 'add', path: 'members', value: members }, { op: 'remove', path: 'members', value: members }), outside],
+  ]
+  for (const [method, body, after] of ways) {
+    await client.send('PATCH', `/Users/${id}`, { body: patchOf({ op: 'replace', path: 'active', value: false }) })
+    t.deepEqual(await standing(), outside)
+    t.is((await client.send(method, `/Groups/${group.id}`, { body })).status, 200)
+    t.deepEqual(await standing(), after, JSON.stringify(body))
+  }
+})
+
 test('names of groups are made as the settings say, and SCIM_OWNER_GROUPS lets groups make owners', async (t) => {
   const { client, ask } = await started(t, {
     SCIM_GROUP_PREFIX: 'gatehouse',

@@ -425,16 +425,6 @@ test('a user who is deactivated loses places and keys in every process within a 
   t.is(await asks(control.origin), 401)
 })
 
-test('group_based_user_provisioning lets a removed user return by a group', async (t) => {
-  const { client, tenant } = await provider()
-  const set = await control.call(tenant.adminKey, 'PUT', '/admin/organisation', { settings: { group_based_user_provisioning: true } })
-  t.is(set.status, 200, set.text)
-  const id = await addUser(client, 'ada@example.com', { active: false })
-  t.is((await roleOf(id))?.status, 'archived')
-  await addGroup(client, 'ws-Main-role-member', [id])
-  t.deepEqual([await placesOf(id), (await roleOf(id))?.status], [{ main: 'member*' }, 'active'])
-})
-
 test("people who were there before are seen, and become the identity provider's; the last owner stays", async (t) => {
   const { client, tenant } = await provider()
   const owner = await control.createUser(tenant, { email: 'owner@example.com', role: 'owner' })

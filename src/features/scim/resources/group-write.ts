@@ -11,7 +11,7 @@ import { groups } from '../schema/group.ts'
 import { locate } from '../schema/locate.ts'
 import { isObject, normalise, type Document } from '../schema/normalise.ts'
 import { applyPatch, type Operation } from '../schema/patch.ts'
-import { addMembers, memberIds, removeMembers, setMembers, type Moved } from './members.ts'
+import { addMembers, memberIds, nobodyMoved, removeMembers, setMembers, type Moved } from './members.ts'
 import { membersOf } from './group-rows.ts'
 
 type Naming = Pick<Deps, 'config' | 'level'>
@@ -103,9 +103,9 @@ async function moveMembers(em: EntityManager, move: Move): Promise<Moved> {
   if (part !== null) throw scimError('mutability', 'The parts of a member cannot be changed.', 'path')
   if (where !== null) return removeMeant(em, move, where)
   const ids = value === undefined || value === null ? null : memberIds(value)
-  if (op === 'remove') return { added: [], removed: await removeMembers(em, group.id, ids) }
-  const ofGroup = { organisationId: group.organisationId, groupId: group.id }
-  return op === 'add' ? { added: await addMembers(em, ofGroup, ids ?? []), removed: [] } : setMembers(em, ofGroup, ids ?? [])
+  if (op === 'remove') return { ...nobodyMoved, removed: await removeMembers(em, group.id, ids) }
+  const [ofGroup, sent] = [{ organisationId: group.organisationId, groupId: group.id }, ids ?? []]
+  return op === 'add' ? { sent, added: await addMembers(em, ofGroup, sent), removed: [] } : setMembers(em, ofGroup, sent)
 }
 
 /** `members[value eq "…"]`: of a large group only the one member is looked at. */
@@ -114,13 +114,24 @@ async function removeMeant(em: EntityManager, { group, operation, attribute }: M
   const stated = where.op === 'compare' && where.operator === 'eq' && where.path.toLowerCase() === 'value' ? where.value : null
   const meant = stated === null ? await membersOf(em, [group.id]) : []
   const found = meant.filter(({ id, display }) => matches({ value: id, display, type: 'User' }, where, attribute)).map(({ id }) => id)
-  return { added: [], removed: await removeMembers(em, group.id, stated === null ? found : memberIds(stated)) }
+  return { ...nobodyMoved, removed: await removeMembers(em, group.id, stated === null ? found : memberIds(stated)) }
 }
 
 const sumOf = (moves: readonly Moved[]): Moved => ({
+  sent: [...sentBy(moves)],
   added: [...new Set(moves.flatMap(({ added }) => added))],
   removed: [...new Set(moves.flatMap(({ removed }) => removed))],
 })
+
+/** Returns who is in the group by the word of the whole: not who is sent, and taken out after that. */
+function sentBy(moves: readonly Moved[]): ReadonlySet<string> {
+  const sent = new Set<string>()
+  for (const move of moves) {
+    for (const id of move.removed) sent.delete(id)
+    for (const id of move.sent) sent.add(id)
+  }
+  return sent
+}
 
 /** Reads a whole group as a client sent it. */
 export const groupDocument = (body: unknown): Document => normalise(groups, body)

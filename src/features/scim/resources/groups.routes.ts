@@ -19,7 +19,7 @@ import { groups } from '../schema/group.ts'
 import { asksFor, project, projectionOf, type Projection } from '../schema/project.ts'
 import { groupColumns, groupSource, groupVersion, membersOf, presentGroup, readGroup, type GroupRow } from './group-rows.ts'
 import { describeGroup, groupDocument, patchGroup } from './group-write.ts'
-import { addMembers, memberIds, movedChange, setMembers, type Moved } from './members.ts'
+import { addMembers, memberIds, movedChange, nobodyMoved, setMembers, type Moved } from './members.ts'
 import { readList } from './list.ts'
 
 const permission: readonly string[] = []
@@ -88,7 +88,7 @@ export const createScimGroup = route({
   await em.flush()
   const members = isByUsers(deps) ? [] : memberIds(document['members'] ?? [])
   const added = await addMembers(em, { organisationId, groupId: group.id }, members)
-  await settle(call, { group, moved: { added, removed: [] }, renamed: false })
+  await settle(call, { group, moved: { sent: members, added, removed: [] }, renamed: false })
   return answerGroup(call, { id: group.id, asked: call.query, made: true })
 })
 
@@ -109,7 +109,7 @@ export const replaceScimGroup = route({
   const [document, before] = [groupDocument(body), group.displayName]
   await describeGroup(em, group, { document, deps })
   const ofGroup = { organisationId: group.organisationId, groupId: group.id }
-  const moved = isByUsers(deps) ? { added: [], removed: [] } : await setMembers(em, ofGroup, memberIds(document['members'] ?? []))
+  const moved = isByUsers(deps) ? nobodyMoved : await setMembers(em, ofGroup, memberIds(document['members'] ?? []))
   await settle(call, { group, moved, renamed: before !== group.displayName })
   return answerGroup(call, { id: group.id, asked: call.query })
 })
@@ -176,7 +176,7 @@ async function settle({ em, actor: { organisationId }, deps, audit }: AnyCall, c
   const { group, moved } = change
   group.version += 1
   await em.flush()
-  const returned = await returnArchived(em, organisationId, moved.added)
+  const returned = await returnArchived(em, organisationId, moved.sent)
   const userIds = [...new Set([...(await toSettle(em, deps, change)), ...returned.map(({ id }) => id)])]
   const changes = await settlePlaces(em, deps, { organisationId, userIds })
   audit({ id: group.id, changes: [...movedChange(group.id, moved), ...returned, ...changes] })

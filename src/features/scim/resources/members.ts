@@ -7,9 +7,13 @@ import { isObject } from '../schema/normalise.ts'
 
 /** Users who came into a group, and who left it. */
 export interface Moved {
+  /** Users who are in the group by the word of the write, whether or not they were before. */
+  readonly sent: readonly string[]
   readonly added: readonly string[]
   readonly removed: readonly string[]
 }
+
+export const nobodyMoved: Moved = { sent: [], added: [], removed: [] }
 
 const ids = `SELECT value::uuid FROM jsonb_array_elements_text(?::jsonb)`
 
@@ -77,7 +81,7 @@ export async function setMembers(em: EntityManager, group: OfGroup, userIds: rea
     `DELETE FROM scim_group_members WHERE group_id = ? AND user_id NOT IN (${ids}) RETURNING user_id`,
     [group.groupId, JSON.stringify(userIds)],
   )
-  return { added: await addMembers(em, group, userIds), removed: removed.map(({ user_id }) => user_id) }
+  return { sent: userIds, added: await addMembers(em, group, userIds), removed: removed.map(({ user_id }) => user_id) }
 }
 
 /** Makes these the groups of a user, and no others: by id, or by name. Throws `invalidValue` for what is no group. */
