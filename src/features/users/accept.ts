@@ -71,6 +71,8 @@ export async function acceptByAddress(em: EntityManager, { id, organisationId, e
   const user = (await em.findOne(User, { id, organisationId })) ?? em.create(User, { id, organisationId, email, role: invite.role })
   em.assign(user, { email, role: invite.role, status: 'active', ...names })
   await em.flush()
+  // This role is given by hand: what groups gave before is no part of it, and what they give still comes beside it when places are settled.
+  await em.execute('UPDATE scim_users SET given_role = NULL WHERE id = ?', [user.id])
   await takePlaces(em, invite, user)
   Object.assign(invite, { status: 'accepted', userId: user.id, acceptedAt: new Date(nowMs) })
   await em.flush()

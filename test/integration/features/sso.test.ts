@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { inTenant } from '../../../src/app/database/orm.ts'
 import { setPassword } from '../../../src/features/auth/passwords.ts'
+import { settleScimPlaces } from '../../../src/features/scim/settle.jobs.ts'
 import { errorOf } from '../../support/caller.ts'
 import { eventually } from '../../support/eventually.ts'
 import { send, sendJson, type RawAnswer } from '../../support/http.ts'
@@ -211,6 +212,32 @@ test.serial('who is invited comes in as the invitation says; who was removed sta
   t.is(again.answer.status, 303, again.answer.text)
   t.is((await me(again.browser)).status, 200)
   t.is(await roleIn(id, second.sideId), 'manager')
+})
+
+test.serial('who returns by an invitation has its role by hand, and that of their groups beside it', async (t) => {
+  t.is((await put(settings())).status, 200)
+  const scim = await scimClient(control, second)
+  const { body: group } = await scim.send('POST', '/Groups', { body: { displayName: 'org-role-admin' } })
+  const later = {
+    admin: (id: string) =>
+      scim.send('PATCH', `/Groups/${group.id}`, { body: patchOf({ op: 'remove', path: `members[value eq "${id}"]` }) }),
+    member: () => settleScimPlaces.run(control.started.deps),
+  }
+  for (const role of ['admin', 'member'] as const) {
+    const email = `${randomUUID()}@second.example`
+    const { id } = (await scim.send('POST', '/Users', { body: { userName: email } })).body as { id: string }
+    const roleNow = async () => (await control.sql.query('SELECT role FROM users WHERE id = $1 AND status = $2', [id, 'active'])).rows
+    await scim.send('PATCH', `/Groups/${group.id}`, { body: patchOf({ op: 'add', path: 'members', value: [{ value: id }] }) })
+    t.is((await comeIn(second, verified(email))).answer.status, 303)
+    t.deepEqual(await roleNow(), [{ role: 'admin' }])
+    await scim.send('PATCH', `/Users/${id}`, { body: patchOf({ op: 'replace', path: 'active', value: false }) })
+    const invited = await control.call(second.adminKey, 'POST', '/admin/users/invites', { email, role, workspaces: [] })
+    t.is(invited.status, 200, invited.text)
+    t.is((await comeIn(second, verified(email))).answer.status, 303)
+    t.deepEqual(await roleNow(), [{ role }])
+    await later[role](id)
+    t.deepEqual(await roleNow(), [{ role: 'admin' }], role)
+  }
 })
 
 const deactivations: Readonly<Record<string, readonly [method: string, body?: (userName: string) => object]>> = {
