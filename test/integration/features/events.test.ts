@@ -1,6 +1,7 @@
 import test from 'ava'
 import { connect } from '../../../src/app/database/connect.ts'
 import { startShipper } from '../../../src/app/journal/shipper.ts'
+import { settleScimPlaces } from '../../../src/features/scim/settle.jobs.ts'
 import { makeParts } from '../../../src/features/log-exports/run.ts'
 import { createPending } from '../../../src/features/events/pending.ts'
 import { openJournal } from '../../../src/gateway/journal/journal.ts'
@@ -8,6 +9,7 @@ import type { ExchangeRecord } from '../../../src/gateway/ports.ts'
 import { silent } from '../../support/database.ts'
 import { exchangeBodies, temporaryDirectory } from '../../support/journal.ts'
 import { recordOf } from './exporting.ts'
+import { scimClient } from './scim-client.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
 let control: Control
@@ -165,6 +167,43 @@ test.serial('changes are told to those who may read the resource, when they are 
   t.is((await all.until('changes')).event, 'changes')
   t.is((await side.next())?.event, 'end')
   for (const stream of [all, some]) stream.leave()
+})
+
+test.serial('what groups give and take in the background is told, and in the trail; what is as it was is not', async (t) => {
+  const tenant = await control.createTenant('settled')
+  const scim = await scimClient(control, tenant)
+  const { body: user } = await scim.send('POST', '/Users', { body: { userName: 'ada@example.com' } })
+  await scim.send('POST', '/Groups', { body: { displayName: 'ws-Sales-role-member', members: [{ value: user.id }] } })
+  const workspace = await control.call(tenant.adminKey, 'POST', '/admin/workspaces', { name: 'Sales', slug: 'buyers' })
+  await control.createKey(tenant, { workspaceId: String(workspace.body['id']), userId: user.id, scopes: ['completions.write'] })
+  const stream = await listen('topics=changes', { key: tenant.adminKey })
+  await stream.live()
+  const settle = async () => {
+    await settleScimPlaces.run(control.started.deps)
+    await settleScimPlaces.run(control.started.deps)
+    const { rows } = await control.sql.query<Readonly<Record<string, unknown>>>(
+      `SELECT actor_type, actor_name, resource_type, related FROM audit_logs WHERE organisation_id = $1 AND action = 'settle' ORDER BY at`,
+      [tenant.organisationId],
+    )
+    return rows
+  }
+  const told = { actor_type: 'system', actor_name: 'settle-scim-places', resource_type: 'workspace-user' }
+  const [given, ...others] = await settle()
+  t.deepEqual(others, [])
+  t.like(given, { ...told, related: [{ table: 'workspace_members', before: null, after: { user_id: user.id, role: 'member' } }] })
+  t.like((await stream.until('changes')).data, {
+    data: [{ resource: 'workspace-user', id: null, action: 'settle', workspace_id: workspace.body['id'] }],
+  })
+  const renamed = await control.call(tenant.adminKey, 'PUT', `/admin/workspaces/${String(workspace.body['id'])}`, { name: 'Buyers' })
+  t.is(renamed.status, 200, renamed.text)
+  const taken = (await settle()).slice(1)
+  t.is(taken.length, 1)
+  t.like(taken[0], told)
+  const rows = taken[0]?.['related'] as { table: string; before: object; after: object | null }[]
+  const rowOf = (table: string) => rows.find((row) => row.table === table)
+  t.like(rowOf('workspace_members'), { before: { user_id: user.id, workspace_id: workspace.body['id'] }, after: null })
+  t.like(rowOf('api_keys'), { before: { status: 'active' }, after: { status: 'archived' } })
+  stream.leave()
 })
 
 test.serial('exports tell how far they are', async (t) => {
