@@ -5,7 +5,7 @@ import { lastAttempt, sentBody, type Trail } from '../trail.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { writeReference } from './job-reference.ts'
-import { videoApiOf } from './video-apis.ts'
+import { referToVideo } from './video-apis.ts'
 
 const begin: ReadonlySet<string> = new Set<Operation>(['createBatch', 'createMessageBatch'])
 
@@ -39,8 +39,8 @@ const batchIn = (answer: Fields | null): string | null => (isBatchId(answer?.['i
 
 /** Returns how the video is noted that an answer names: by its id, where the path is OpenAI's own. */
 function videoIn(trail: Trail, answer: Fields | null): string | null {
-  const api = videoApiOf(lastAttempt(trail)?.target?.providerId ?? '')
-  const reference = answer === null ? null : (api?.refer({ path: pathOf(trail), asked: askedOf(trail), answer }) ?? null)
+  const provider = lastAttempt(trail)?.target?.providerId ?? ''
+  const reference = answer === null ? null : referToVideo(provider, { path: pathOf(trail), asked: askedOf(trail), answer })
   const noted = reference && writeReference(reference)
   const [, id = ''] = /^\/videos\/([\w.-]+)$/.exec(noted ?? '') ?? []
   return isVideoId(id) ? id : noted

@@ -23,6 +23,8 @@ export interface ToldVideo {
 
 /** An API that makes videos: where one that was begun is told, and how. */
 interface VideoApi {
+  /** The paths that begin one: the provider has other jobs too, whose answers look alike. */
+  readonly begins: RegExp
   /** Null: the answer names none. */
   readonly refer: (begun: BegunVideo) => JobReference | null
   /** Null: this is no video. */
@@ -32,11 +34,13 @@ interface VideoApi {
 const isId = (id: unknown): id is string => typeof id === 'string' && /^\w[\w.-]{0,199}$/.test(id)
 /** Returns the part of a path before its videos: an API may be reached at another version of it. */
 const before = (path: string): string => path.slice(0, path.lastIndexOf('/videos'))
+const videos = /\/videos(?:\/(?:generations|edits|extensions)|\/[\w.-]+\/remix)?$/
 const failed: ReadonlySet<string> = new Set(['failed', 'expired', 'cancelled'])
 const ended = (status: string, done: string): boolean => status === done || failed.has(status)
 
 /** platform.openai.com/docs/api-reference/videos; Azure has the same API. */
 const openai: VideoApi = {
+  begins: videos,
   refer: ({ path, answer: { id } }) => (isId(id) && id.startsWith('video_') ? { path: `${before(path)}/videos/${id}`, facts: {} } : null),
   read: ({ status, model, seconds, size }) =>
     typeof status === 'string'
@@ -53,6 +57,7 @@ const msOf = (seconds: unknown): number => milliseconds(Number(seconds))
 
 /** docs.x.ai/docs/guides/video-generation: 480p unless the request asks for more; a video that is made of another has the size of that one. */
 const xai: VideoApi = {
+  begins: videos,
   refer: ({ path, asked, answer: { request_id: id } }) =>
     isId(id)
       ? {
@@ -86,6 +91,7 @@ const picturesOf = ({ image, image_url: url, reference_images: references }: Fie
 
 /** docs.together.ai/reference/get-videos-id: the answer names the cost. */
 const together: VideoApi = {
+  begins: videos,
   refer: ({ path, answer: { id } }) => (isId(id) ? { path: `${before(path)}/videos/${id}`, facts: {} } : null),
   read(told, facts) {
     const video = openai.read(told, facts)
@@ -96,6 +102,7 @@ const together: VideoApi = {
 
 /** openrouter.ai/docs/api_reference/videos: the answer names the cost, and not what was made. */
 const openrouter: VideoApi = {
+  begins: videos,
   refer: ({ path, asked, answer: { id } }) =>
     isId(id) ? { path: `${before(path)}/videos/${id}`, facts: factOf('model', asked['model']) } : null,
   read(told, { model }) {
@@ -113,34 +120,42 @@ function veoFacts({ path, asked }: BegunVideo): JobFacts {
   return { ...factOf('model', model), ...factOf('seconds', durationSeconds ?? usualSeconds), ...factOf('size', resolution ?? usualSize) }
 }
 
+const veo = /\/models\/[^/:]+:predictLongRunning$/
+const isOperation = (name: unknown): name is string => typeof name === 'string' && /\/operations\/[\w-]+$/.test(name)
 const usualSeconds = 8
 const usualSize = '720p'
 
-/** Videos that were held back are not charged: those that came are counted. */
+/** Videos that were held back are not charged: those that came are counted. What ended and tells neither is no video. */
 function readVeo(told: Fields, { model, size, seconds }: JobFacts): ToldVideo | null {
-  if (typeof told['name'] !== 'string') return null
+  if (!isOperation(told['name'])) return null
   if (told['done'] !== true) return { ended: false, status: 'running', made: null }
+  if (told['error'] !== undefined) return { ended: true, status: 'failed', made: null }
   const response = within(told, 'response')
-  const samples = response['videos'] ?? within(response, 'generateVideoResponse')['generatedSamples']
+  const inner = within(response, 'generateVideoResponse')
+  const samples = response['videos'] ?? inner['generatedSamples']
+  const held = response['raiMediaFilteredCount'] ?? inner['raiMediaFilteredCount']
+  if (!Array.isArray(samples) && held === undefined) return null
   const count = Array.isArray(samples) ? samples.length : 0
-  if (count === 0) return { ended: true, status: told['error'] === undefined ? 'held back' : 'failed', made: null }
+  if (count === 0) return { ended: true, status: 'held back', made: null }
   return { ended: true, status: 'done', made: { ...nothingKnown, model, size, length: count * msOf(seconds) } }
 }
 
 const google: VideoApi = {
+  begins: veo,
   refer(begun) {
     const { name } = begun.answer
     const version = /^\/v1[\w]*(?=\/)/.exec(begun.path)?.[0] ?? ''
-    return typeof name === 'string' ? { path: `${version}/${name}`, facts: veoFacts(begun) } : null
+    return isOperation(name) ? { path: `${version}/${name}`, facts: veoFacts(begun) } : null
   },
   read: readVeo,
 }
 
 const vertex: VideoApi = {
+  begins: veo,
   refer(begun) {
     const { name } = begun.answer
     const path = begun.path.replace(/:predictLongRunning$/, ':fetchPredictOperation')
-    return typeof name === 'string' ? { path, facts: { ...veoFacts(begun), operation: name } } : null
+    return isOperation(name) ? { path, facts: { ...veoFacts(begun), operation: name } } : null
   },
   read: readVeo,
 }
@@ -158,3 +173,9 @@ const apis: Readonly<Record<string, VideoApi>> = {
 
 /** Returns the API by which a provider makes videos; null: nobody here asks it for them, or has no price. */
 export const videoApiOf = (provider: string): VideoApi | null => apis[provider] ?? null
+
+/** Returns how the video is noted that a request began; null: it began another job, or none of which the price is known. */
+export function referToVideo(provider: string, begun: BegunVideo): JobReference | null {
+  const api = videoApiOf(provider)
+  return api?.begins.test(begun.path) === true ? api.refer(begun) : null
+}

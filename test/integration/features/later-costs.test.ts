@@ -335,6 +335,56 @@ for (const [name, { provider, path, body, begins, runs, ends, amount, noted, ask
     await control.sql.query('DELETE FROM provider_batches')
   })
 
+/** Jobs of those who make videos too, with answers that look like a video's: [provider, path, answer, what is told later]. */
+const otherJobs: readonly (readonly [provider: string, path: string, begins: Fields, ends: Fields])[] = [
+  [
+    'google',
+    '/proxy/v1beta/models/gemini-2.5-flash:batchGenerateContent',
+    { name: 'batches/abc', metadata: { state: 'BATCH_STATE_PENDING' } },
+    { name: 'batches/abc', done: true, response: { inlinedResponses: {} } },
+  ],
+  [
+    'google',
+    '/proxy/v1beta/models/gemini-embedding-001:asyncBatchEmbedContent',
+    { name: 'batches/def' },
+    { name: 'batches/def', done: true, response: {} },
+  ],
+  [
+    'google',
+    '/proxy/v1beta/tunedModels',
+    { name: 'tunedModels/ours/operations/op1' },
+    { name: 'tunedModels/ours/operations/op1', done: true, response: {} },
+  ],
+  [
+    'vertex-ai',
+    '/projects/p/locations/us-central1/batchPredictionJobs',
+    { name: 'projects/p/locations/us-central1/batchPredictionJobs/1' },
+    { name: 'projects/p/locations/us-central1/batchPredictionJobs/1', done: true },
+  ],
+  [
+    'vertex-ai',
+    '/projects/p/locations/us-central1/tuningJobs',
+    { name: 'projects/p/locations/us-central1/tuningJobs/1' },
+    { name: 'projects/p/locations/us-central1/tuningJobs/1', done: true },
+  ],
+  ['together-ai', '/proxy/v1/fine-tunes', { id: 'ft-1', status: 'pending' }, { id: 'ft-1', status: 'completed' }],
+]
+
+for (const [provider, path, begins, ends] of otherJobs)
+  test.serial(`a job that makes no video is never told as one: ${path} of ${provider}`, async (t) => {
+    begun = begins
+    told = { body: ends }
+    const { status, text, headers } = await ask((await keyWith('allow')).key, provider, { path, body: { model: 'a-model' } })
+    t.is(status, 200, text)
+    const logId = String(headers['x-service-request-id'])
+    await eventually(async () => (await control.call(acme.workspaceKey, 'GET', `/logs/${logId}/cost`)).status === 200, withinMs)
+    const before = emulator.requests.length
+    await look()
+    t.is(emulator.requests.length, before, 'nobody asks for it')
+    t.is(await rowOf(logId), undefined)
+    t.like(await costOf(logId), { state: 'unpriced', cost_pico_usd: null, total_pico_usd: null, adjustments: [] })
+  })
+
 test.serial('an edited video of which nobody tells the size waits, and is never priced as the smallest', async (t) => {
   begun = { request_id: 'req-9' }
   told = { body: filmed(8) }
