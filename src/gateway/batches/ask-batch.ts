@@ -8,7 +8,7 @@ import { matchOperation } from '../front/match.ts'
 import { askProvider, type ProviderAccess, type Question, toRequest } from '../models/ask-provider.ts'
 import type { Target } from '../targets/target.ts'
 import { isBatchId, isResponseId, isVideoId } from './begun-batch.ts'
-import { type JobFacts, readReference } from './job-reference.ts'
+import { type JobFacts, readReference, textOf, within } from './job-reference.ts'
 import { longestLine, splitLines } from './split-lines.ts'
 import { videoApiOf } from './video-apis.ts'
 import type { MadeVideo } from './video-cost.ts'
@@ -47,19 +47,32 @@ interface BatchApi {
 const nothing = { kind: 'batch', answers: null, video: null, response: null } as const
 const endedStatuses: ReadonlySet<unknown> = new Set(['completed', 'expired', 'cancelled', 'failed'])
 
-/** platform.openai.com/docs/api-reference/batch: the answers are in a file. */
+/**
+ * platform.openai.com/docs/api-reference/batch: the answers are in a file. Azure may write them into a store of the customer's instead. Throws
+ * `upstream_bad_response` when a batch that has ended has answers, and none that can be read.
+ */
 const ofOpenai: BatchApi = {
   path: (id) => `/batches/${id}`,
-  read: ({ status, endpoint, output_file_id: output }) =>
-    typeof status === 'string'
-      ? {
-          ...nothing,
-          ended: endedStatuses.has(status),
-          status: status.slice(0, 40),
-          endpoint: typeof endpoint === 'string' ? endpoint : '',
-          answers: isBatchId(output) ? `/files/${output}/content` : null,
-        }
-      : null,
+  read(told) {
+    const { status, endpoint, output_file_id: output } = told
+    if (typeof status !== 'string') return null
+    const ended = endedStatuses.has(status)
+    if (ended && !isBatchId(output) && hasAnswers(told))
+      throw new ApiError('upstream_bad_response', 'The provider keeps the answers of the batch where Gatehouse cannot read them.')
+    return {
+      ...nothing,
+      ended,
+      status: status.slice(0, 40),
+      endpoint: typeof endpoint === 'string' ? endpoint : '',
+      answers: isBatchId(output) ? `/files/${output}/content` : null,
+    }
+  },
+}
+
+/** Returns true if a batch tells that requests of it were answered, or at least where the answers are. */
+function hasAnswers(told: Fields): boolean {
+  const { completed } = within(told, 'request_counts')
+  return typeof completed === 'number' ? completed > 0 : (textOf(told['output_blob']) ?? '') !== ''
 }
 
 /** docs.anthropic.com/en/api/creating-message-batches: the answers are below the batch; the address that it tells for them is not asked. */

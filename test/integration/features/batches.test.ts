@@ -16,7 +16,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 const withinMs = 15_000
 /** The batches of the provider, by id: how they answer, and the lines of their files. */
-const batches = new Map<string, { status: string; lines: readonly unknown[]; fileStatus: number; endpoint?: string }>()
+const batches = new Map<string, { status: string; lines: readonly unknown[]; fileStatus: number; endpoint?: string; more?: Fields }>()
 
 const line = (model: string, usage: Fields): Fields => ({
   custom_id: 'x',
@@ -92,6 +92,7 @@ function answerOf(method: string, path: string) {
       output_file_id: ended && held.lines.length > 0 ? `file-${id}` : null,
       usage: ended ? { input_tokens: 301_100, output_tokens: 1210, total_tokens: 302_310 } : null,
       model: 'gpt-5.4',
+      ...held.more,
     }),
   }
 }
@@ -192,7 +193,7 @@ async function look(): Promise<void> {
   await settleBatches.run(control.started.deps)
 }
 
-const end = (id: string, told: Partial<{ status: string; lines: readonly unknown[]; fileStatus: number; endpoint: string }> = {}) =>
+const end = (id: string, told: Partial<{ status: string; lines: readonly unknown[]; fileStatus: number; endpoint: string; more: Fields }> = {}) =>
   batches.set(id, { status: 'completed', lines, fileStatus: 200, ...told })
 
 async function costOf(batch: string): Promise<Fields & { readonly adjustments: readonly Fields[] }> {
@@ -418,6 +419,17 @@ const faults: Readonly<Record<string, { told: Parameters<typeof end>[1]; fault: 
     fault: /1 lines of the file of answers cannot be read/,
   },
   'a model without a price': { told: { lines: [line('nobody-knows', usageOf(1, 0, 1))] }, fault: /No price is known/ },
+  'a store of the customer that has the answers': {
+    told: {
+      lines: [],
+      more: { output_file_id: null, request_counts: { total: 3, completed: 3, failed: 0 }, output_blob: 'https://ours.blob.example/answers' },
+    },
+    fault: /keeps the answers of the batch where Gatehouse cannot read them/,
+  },
+  'a cancelled batch with answers that stand nowhere': {
+    told: { status: 'cancelled', lines: [], more: { request_counts: { total: 3, completed: 1, failed: 0 } } },
+    fault: /keeps the answers of the batch where Gatehouse cannot read them/,
+  },
   'an answer without usage': { told: { lines: [bodyLine({ model: 'gpt-4o', choices: [] })] }, fault: /or they tell no usage/ },
 }
 
