@@ -55,9 +55,16 @@ const chargedExchange = ({ operation, work, exchange, receivedAt }: Trail) => ({
   receivedAt,
 })
 
-/** An answer without usage may have cost what was reserved; one of a failure costs nothing. */
-const reachedBy = (attempt: Attempt, { relayed }: Ending): Reached =>
-  attempt.sentAt === null ? 'unsent' : relayed === null || relayed.status > 299 ? 'failed' : 'answered'
+/**
+ * An answer without usage may have cost what was reserved; one of a failure costs nothing. What goes on at the provider when its caller has left
+ * is no failure.
+ */
+function reachedBy({ sentAt, charge: charged }: Attempt, { relayed }: Ending): Reached {
+  if (sentAt === null) return 'unsent'
+  if (relayed === null) return 'failed'
+  const goesOn = relayed.outcome === 'client_closed' && charged?.cost.state === 'unpriced'
+  return relayed.status > 299 && !goesOn ? 'failed' : 'answered'
+}
 
 function observe(metrics: GatewayMetrics, trail: Trail, ending: Ending & { readonly usage: Usage | null }): void {
   const { startedAt, method } = trail.exchange
