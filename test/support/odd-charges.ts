@@ -308,4 +308,24 @@ export const oddCharges: Readonly<Record<string, Charged>> = {
     state: 'unpriced',
     amount: null,
   },
+  // 8 x 2,500,000 + 2 x 10,000,000
+  'a chat that names fields of other requests is estimated as any': {
+    provider: 'openai',
+    model: 'gpt-4o',
+    body: { messages: hello, background: true, deferred: true },
+    answer: { choices: [{ index: 0, message: { role: 'assistant', content: 'hello world' } }] },
+    lines: { input: 8, output: 2 },
+    state: 'estimated',
+    amount: '40000000',
+  },
+  'the same of embeddings': {
+    provider: 'openai',
+    model: 'text-embedding-3-small',
+    path: '/v1/embeddings',
+    body: { input: ['hello world', 'hello world'], background: true, deferred: true },
+    answer: { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] },
+    lines: { input: 4 },
+    state: 'estimated',
+    amount: '80000',
+  },
 }

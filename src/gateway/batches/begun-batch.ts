@@ -1,5 +1,4 @@
 import type { RelayResult } from '../answers/relay.ts'
-import { asksBackground } from '../front/jobs.ts'
 import type { Operation } from '../front/operations.ts'
 import { lastAttempt, sentBody, type Trail } from '../trail.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
@@ -22,13 +21,16 @@ export const isResponseId = (id: string): boolean => id.startsWith('resp_')
 export function begunBatch(trail: Trail, result: RelayResult | null): string | null {
   if (result === null || result.status >= 300) return null
   const { name } = trail.operation
-  if (name === 'createModelResponse') return runsOn(trail) ? responseIn(result) : null
+  if (name === 'createModelResponse') return goesOn(trail) ? responseIn(result) : null
   if (name === 'proxy') return trail.work?.beginsJob === true ? videoIn(trail, answerOf(result)) : null
   return begin.has(name) ? batchIn(answerOf(result)) : null
 }
 
 /** Returns true for a response that goes on in the background, whose cost was not told. */
-const runsOn = (trail: Trail): boolean => asksBackground(sentBody(trail)?.json) && lastAttempt(trail)?.charge?.cost.state === 'unpriced'
+function goesOn(trail: Trail): boolean {
+  const json = sentBody(trail)?.json
+  return isFields(json) && json['background'] === true && lastAttempt(trail)?.charge?.cost.state === 'unpriced'
+}
 
 function answerOf(result: RelayResult): Fields | null {
   const answer = jsonOrUndefined(result.capture.plain(result.encoding).toString('utf8'))

@@ -1,4 +1,5 @@
 import { isFields } from '../../lib/json/fields.ts'
+import type { Operation } from './operations.ts'
 
 /** The ends of paths whose work costs when it has ended, which no answer of its own tells. Nothing else is known of them but what a provider's own reference says. */
 const begin: readonly RegExp[] = [
@@ -33,5 +34,21 @@ export const isJob = (path: string): boolean => begin.some((one) => one.test(pat
 /** Returns true if what is read by a path is a credential for such a session. */
 export const isReadSession = (path: string): boolean => read.test(path)
 
-/** Returns true for a response that is to run in the background, or a chat of Grok's that is deferred: it goes on when its request has been answered, and when its caller has left. */
-export const asksBackground = (json: unknown): boolean => isFields(json) && (json['background'] === true || json['deferred'] === true)
+/** A request that may ask for an answer later. */
+interface Asking {
+  readonly json: unknown
+  /** Null: nobody knows. */
+  readonly operation: Operation | null
+  /** A row of the catalogue. */
+  readonly provider: string
+}
+
+/**
+ * Returns true for a response that is to run in the background, or a chat of Grok's that is deferred: it goes on when its request has been answered, and
+ * when its caller has left. Elsewhere such a field means nothing.
+ */
+export function asksBackground({ json, operation, provider }: Asking): boolean {
+  if (!isFields(json)) return false
+  if (operation === 'createModelResponse') return json['background'] === true
+  return operation === 'chatComplete' && provider === 'x-ai' && json['deferred'] === true
+}

@@ -39,7 +39,7 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
   const { work } = exchange
   const request = requestOf(attempt, { exchange, provider: target.providerId })
   const told = ofDeployment(meter(result, request), target)
-  if (beganJob(work, result) || runsOn(told, attempt, result)) return { ...untoldCharge, metered: told }
+  if (beganJob(work, result) || runsOn(told, result, { attempt, target, work })) return { ...untoldCharge, metered: told }
   const metered = needsEstimate(told, result, work) && !isRecalled(attempt) ? estimated(told, result, { attempt, work }) : told
   if (isFree(metered, result, exchange)) return { ...noCharge, metered }
   const parts = metered.estimated ? undefined : result.counted?.parts
@@ -57,9 +57,18 @@ const isFree = (metered: Metered, { status }: ChargedAnswer, { method, work, ope
 /** Returns true if the answer began work that costs when it has ended. */
 const beganJob = (work: AskedWork | null, result: ChargedAnswer): boolean => work?.beginsJob === true && isCharged(result)
 
-/** Returns true for a response in the background that has not told its usage: what it will cost is known when it has ended. */
-const runsOn = ({ hasTokens }: Metered, { body }: Attempt, result: ChargedAnswer): boolean =>
-  !hasTokens && asksBackground(body?.json) && isCharged(result)
+interface Asked {
+  readonly attempt: Attempt
+  readonly target: Target
+  readonly work: AskedWork | null
+}
+
+/** Returns true for a response in the background that has not told its usage: what it will cost is known when it has ended. One that is translated runs in none. */
+const runsOn = ({ hasTokens }: Metered, result: ChargedAnswer, { attempt: { body, translated }, target, work }: Asked): boolean =>
+  !hasTokens &&
+  translated?.sameDialect !== false &&
+  asksBackground({ json: body?.json, operation: work?.operation ?? null, provider: target.providerId }) &&
+  isCharged(result)
 
 const nothingTold: TokenUsage = { ...noUsage, own: {} }
 
