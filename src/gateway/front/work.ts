@@ -1,7 +1,7 @@
 import type { Call } from '../call.ts'
 import type { AskedWork } from './asked-work.ts'
 import { conversationOf } from './conversation.ts'
-import { isJob, isReadSession } from './jobs.ts'
+import { isChange, isJob, isReadSession } from './jobs.ts'
 import { isOperation } from './match.ts'
 import { isCountOfGoogle } from './operation-name.ts'
 import { type Operation, operations, type OperationSpec } from './operations.ts'
@@ -10,7 +10,7 @@ import { taskOf } from './task.ts'
 type Asking = Pick<Call, 'operation' | 'upstreamPath'> & { readonly exchange: Pick<Call['exchange'], 'method'> }
 
 /**
- * Returns the work that a request asks for; null: it asks for none, such as a list of files. A path that Gatehouse does not know may ask for
+ * Returns the work that a request asks for; null: it asks for none, such as a list of files, or the end of a batch. A path that Gatehouse does not know may ask for
  * any: its end tells which, as in `/deployments/m/chat/completions`.
  */
 export function workOf(asking: Asking): AskedWork | null {
@@ -18,6 +18,7 @@ export function workOf(asking: Asking): AskedWork | null {
   if (name !== 'proxy') return ofOperations.get(name) ?? null
   const [path = ''] = asking.upstreamPath.split('?', 1)
   if (reads.has(asking.exchange.method)) return isReadSession(path) ? job : null
+  if (isChange(path)) return null
   if (conversationOf(asking) !== null) return { ...ofUnknown, task: 'conversation', dialect: 'google', operation: 'chatComplete' }
   const asked = taskOf(asking)
   if (asked !== null) return { ...ofUnknown, task: asked.task, dialect: asked.dialect, operation: asked.operation }

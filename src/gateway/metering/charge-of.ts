@@ -30,13 +30,15 @@ export interface ChargedExchange {
 }
 
 /**
- * Meters and prices one attempt, once. Reading costs nothing: what was made before was charged then. A failure costs what its answer says that it used, and nothing if it says nothing. Calls that run no
+ * Meters and prices one attempt, once. Who only reads or changes what was made before uses nothing: its answer may tell again
+ * what was counted then. A failure costs what its answer says that it used, and nothing if it says nothing. Calls that run no
  * model are not charged; what one begins that costs when it has ended is unpriced until then, and an answer from the cache tells what it saved.
  */
 export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { exchange, prices }: ChargeContext): Charge {
   const { target } = attempt
   if (result === null || target === null) return noCharge
   const { work } = exchange
+  if (work === null) return noCharge
   const request = requestOf(attempt, { exchange, provider: target.providerId })
   const told = ofDeployment(meter(result, request), target)
   if (beganJob(work, result) || runsOn(told, result, { attempt, target, work })) return { ...untoldCharge, metered: told }
@@ -51,8 +53,8 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
   )
 }
 
-const isFree = (metered: Metered, { status }: ChargedAnswer, { method, work, operation }: ChargedExchange): boolean =>
-  method === 'GET' || work?.task === 'token-count' || !isBilled(metered, status, operation)
+const isFree = (metered: Metered, { status }: ChargedAnswer, { work, operation }: ChargedExchange): boolean =>
+  work?.task === 'token-count' || !isBilled(metered, status, operation)
 
 /** Returns true if the answer began work that costs when it has ended. */
 const beganJob = (work: AskedWork | null, result: ChargedAnswer): boolean => work?.beginsJob === true && isCharged(result)
