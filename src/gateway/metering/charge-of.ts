@@ -31,19 +31,19 @@ export interface ChargedExchange {
 
 /**
  * Meters and prices one attempt, once. Who only reads or changes what was made before uses nothing: its answer may tell again
- * what was counted then. A failure costs what its answer says that it used, and nothing if it says nothing. Calls that run no
+ * what was counted then; nor does who counts tokens. A failure costs what its answer says that it used, and nothing if it says nothing. Calls that run no
  * model are not charged; what one begins that costs when it has ended is unpriced until then, and an answer from the cache tells what it saved.
  */
 export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { exchange, prices }: ChargeContext): Charge {
   const { target } = attempt
   if (result === null || target === null) return noCharge
   const { work } = exchange
-  if (work === null) return noCharge
+  if (work === null || work.task === 'token-count') return noCharge
   const request = requestOf(attempt, { exchange, provider: target.providerId })
   const told = ofDeployment(meter(result, request), target)
   if (beganJob(work, result) || runsOn(told, result, { attempt, target, work })) return { ...untoldCharge, metered: told }
   const metered = needsEstimate(told, result, work) && !isRecalled(attempt) ? estimated(told, result, { attempt, work }) : told
-  if (isFree(metered, result, exchange)) return { ...noCharge, metered }
+  if (!isBilled(metered, result.status, exchange.operation)) return { ...noCharge, metered }
   const parts = metered.estimated ? undefined : result.counted?.parts
   if (parts === undefined) return priced(metered, { attempt, target }, { exchange, prices })
   const each = partsOf(parts, result).map((counted) => ofDeployment(meter({ ...result, counted }, request), target))
@@ -52,9 +52,6 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
     each.map((part) => priced(part, { attempt, target }, { exchange, prices })),
   )
 }
-
-const isFree = (metered: Metered, { status }: ChargedAnswer, { work, operation }: ChargedExchange): boolean =>
-  work?.task === 'token-count' || !isBilled(metered, status, operation)
 
 /** Returns true if the answer began work that costs when it has ended. */
 const beganJob = (work: AskedWork | null, result: ChargedAnswer): boolean => work?.beginsJob === true && isCharged(result)

@@ -422,6 +422,7 @@ const toldAgain: readonly (readonly [method: 'GET' | 'POST', path: string])[] = 
   ['POST', '/proxy/threads/thread_0/runs/run_0'],
   ['POST', '/proxy/threads/thread_0/runs/run_0/cancel'],
   ['POST', '/proxy/fine_tuning/jobs/ftjob-0/pause'],
+  ['POST', '/responses/input_tokens'],
   ['GET', '/responses/resp_0'],
   ['GET', '/batches/batch_0'],
   ['GET', '/proxy/threads/thread_0/runs/run_0'],
@@ -433,7 +434,7 @@ for (const [method, path] of toldAgain)
     const body = JSON.stringify({ id: 'x', model: 'gpt-4o', status: 'cancelled', usage })
     const stop = emulator.script({ method, path: path.replace('/proxy', ''), behaviour: { status: 200, body } })
     const key = await keyWith({ type: 'tokens', credit_limit: 1000 })
-    const answer = await ask(key, path, method === 'POST' ? { metadata: {} } : undefined)
+    const answer = await ask(key, path, method === 'POST' ? { model: 'gpt-4o', input: 'hi', metadata: {} } : undefined)
     stop()
     t.is(answer.status, 200, answer.text)
     t.true(answer.text.includes('1000'))
