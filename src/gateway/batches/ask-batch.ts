@@ -149,7 +149,7 @@ export async function askBatch(provider: AskedProvider, noted: string): Promise<
   const question = questionOf(provider, reference?.path ?? path(noted))
   const operation = reference?.facts.operation
   const { status, text } = await askProvider(
-    operation === undefined ? question : { ...question, body: JSON.stringify({ operationName: operation }), maxBytes: longestLine },
+    operation === undefined ? question : { ...question, body: JSON.stringify({ operationName: operation }) },
     accessOf(provider),
   )
   if (status < 200 || status > 299) throw new ApiError('upstream_bad_response', `The provider answers ${status} for the ${nounOf(noted)}.`)
@@ -198,4 +198,6 @@ const questionOf = ({ target }: AskedProvider, path: string): Question => ({
   path,
   operation: matchOperation('GET', path),
   timeoutMs,
+  // Pictures make a response as long as a line of a file of answers, and videos the answer of an operation.
+  maxBytes: longestLine,
 })

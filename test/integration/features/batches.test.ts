@@ -193,8 +193,10 @@ async function look(): Promise<void> {
   await settleBatches.run(control.started.deps)
 }
 
-const end = (id: string, told: Partial<{ status: string; lines: readonly unknown[]; fileStatus: number; endpoint: string; more: Fields }> = {}) =>
-  batches.set(id, { status: 'completed', lines, fileStatus: 200, ...told })
+const end = (
+  id: string,
+  told: Partial<{ status: string; lines: readonly unknown[]; fileStatus: number; endpoint: string; more: Fields }> = {},
+) => batches.set(id, { status: 'completed', lines, fileStatus: 200, ...told })
 
 async function costOf(batch: string): Promise<Fields & { readonly adjustments: readonly Fields[] }> {
   const row = await rowOf(batch)
@@ -464,7 +466,11 @@ const faults: Readonly<Record<string, { told: Parameters<typeof end>[1]; fault: 
   'a store of the customer that has the answers': {
     told: {
       lines: [],
-      more: { output_file_id: null, request_counts: { total: 3, completed: 3, failed: 0 }, output_blob: 'https://ours.blob.example/answers' },
+      more: {
+        output_file_id: null,
+        request_counts: { total: 3, completed: 3, failed: 0 },
+        output_blob: 'https://ours.blob.example/answers',
+      },
     },
     fault: /keeps the answers of the batch where Gatehouse cannot read them/,
   },

@@ -294,6 +294,16 @@ const jobs: Readonly<Record<string, Job>> = {
     ends: response('cancelled', { usage: used, service_tier: 'flex' }),
     amount: 900_000_000n,
   },
+  // 1,000 x 1,250,000 + 100 x 10,000,000
+  'a response in the background with five megabytes of pictures': {
+    ...background,
+    ends: response('completed', {
+      output: [{ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'A'.repeat(5 * 1024 * 1024) }],
+      usage: { input_tokens: 1000, output_tokens: 100, total_tokens: 1100 },
+      service_tier: 'default',
+    }),
+    amount: 2_250_000_000n,
+  },
   'a response in the background that failed before it said anything': {
     ...background,
     ends: response('failed', { usage: null }),
@@ -412,30 +422,38 @@ test.serial('a response in the background holds in its budget what it may cost, 
   t.pass()
 })
 
-test.serial('a caller who leaves a response in the background before it is answered gets nothing of its budget back: the provider goes on', async (t) => {
-  begun = background.begins
-  // 128,000 tokens of an answer at $10 a million fit into two dollars once.
-  const { id, key } = await keyWith('deny', 2)
-  const asked = { path: '/responses', body: { ...background.body, max_output_tokens: 128_000 } }
-  const stop = emulator.script({ method: 'POST', path: '/responses', behaviour: { hang: 'before-headers' } })
-  const [arrived, left] = [emulator.next('/responses'), emulator.onClose('/responses')]
-  const leaving = new AbortController()
-  const call = fetch(`${control.origin}/v1/responses`, {
-    method: 'POST',
-    headers: { 'x-service-api-key': key, 'x-service-provider': '@at-openai', 'content-type': 'application/json' },
-    body: JSON.stringify(asked.body),
-    signal: leaving.signal,
-  })
-  await arrived
-  leaving.abort()
-  await t.throwsAsync(call)
-  await left
-  stop()
-  const logged = async () => (await control.sql.query<{ id: string }>('SELECT id FROM logs WHERE api_key_id = $1', [id])).rows
-  await eventually(async () => (await logged()).length === 1, withinMs, 'its log')
-  t.like(await costOf((await logged())[0]?.id ?? ''), { state: 'unpriced', cost_pico_usd: null })
-  t.is((await ask(key, 'openai', asked)).status, 412, 'what it may cost is held')
-  const spent = async () => Number(((await control.call(acme.adminKey, 'GET', `/api-keys/${id}`)).body['usage_limits'] as Fields)['current_usage'])
-  await eventually(async () => (await spent()) >= 1.28, withinMs, 'the budget to have 128,000 x 10,000,000 pico-US-dollars and the prompt')
-  t.true((await spent()) < 1.29)
-})
+test.serial(
+  'a caller who leaves a response in the background before it is answered gets nothing of its budget back: the provider goes on',
+  async (t) => {
+    begun = background.begins
+    // 128,000 tokens of an answer at $10 a million fit into two dollars once.
+    const { id, key } = await keyWith('deny', 2)
+    const asked = { path: '/responses', body: { ...background.body, max_output_tokens: 128_000 } }
+    const stop = emulator.script({ method: 'POST', path: '/responses', behaviour: { hang: 'before-headers' } })
+    const [arrived, left] = [emulator.next('/responses'), emulator.onClose('/responses')]
+    const leaving = new AbortController()
+    const call = fetch(`${control.origin}/v1/responses`, {
+      method: 'POST',
+      headers: { 'x-service-api-key': key, 'x-service-provider': '@at-openai', 'content-type': 'application/json' },
+      body: JSON.stringify(asked.body),
+      signal: leaving.signal,
+    })
+    await arrived
+    leaving.abort()
+    await t.throwsAsync(call)
+    await left
+    stop()
+    const logged = async () => (await control.sql.query<{ id: string }>('SELECT id FROM logs WHERE api_key_id = $1', [id])).rows
+    await eventually(async () => (await logged()).length === 1, withinMs, 'its log')
+    t.like(await costOf((await logged())[0]?.id ?? ''), { state: 'unpriced', cost_pico_usd: null })
+    t.is((await ask(key, 'openai', asked)).status, 412, 'what it may cost is held')
+    const spent = async () =>
+      Number(((await control.call(acme.adminKey, 'GET', `/api-keys/${id}`)).body['usage_limits'] as Fields)['current_usage'])
+    await eventually(
+      async () => (await spent()) >= 1.28,
+      withinMs,
+      'the budget to have 128,000 x 10,000,000 pico-US-dollars and the prompt',
+    )
+    t.true((await spent()) < 1.29)
+  },
+)
