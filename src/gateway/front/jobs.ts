@@ -12,6 +12,8 @@ const begin: readonly RegExp[] = [
   // Batches of Google, Vertex AI, Mistral, Cohere and Fireworks, whose answers stand where no path of the gateway is.
   /:(?:batchGenerateContent|asyncBatchEmbedContent)$/,
   /\/(?:batchPredictionJobs|batch\/jobs|embed-jobs|batchInferenceJobs)$/,
+  // Batches, trainings and evaluations of Bedrock, whose answers stand in a bucket of the customer's.
+  /\/(?:model-invocation-job|model-customization-jobs|evaluation-jobs)$/,
   // Trainings that have no path of OpenAI's.
   /\/(?:fine-tunes|tuningJobs|tunedModels|finetuned-models|supervisedFineTuningJobs)$/,
 ]

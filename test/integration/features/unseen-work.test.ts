@@ -77,6 +77,10 @@ const unseen: readonly (readonly [path: string, method?: 'GET'])[] = [
   ['/proxy/async-invoke'],
   ['/proxy/v1beta/models/gemini-2.5-flash:batchGenerateContent'],
   ['/proxy/batch/jobs'],
+  // PR #37077: a batch of Bedrock at $0
+  ['/proxy/model-invocation-job'],
+  ['/proxy/model-customization-jobs'],
+  ['/proxy/evaluation-jobs'],
 ]
 
 for (const [path, method] of unseen)
