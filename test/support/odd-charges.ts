@@ -328,4 +328,39 @@ export const oddCharges: Readonly<Record<string, Charged>> = {
     state: 'estimated',
     amount: '80000',
   },
+  // dall-e-2: $0.02 an image
+  'images that came are counted, and not those that were asked for, where a line ends the answer': {
+    provider: 'openai',
+    model: 'dall-e-2',
+    path: '/v1/images/generations',
+    body: { prompt: 'p', n: 4 },
+    answer: `${JSON.stringify({ created: 1, data: [{ url: 'https://a' }, { url: 'https://b' }, { url: 'https://c' }] })}\n`,
+    answerType: 'application/json',
+    lines: { image: 3 },
+    amount: '60000000000',
+  },
+  // gemini-2.5-flash: 0.30, cached 0.03, out 2.50: 150,000,000 + 30,000,000 + 12,000,000 + 25,000,000
+  'a film of which some was cached is not counted twice': {
+    provider: 'google',
+    model: 'gemini-2.5-flash',
+    path: '/v1beta/models/gemini-2.5-flash:generateContent',
+    body: { contents: [] },
+    answer: {
+      modelVersion: 'gemini-2.5-flash',
+      candidates: [{ content: { parts: [{ text: 'hi' }] } }],
+      usageMetadata: {
+        promptTokenCount: 1000,
+        promptTokensDetails: [
+          { modality: 'VIDEO', tokenCount: 900 },
+          { modality: 'TEXT', tokenCount: 100 },
+        ],
+        cachedContentTokenCount: 400,
+        cacheTokensDetails: [{ modality: 'VIDEO', tokenCount: 400 }],
+        candidatesTokenCount: 10,
+        totalTokenCount: 1010,
+      },
+    },
+    lines: { cache_read: 400, input_video: 500, input: 100, output: 10 },
+    amount: '217000000',
+  },
 }

@@ -46,10 +46,14 @@ export function unitsOf({ operation, json, upload, bytes }: Made): Units {
 function imagesOf(json: Fields, head: Buffer): number {
   const found = [...head.toString('latin1').matchAll(/"(?:b64_json|url)"\s*:\s*"/g)].length
   const asked = typeof json['n'] === 'number' && Number.isSafeInteger(json['n']) && json['n'] > 0 ? json['n'] : 1
-  return Math.max(found, head.at(-1) === closingBrace ? 0 : asked)
+  return Math.max(found, isWhole(head) ? 0 : asked)
 }
 
 const closingBrace = 0x7d
+const space = 0x20
+
+/** Returns true if an answer ends as an object does; white space may follow it. */
+const isWhole = (head: Buffer): boolean => head[head.findLastIndex((byte) => byte > space)] === closingBrace
 
 /** Speech is sold by Unicode code points, not by UTF-16 units. */
 function codePoints(input: string): number {

@@ -9,7 +9,7 @@ export function kindsOf(usage: Fields): Counts {
     cache_read_audio: cachedAudio,
     cache_read_image: cachedImage,
     input_image: Math.max(0, ofModality(usage, 'promptTokensDetails', 'IMAGE') - cachedImage),
-    input_video: ofModality(usage, 'promptTokensDetails', 'VIDEO'),
+    input_video: Math.max(0, ofModality(usage, 'promptTokensDetails', 'VIDEO') - ofModality(usage, 'cacheTokensDetails', 'VIDEO')),
     output_image: ofModality(usage, 'candidatesTokensDetails', 'IMAGE'),
     output_video: ofModality(usage, 'candidatesTokensDetails', 'VIDEO'),
   }
