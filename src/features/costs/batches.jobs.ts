@@ -2,7 +2,7 @@ import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { Job } from '../../app/feature.ts'
 import { toApiError } from '../../lib/errors.ts'
-import { type BatchRow, settleBatch } from './settle-batch.ts'
+import { type BatchRow, lostAfterDays, settleBatch } from './settle-batch.ts'
 
 /** As many as a minute has room for; the others wait for the next run. */
 const mostLooks = 200
@@ -14,8 +14,6 @@ const due = `
    WHERE b.id IN (SELECT d.id FROM provider_batches d WHERE d.state = 'open' AND d.next_look_at <= now() ORDER BY d.next_look_at LIMIT ${mostLooks})
   RETURNING b.id, b.organisation_id, b.workspace_id, b.provider, b.provider_slug, b.batch_id, (extract(epoch FROM b.begun_at) * 1000)::float8 AS begun_ms`
 
-/** Providers forget batches after some time. */
-const lostAfterDays = 10
 const keptDays = 400
 
 /** Asks providers for the batches that were begun through the gateway, and writes what they cost once they have ended. */

@@ -24,11 +24,18 @@ export interface BatchRow {
   readonly begun_ms: number
 }
 
+/** The age at which a batch that has not ended, or cannot be told, is given up: providers forget batches after some time. */
+export const lostAfterDays = 10
+const dayMs = 24 * 60 * 60 * 1000
+
 /** Looks at a batch; if it has ended, its cost is written, once. Rejects with an ApiError when that cannot be done now. */
 export async function settleBatch(deps: Deps, row: BatchRow): Promise<void> {
   const source = await findSource(deps, row)
   const told = await askBatch(source, row.batch_id)
-  if (!told.ended) return
+  if (!told.ended) {
+    if (Date.now() - row.begun_ms < lostAfterDays * dayMs) return
+    throw new ApiError('upstream_timeout', `The provider has not ended it within ${lostAfterDays} days.`)
+  }
   await deps.catalogue.ready('pricing', row.provider)
   const terms = await asSystem(deps.orm, (em) => readTerms(em, row.organisation_id))
   const own = terms.get(termsKey(row.workspace_id, row.provider_slug)) ?? null

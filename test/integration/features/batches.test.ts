@@ -518,6 +518,18 @@ test.serial('two processes that look at the same time charge once', async (t) =>
   t.is((await costOf(id)).adjustments.length, 1)
 })
 
+test.serial('a batch that never ends is given up after ten days, whatever its provider answers, and not before', async (t) => {
+  const id = await begin(await keyWith(budget({})))
+  for (const [age, state, fault] of [
+    ['9 days', 'open', null],
+    ['11 days', 'lost', 'The provider has not ended it within 10 days.'],
+  ] as const) {
+    await control.sql.query(`UPDATE provider_batches SET begun_at = now() - $2::interval WHERE batch_id = $1`, [id, age])
+    await look()
+    t.like(await rowOf(id), { state, fault })
+  }
+})
+
 test.serial('a batch whose provider is gone is given up after ten days', async (t) => {
   const id = await begin(await keyWith(budget({})))
   batches.delete(id)
