@@ -67,6 +67,7 @@ const withChanges = ({ config }: Call, body: RequestBody): RequestBody =>
 export function noteAimed(attempt: Attempt, aimed: AimedCall): AimedCall {
   attempt.target = named(aimed)
   attempt.body = aimed.body
+  attempt.path = aimed.call.upstreamPath
   return aimed
 }
 

@@ -22,6 +22,8 @@ export interface Attempt {
   opened: RequestBody | null
   /** As this target is sent it, or as far as that was made. */
   body: RequestBody | null
+  /** The path that this target is asked for: with the model that its config sets, and without a slug. Null: it was not aimed. */
+  path: string | null
   /** The prompt of the target's config, which made its body; null: it has none. */
   prompt: Prompt | null
   hooks: HookResults
@@ -69,6 +71,7 @@ export const beginAttempt = (option: string, body: RequestBody | null, retries =
   target: null,
   opened: null,
   body,
+  path: null,
   prompt: null,
   hooks: noHooks,
   reservation: null,

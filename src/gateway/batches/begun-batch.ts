@@ -48,8 +48,8 @@ function videoIn(trail: Trail, answer: Fields | null): string | null {
   return isVideoId(id) ? id : noted
 }
 
-/** Returns the path below the provider's base URL. */
-const pathOf = ({ path }: Trail): string => path.replace(/^\/proxy(?=\/)/, '').replace(/\?.*$/, '')
+/** Returns the path below the provider's base URL, as it was sent. */
+const pathOf = (trail: Trail): string => (lastAttempt(trail)?.path ?? trail.path).replace(/^\/proxy(?=\/)/, '').replace(/\?.*$/, '')
 
 function askedOf(trail: Trail): Fields {
   const asked = sentBody(trail)?.json

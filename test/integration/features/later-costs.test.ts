@@ -345,6 +345,36 @@ for (const [name, { provider, path, body, begins, runs, ends, amount, noted, ask
     await control.sql.query('DELETE FROM provider_batches')
   })
 
+const named = 'veo-3.1-generate-001'
+/** Requests of Google's own client, which names the provider or another model than its config: [path, headers]. */
+const ofGoogle: Readonly<Record<string, readonly [path: string, headers: Readonly<Record<string, string>>]>> = {
+  'a slug in its path': [`/v1beta/models/@at-google/${named}:predictLongRunning`, {}],
+  'the model of its config': [
+    '/v1beta/models/veo-3.1-fast-generate-001:predictLongRunning',
+    { 'x-service-config': JSON.stringify({ provider: '@at-google', override_params: { model: named } }) },
+  ],
+}
+
+for (const [name, [path, headers]] of Object.entries(ofGoogle))
+  test.serial(`a video of Veo is charged by the model that was asked: ${name}`, async (t) => {
+    begun = { name: `models/${named}/operations/op1` }
+    told = { body: samples(1) }
+    const { key } = await keyWith('allow')
+    const answer = await send(`${control.origin}${path}`, {
+      method: 'POST',
+      headers: { 'x-service-api-key': key, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ instances: [{ prompt: 'a cat' }], parameters: { durationSeconds: 4, resolution: '4k' } }),
+    })
+    t.is(answer.status, 200, answer.text)
+    const logId = String(answer.headers['x-service-request-id'])
+    await eventually(async () => (await rowOf(logId)) !== undefined, withinMs, 'the job to be noted')
+    await look()
+    // 4 x $0.60 in 4k
+    t.like(await costOf(logId), { total_pico_usd: '2400000000000', adjustments: [{ state: 'priced' }] })
+    t.regex(emulator.requests.at(-1)?.url ?? '', /\/v1beta\/models\/veo-3\.1-generate-001\/operations\/op1(?:\?|$)/)
+    await control.sql.query('DELETE FROM provider_batches')
+  })
+
 /** Jobs of those who make videos too, with answers that look like a video's: [provider, path, answer, what is told later]. */
 const otherJobs: readonly (readonly [provider: string, path: string, begins: Fields, ends: Fields])[] = [
   [
