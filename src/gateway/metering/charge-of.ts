@@ -36,9 +36,8 @@ export interface ChargedExchange {
  */
 export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { exchange, prices }: ChargeContext): Charge {
   const { target } = attempt
-  if (result === null || target === null) return noCharge
   const { work } = exchange
-  if (work === null || work.task === 'token-count') return noCharge
+  if (result === null || target === null || !usesModel(work)) return noCharge
   const request = requestOf(attempt, { exchange, provider: target.providerId })
   const told = ofDeployment(meter(result, request), target)
   if (beganJob(work, result) || runsOn(told, result, { attempt, target, work })) return { ...untoldCharge, metered: told }
@@ -52,6 +51,8 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
     each.map((part) => priced(part, { attempt, target }, { exchange, prices })),
   )
 }
+
+const usesModel = (work: AskedWork | null): boolean => work !== null && work.task !== 'token-count'
 
 /** Returns true if the answer began work that costs when it has ended. */
 const beganJob = (work: AskedWork | null, result: ChargedAnswer): boolean => work?.beginsJob === true && isCharged(result)

@@ -32,12 +32,14 @@ test.after.always(async () => {
   await emulator?.stop()
 })
 
-async function keyWith(on_unpriced: 'allow' | 'deny'): Promise<string> {
+const keyWith = (on_unpriced: 'allow' | 'deny') => keyUnder({ type: 'cost', credit_limit: 1, on_unpriced })
+
+async function keyUnder(usage_limits: object): Promise<string> {
   const { key } = await made(acme.adminKey, '/api-keys/workspace/service', {
     name: 'spender',
     workspace_id: acme.workspaceId,
     scopes: ['completions.write'],
-    usage_limits: { type: 'cost', credit_limit: 1, on_unpriced },
+    usage_limits,
   })
   return String(key)
 }
@@ -106,3 +108,45 @@ test.serial('a session that the provider refused costs nothing', async (t) => {
   t.is(refused.status, 400)
   t.like(await costOf(refused), { state: 'not_charged', cost_pico_usd: '0' })
 })
+
+/** Answers that tell again what was used before, to those who read or change it. */
+const toldAgain: readonly (readonly [method: 'GET' | 'POST', path: string])[] = [
+  ['POST', '/responses/resp_0/cancel'],
+  ['POST', '/batches/batch_0/cancel'],
+  ['POST', '/messages/batches/msgbatch_0/cancel'],
+  ['POST', '/proxy/openai/v1/responses/resp_0/cancel'],
+  ['POST', '/proxy/chat/completions/chatcmpl-0'],
+  ['POST', '/proxy/threads/thread_0/runs/run_0'],
+  ['POST', '/proxy/threads/thread_0/runs/run_0/cancel'],
+  ['POST', '/proxy/fine_tuning/jobs/ftjob-0/pause'],
+  ['POST', '/responses/input_tokens'],
+  ['GET', '/responses/resp_0'],
+  ['GET', '/batches/batch_0'],
+  ['GET', '/proxy/threads/thread_0/runs/run_0'],
+]
+
+for (const [method, path] of toldAgain)
+  test.serial(`what an answer tells again costs nothing, and counts in no limit of tokens: ${method} ${path}`, async (t) => {
+    const usage = { prompt_tokens: 900, input_tokens: 900, completion_tokens: 100, output_tokens: 100, total_tokens: 1000 }
+    const body = JSON.stringify({ id: 'x', model: 'gpt-4o', status: 'cancelled', usage })
+    const stop = emulator.script({ method, path: path.replace('/proxy', ''), behaviour: { status: 200, body } })
+    const key = await keyUnder({ type: 'tokens', credit_limit: 1000 })
+    const answer = await ask(key, path, method === 'POST' ? { model: 'gpt-4o', input: 'hi', metadata: {} } : undefined)
+    stop()
+    t.is(answer.status, 200, answer.text)
+    t.true(answer.text.includes('1000'))
+    const id = String(answer.headers['x-service-request-id'])
+    const rows = async () =>
+      (
+        await control.sql.query(
+          `SELECT l.input_tokens, l.output_tokens, l.total_tokens, l.cost_pico::text AS cost_pico, l.cost_state
+             FROM logs l WHERE l.id = $1`,
+          [id],
+        )
+      ).rows
+    const nothing = { input_tokens: null, output_tokens: null, total_tokens: null, cost_pico: '0', cost_state: 'not_charged' }
+    await eventually(async () => (await rows()).length === 1, withinMs, 'its log')
+    t.like((await rows())[0], nothing)
+    const spoken = await ask(key, '/chat/completions', { model: 'gpt-4o', max_tokens: 900, messages: [] })
+    t.is(spoken.status, 200, 'the whole budget is left')
+  })
