@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { jobEntry } from '../../app/audit/job-entry.ts'
 import { writeAudit } from '../../app/audit/write.ts'
 import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
@@ -53,19 +53,17 @@ const expireSome = ({ orm, vault, clock, config, level }: Deps, table: Table): P
     return expired.length
   })
 
-const entryOf = ({ id, organisation_id, workspace_id, resource }: Expired, { table, at }: { table: Table; at: number }) => ({
-  actor: { type: 'system' as const, id: null, name: 'expire-api-keys', organisationId: organisation_id, userId: null },
-  workspaceId: workspace_id,
-  action: 'expire',
-  resourceType: resource,
-  resourceId: id,
-  method: 'JOB',
-  uri: 'expire-api-keys',
-  query: null,
-  requestId: randomUUID(),
-  clientAddress: 'background',
-  status: 200,
-  body: undefined,
-  changes: [{ table, id, before: { status: 'active' }, after: { status: 'expired' } }],
-  at,
-})
+const entryOf = (
+  { id, organisation_id: organisationId, workspace_id: workspaceId, resource }: Expired,
+  { table, at }: { table: Table; at: number },
+) =>
+  jobEntry({
+    job: 'expire-api-keys',
+    organisationId,
+    workspaceId,
+    action: 'expire',
+    resourceType: resource,
+    resourceId: id,
+    changes: [{ table, id, before: { status: 'active' }, after: { status: 'expired' } }],
+    at,
+  })

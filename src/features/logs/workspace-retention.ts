@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { jobEntry } from '../../app/audit/job-entry.ts'
 import { writeAudit } from '../../app/audit/write.ts'
 import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
@@ -115,22 +115,14 @@ async function removeObjects(old: readonly Old[], store: LogStore | null): Promi
 
 const name = 'logs.expire-of-workspaces'
 
-const entryOf = (
-  { id, organisation_id: organisationId, days }: Kept,
-  { before, at }: { readonly before: string; readonly at: number },
-) => ({
-  actor: { type: 'system' as const, id: null, name, organisationId, userId: null },
-  workspaceId: id,
-  action: 'expire',
-  resourceType: 'log',
-  resourceId: id,
-  method: 'JOB',
-  uri: name,
-  query: null,
-  requestId: randomUUID(),
-  clientAddress: 'background',
-  status: 200,
-  body: undefined,
-  changes: [{ table: 'logs', id, before: null, after: { log_retention_days: days, deleted_before: before } }],
-  at,
-})
+const entryOf = ({ id, organisation_id: organisationId, days }: Kept, { before, at }: { readonly before: string; readonly at: number }) =>
+  jobEntry({
+    job: name,
+    organisationId,
+    workspaceId: id,
+    action: 'expire',
+    resourceType: 'log',
+    resourceId: id,
+    changes: [{ table: 'logs', id, before: null, after: { log_retention_days: days, deleted_before: before } }],
+    at,
+  })

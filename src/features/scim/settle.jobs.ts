@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { changesOf, type RowChange } from '../../app/audit/changes.ts'
+import { jobEntry } from '../../app/audit/job-entry.ts'
 import { writeAudit } from '../../app/audit/write.ts'
 import { asSystem, inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
@@ -57,7 +57,10 @@ async function tell(em: EntityManager, { config, level, vault, clock }: Deps, se
     await tellEvent(em, { ...about, workspaceId, resource: 'workspace-user', families: ['workspace_users'] })
   if (changes.some(({ table }) => table === 'users'))
     await tellEvent(em, { ...about, workspaceId: null, resource: 'user', families: ['organisation_users'] })
-  if (isOn('AUDIT_LOGS_ENABLED', config, level)) await writeAudit(em, vault, entryOf(settled, clock.now()))
+  if (isOn('AUDIT_LOGS_ENABLED', config, level)) {
+    const row = { job: name, workspaceId: null, action: 'settle', resourceType: 'workspace-user', resourceId: null, at: clock.now() }
+    await writeAudit(em, vault, jobEntry({ ...row, ...settled }))
+  }
 }
 
 const workspacesIn = (changes: readonly RowChange[]): ReadonlySet<string> =>
@@ -67,20 +70,3 @@ const workspacesIn = (changes: readonly RowChange[]): ReadonlySet<string> =>
       return table === 'workspace_members' && typeof id === 'string' ? [id] : []
     }),
   )
-
-const entryOf = ({ organisationId, changes }: SettledAll, at: number) => ({
-  actor: { type: 'system' as const, id: null, name, organisationId, userId: null },
-  workspaceId: null,
-  action: 'settle',
-  resourceType: 'workspace-user',
-  resourceId: null,
-  method: 'JOB',
-  uri: name,
-  query: null,
-  requestId: randomUUID(),
-  clientAddress: 'background',
-  status: 200,
-  body: undefined,
-  changes,
-  at,
-})

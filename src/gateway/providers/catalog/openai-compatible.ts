@@ -3,6 +3,7 @@ import { thinking } from './thinking.ts'
 import {
   at,
   batches,
+  besideChats,
   chat,
   codeCompletions,
   completions,
@@ -12,7 +13,6 @@ import {
   finetunes,
   imageEdits,
   images,
-  imageVariations,
   keptResponses,
   moderations,
   openai,
@@ -76,23 +76,10 @@ export const openaiCompatible = {
   ),
   deepbricks: openai('https://api.deepbricks.ai/v1', [...chat, ...images]),
   // docs.deepinfra.com: all of OpenAI's paths that run models, and batches.
-  deepinfra: openai(
-    'https://api.deepinfra.com/v1/openai',
-    [
-      ...chat,
-      ...completions,
-      ...embeddings,
-      ...images,
-      ...imageEdits,
-      ...imageVariations,
-      ...speech,
-      ...transcriptions,
-      ...translations,
-      ...files,
-      ...batches,
-    ],
-    { quirks: maxTokens, traits: { ...reasoningContent, ...topK, thinking: thinking.deepinfra } },
-  ),
+  deepinfra: openai('https://api.deepinfra.com/v1/openai', [...chat, ...besideChats, ...files, ...batches], {
+    quirks: maxTokens,
+    traits: { ...reasoningContent, ...topK, thinking: thinking.deepinfra },
+  }),
   // api-docs.deepseek.com/api/create-completion: a text is filled in by completions of the beta. Reasoning of R1 must not come back to it, that
   // of later models must.
   deepseek: v1('https://api.deepseek.com', chat, {

@@ -40,9 +40,8 @@ const openaiChat: readonly Spoken[] = [
   { operation: 'chatComplete', dialect: 'openai-chat', path: '/chat/completions', except: onlyResponses },
 ]
 
-/** All that runs a model on OpenAI's own paths, but responses. */
-export const inference = [
-  ...openaiChat,
+/** All that runs a model on OpenAI's own paths, but chats and responses. */
+export const besideChats = [
   ...completions,
   ...embeddings,
   ...images,
@@ -52,6 +51,9 @@ export const inference = [
   ...transcriptions,
   ...translations,
 ]
+
+/** All that runs a model on OpenAI's own paths, but responses. */
+export const inference = [...openaiChat, ...besideChats]
 
 /** All that OpenAI itself serves. */
 export const everything = [
