@@ -18,7 +18,7 @@ const root = path.resolve(import.meta.dirname, '..')
 const cache = path.join(root, 'node_modules', '.cache', 'clients')
 
 const models = {
-  gpt: { provider: 'together-ai', model: 'gpt-4o', side: chatProvider },
+  gpt: { provider: 'openai', model: 'gpt-4o', side: chatProvider },
   claude: { provider: 'anthropic', model: 'claude-sonnet-4-5', side: messagesProvider },
 } as const
 type ModelId = keyof typeof models
