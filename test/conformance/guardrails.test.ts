@@ -46,7 +46,7 @@ const callsAt = (cell: SpokenCell) => (takesTools(cell.provider) ? calls.filter(
 const paris = { text: 'Sun ☀ in Paris.', stop: 'stop', counts: { input: 20, cached: 0, output: 7, thought: 0 } } as const satisfies Say
 const long: Fixture = {
   ...stream,
-  says: [{ ...paris, text: `${'All is well. '.repeat(900)}The secret is out. ${'All is well. '.repeat(300)}` }],
+  says: [{ ...paris, text: `${'All is well. '.repeat(90)}The secret is out. ${'All is well. '.repeat(30)}` }],
 }
 
 type Run = (t: ExecutionContext, cell: SpokenCell) => Promise<void>
