@@ -25,7 +25,6 @@ export const ownDialects = {
   },
   // docs.ai21.com/reference/jamba-1-6-api-ref: chat completions in OpenAI's shape.
   ai21: openai('https://api.ai21.com/studio/v1', chat),
-  bytez: foreign('https://api.bytez.com', { auth: scheme('Key') }),
   // docs.cohere.com/reference: chat and embeddings have a second version.
   cohere: foreign('https://api.cohere.ai', {
     api: 'cohere',
@@ -88,7 +87,6 @@ export const ownDialects = {
     offers: [{ task: 'embedding', dialect: 'embeddings', path: '/embedding/text', traits: { form: 'nomic' } }],
   }),
   palm: foreign('https://generativelanguage.googleapis.com/v1beta3', { auth: query('key') }),
-  'reka-ai': foreign('https://api.reka.ai', { auth: header('x-api-key') }),
   // replicate.com/docs/reference/http: a prediction of a model that the path names, of a deployment, or of a version.
   replicate: foreign('https://api.replicate.com/v1', {
     check: { path: '/account' },

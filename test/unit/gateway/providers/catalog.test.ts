@@ -153,6 +153,8 @@ test(url, 'openai', 'chatComplete', 'https://api.openai.com/v1/chat/completions'
 test(url, 'openai', 'cancelBatch', 'https://api.openai.com/v1/batches/batch_id-1/cancel')
 test(url, 'anthropic', 'messages', 'https://api.anthropic.com/v1/messages')
 test(url, 'deepseek', 'chatComplete', 'https://api.deepseek.com/v1/chat/completions')
+test(url, 'bytez', 'chatComplete', 'https://api.bytez.com/models/v2/openai/v1/chat/completions')
+test(url, 'reka-ai', 'chatComplete', 'https://api.reka.ai/v1/chat/completions')
 test(url, 'lepton', 'createTranscription', 'https://api.lepton.ai/api/v1/audio/transcriptions')
 test(url, 'huggingface', 'chatComplete', 'https://router.huggingface.co/v1/chat/completions')
 test(url, 'huggingface', 'complete', 'https://router.huggingface.co/hf-inference/models/maker/model-1%3Aa%20b/v1/completions')
