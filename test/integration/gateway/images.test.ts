@@ -27,6 +27,9 @@ test.before(async () => {
       cloudflare: at('workers-ai', '', { workers_ai_account_id: 'account' }),
       hf: at('huggingface', '/hf'),
       replicate: at('replicate', '/replicate'),
+      fireworks: at('fireworks-ai', '/inference/v1'),
+      hyperbolic: at('hyperbolic', '/hyperbolic'),
+      segmind: at('segmind', '/segmind'),
       cohere: at('cohere', '/cohere'),
     },
   })
@@ -107,6 +110,34 @@ const rows: readonly Row[] = [
     calls: 2,
     sent: { inputs: 'a sun', parameters: { width: 512, height: 512, seed: 5 } },
   },
+  {
+    model: '@fireworks/accounts/fireworks/models/flux-1-schnell-fp8',
+    ask: { size: '1024x1536', seed: 5, output_format: 'webp' },
+    calls: 2,
+    sent: { prompt: 'a sun', aspect_ratio: '2:3', seed: 5 },
+    dropped: 'output_format',
+  },
+  {
+    model: '@hyperbolic/FLUX.1-dev',
+    ask: { size: '512x768', seed: 5, style: 'vivid' },
+    calls: 2,
+    sent: { model_name: 'FLUX.1-dev', prompt: 'a sun', width: 512, height: 768, seed: 5 },
+    dropped: 'style',
+  },
+  { model: '@segmind/flux-schnell', ask: { size: '512x768' }, calls: 2, sent: { prompt: 'a sun', width: 512, height: 768 } },
+  {
+    model: '@segmind/sdxl1.0-txt2img',
+    ask: { size: '1024x1024', seed: 5 },
+    calls: 2,
+    sent: { prompt: 'a sun', img_width: 1024, img_height: 1024, seed: 5 },
+  },
+  {
+    model: '@segmind/nano-banana',
+    ask: { size: '1000x1600', user: 'u' },
+    calls: 2,
+    sent: { prompt: 'a sun', aspect_ratio: '2:3' },
+    dropped: 'user, size',
+  },
 ]
 
 for (const { model, ask = {}, calls, sent, dropped = null, tokens } of rows)
@@ -165,6 +196,9 @@ test.serial('images: what a provider keeps back is an error, as are its own erro
   const kept = await t.throwsAsync(openai().images.generate({ model, prompt: 'a sun' }), { instanceOf: OpenAI.BadRequestError })
   t.is(kept?.code, 'content_policy_violation')
   t.regex(kept?.message ?? '', /IMAGE_SAFETY/)
+  cloud.script({ behaviour: json({ id: 'f', base64: [pixel], finishReason: 'CONTENT_FILTERED', seed: 1 }) })
+  const filtered = openai().images.generate({ model: '@fireworks/accounts/fireworks/models/flux-1-dev-fp8', prompt: 'a sun' })
+  t.regex((await t.throwsAsync(filtered, { instanceOf: OpenAI.BadRequestError }))?.message ?? '', /CONTENT_FILTERED/)
   cloud.script({ behaviour: json({ error: { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED' } }, 429) })
   await t.throwsAsync(openai().images.generate({ model, prompt: 'a sun' }), { instanceOf: OpenAI.RateLimitError, message: /slow down/ })
 })

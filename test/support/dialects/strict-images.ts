@@ -103,6 +103,20 @@ const huggingface = z.strictObject({
   parameters: z.strictObject({ width: whole.optional(), height: whole.optional(), seed: whole.optional() }).optional(),
 })
 
+const sized = { width: whole.min(512).max(2048).optional(), height: whole.min(512).max(2048).optional() }
+const seed = whole.optional()
+const fireworks = z.strictObject({
+  prompt: text,
+  aspect_ratio: z.enum(['1:1', '21:9', '16:9', '3:2', '5:4', '4:5', '2:3', '9:16', '9:21', '4:3', '3:4']).optional(),
+  guidance_scale: z.number().optional(),
+  num_inference_steps: whole.optional(),
+  seed,
+})
+const hyperbolic = z.strictObject({ model_name: text, prompt: text, ...sized, steps: whole.optional(), seed })
+const segmind = z.strictObject({ prompt: text, ...sized, samples: whole.optional(), seed })
+const segmindOld = z.strictObject({ prompt: text, img_width: sized.width, img_height: sized.height, samples: whole.optional(), seed })
+const segmindNew = z.strictObject({ prompt: text, aspect_ratio: ratio.optional(), seed })
+
 const inline = { inlineData: { mimeType: 'image/png', data: pixel } }
 const drawn = {
   candidates: [{ content: { role: 'model', parts: [{ text: 'Here.' }, inline] }, finishReason: 'STOP' }],
@@ -116,6 +130,8 @@ interface Endpoint {
   /** True if the answer is no JSON. */
   readonly isRaw?: true
 }
+
+const asBytes = { answer: () => ({ status: 200, headers: { 'content-type': 'image/png' }, bodyBase64: pixel }), isRaw: true } as const
 
 const endpoints: readonly Endpoint[] = [
   { path: /gemini-[^/]*:generateContent$/, shape: generation, answer: () => drawn },
@@ -158,9 +174,21 @@ const endpoints: readonly Endpoint[] = [
   {
     path: /hf-inference\/models\/black-forest-labs\/FLUX\.1-dev$/,
     shape: huggingface,
-    answer: () => ({ status: 200, headers: { 'content-type': 'image/png' }, bodyBase64: pixel }),
-    isRaw: true,
+    ...asBytes,
   },
+  {
+    path: /workflows\/accounts\/fireworks\/models\/flux-1-[^/]+\/text_to_image$/,
+    shape: fireworks,
+    answer: () => ({ id: 'f', base64: [`data:image/png;base64,${pixel}`], finishReason: 'SUCCESS', seed: 1 }),
+  },
+  {
+    path: /v1\/image\/generation$/,
+    shape: hyperbolic,
+    answer: () => ({ images: [{ index: 0, image: pixel, random_seed: 1 }], inference_time: 1 }),
+  },
+  { path: /segmind\/flux-schnell$/, shape: segmind, ...asBytes },
+  { path: /segmind\/sdxl1\.0-txt2img$/, shape: segmindOld, answer: () => ({ image: pixel, status: 'Success', infer_time: 1 }) },
+  { path: /segmind\/nano-banana$/, shape: segmindNew, ...asBytes },
   {
     path: /ai\/run\/@cf\/black-forest/,
     shape: workers,

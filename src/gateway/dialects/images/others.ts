@@ -2,6 +2,7 @@ import { isFields } from '../../../lib/json/fields.ts'
 import { saidFields, saidText } from '../reading.ts'
 import { type SentField, writeForm } from '../../wire/write-form.ts'
 import type { ImageProvider, ImageRequest } from './neutral.ts'
+import { drawnBytes } from './hosts.ts'
 import { onlyImage } from './mask.ts'
 import { ratioFor } from './shapes.ts'
 
@@ -75,8 +76,7 @@ export const huggingface: ImageProvider = {
     const parameters = { ...(size !== null && { width: size.width, height: size.height }), ...(seed !== null && { seed }) }
     return { json: { inputs: prompt, ...(Object.keys(parameters).length > 0 && { parameters }) } }
   },
-  decode: ({ contentType, bytes }) =>
-    contentType.startsWith('image/') ? { images: [{ base64: bytes.toString('base64') }], refused: null, usage: null } : null,
+  decode: drawnBytes,
 }
 
 /** developers.cloudflare.com/workers-ai/models: some models answer with JSON, others with the image itself. */
@@ -86,9 +86,8 @@ export const workersAi: ImageProvider = {
   encode: ({ prompt, size, seed }) => ({
     json: { prompt, ...(size !== null && { width: size.width, height: size.height }), ...(seed !== null && { seed }) },
   }),
-  decode({ json, contentType, bytes }) {
-    if (contentType.startsWith('image/')) return { images: [{ base64: bytes.toString('base64') }], refused: null, usage: null }
-    const image = isFields(json) ? saidText(saidFields(json, 'result') ?? {}, 'image') : null
-    return image === null ? null : { images: [{ base64: image }], refused: null, usage: null }
+  decode(answer) {
+    const image = isFields(answer.json) ? saidText(saidFields(answer.json, 'result') ?? {}, 'image') : null
+    return image === null ? drawnBytes(answer) : { images: [{ base64: image }], refused: null, usage: null }
   },
 }

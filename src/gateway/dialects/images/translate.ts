@@ -3,6 +3,7 @@ import { sumUsages } from '../neutral/token-usage.ts'
 import type { SentFile, TaskAnswer, TaskContext, TaskTranslation, WrittenAnswer } from '../tasks/task.ts'
 import { canvas, inpaintOnBedrock, stabilityOnBedrock } from './bedrock.ts'
 import { gemini, imagen, imagenEdit } from './google.ts'
+import { fireworks, hyperbolic, segmind } from './hosts.ts'
 import type { ImageProvider, ImageRequest } from './neutral.ts'
 import { decode, encode } from './openai-client.ts'
 import { huggingface, stability, stabilityEdit, workersAi } from './others.ts'
@@ -23,6 +24,9 @@ export const imageProviders: Readonly<Record<string, ImageProvider>> = {
   'images/stability-edit': stabilityEdit,
   'images/workers-ai': workersAi,
   'images/huggingface': huggingface,
+  'images/fireworks': fireworks,
+  'images/hyperbolic': hyperbolic,
+  'images/segmind': segmind,
   replicate,
 }
 

@@ -96,14 +96,17 @@ export const openaiCompatible = {
   'featherless-ai': openai('https://api.featherless.ai/v1', [...chat, ...completions, ...embeddings], {
     traits: { ...topK, thinking: thinking['featherless-ai'] },
   }),
-  // Images, batches, fine-tunes and files have their own paths, shapes and hosts: pass-through.
+  // docs.fireworks.ai/api-reference: batches, fine-tunes and files have their own paths, shapes and hosts: pass-through.
   'fireworks-ai': openai(
     'https://api.fireworks.ai/inference/v1',
     [...chat, ...completions, ...embeddings, ...transcriptions, ...translations, ...keptResponses],
     {
       fields: { fireworks_account_id: '' },
       traits: { ...reasoningContent, ...topK, thinking: thinking['fireworks-ai'] },
-      offers: [rerank('/rerank')],
+      offers: [
+        rerank('/rerank'),
+        { task: 'image', dialect: 'images', path: '/workflows/{+model}/text_to_image', traits: { form: 'fireworks' } },
+      ],
     },
   ),
   // console.groq.com/docs/openai: logprobs, logit_bias and top_logprobs give a 400.
@@ -141,8 +144,11 @@ export const openaiCompatible = {
       { task: 'transcription', dialect: 'audio', path: huggingfaceModel, traits: { form: 'huggingface' } },
     ],
   }),
-  // Images and audio have their own paths: pass-through.
-  hyperbolic: v1('https://api.hyperbolic.xyz', chat, { traits: { ...topK, thinking: thinking.hyperbolic } }),
+  // docs.hyperbolic.ai/inference: images have a path and a shape of their own. Sound does too, with voices for each language: pass-through.
+  hyperbolic: v1('https://api.hyperbolic.xyz', chat, {
+    traits: { ...topK, thinking: thinking.hyperbolic },
+    offers: [{ task: 'image', dialect: 'images', path: '/v1/image/generation', traits: { form: 'hyperbolic' } }],
+  }),
   'inference-net': openai('https://api.inference.net/v1', [...chat, ...embeddings]),
   iointelligence: openai('https://api.intelligence.io.solutions/api/v1', [...chat, ...embeddings, ...responses, ...transcriptions]),
   jina: openai('https://api.jina.ai/v1', embeddings, {

@@ -93,7 +93,10 @@ export const ownDialects = {
     offers: replicateOffers,
     lists: { path: '/models' },
   }),
-  segmind: foreign('https://api.segmind.com/v1', { auth: header('x-api-key') }),
+  segmind: foreign('https://api.segmind.com/v1', {
+    auth: header('x-api-key'),
+    offers: [{ task: 'image', dialect: 'images', path: '/{model}', traits: { form: 'segmind' } }],
+  }),
   // platform.stability.ai/docs/api-reference: headers by which a client may name itself.
   'stability-ai': foreign('https://api.stability.ai', {
     check: { path: '/v1/user/account' },
