@@ -11,6 +11,7 @@ import { chatCodec } from './openai-chat/codec.ts'
 import { responsesCodec } from './openai-responses/codec.ts'
 import { fimCodec } from './mistral-fim/codec.ts'
 import { replicateCodec } from './replicate/codec.ts'
+import { tritonCodec } from './triton/codec.ts'
 import { workersCodec } from './workers-ai/codec.ts'
 
 /** The dialects between which conversations are translated. */
@@ -29,6 +30,7 @@ const providerCodecs: Readonly<Partial<Record<DialectId, ProviderCodec>>> = {
   oracle: oracleCodec,
   replicate: replicateCodec,
   'mistral-fim': fimCodec,
+  triton: tritonCodec,
   'workers-ai': workersCodec,
 }
 

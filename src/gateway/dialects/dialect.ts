@@ -18,6 +18,7 @@ export type DialectId =
   | 'oracle'
   | 'replicate'
   | 'mistral-fim'
+  | 'triton'
   | 'workers-ai'
   | 'embeddings'
   | 'images'

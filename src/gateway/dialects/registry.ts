@@ -25,6 +25,7 @@ import { models as oracleModels } from './oracle/models.ts'
 import { texts as oracleTexts } from './oracle/texts.ts'
 import { texts as fimTexts } from './mistral-fim/texts.ts'
 import { texts as replicateTexts } from './replicate/texts.ts'
+import { texts as tritonTexts } from './triton/texts.ts'
 import { texts as workersTexts } from './workers-ai/texts.ts'
 import { texts as chatTexts } from './openai-chat/texts.ts'
 import { usage as chatUsage } from './openai-chat/usage.ts'
@@ -49,6 +50,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
   oracle: { texts: oracleTexts, models: oracleModels },
   'mistral-fim': { texts: fimTexts },
   replicate: { texts: replicateTexts },
+  triton: { texts: tritonTexts },
   'workers-ai': { texts: workersTexts },
   embeddings: { texts: embeddingsTexts },
   images: { texts: imagesTexts },

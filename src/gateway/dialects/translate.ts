@@ -91,11 +91,12 @@ const optionKeys: Readonly<Partial<Record<DialectId, readonly string[]>>> = {
   oracle: ['oracle'],
   replicate: ['replicate'],
   'mistral-fim': ['mistral'],
+  triton: ['triton'],
   'workers-ai': ['workers-ai'],
 }
 
 /** The formats whose requests hold what a caller steers below one name. */
-const below: Readonly<Partial<Record<DialectId, string>>> = { oracle: 'chatRequest', replicate: 'input' }
+const below: Readonly<Partial<Record<DialectId, string>>> = { oracle: 'chatRequest', replicate: 'input', triton: 'parameters' }
 
 /** Merges the fields that the caller gave for this dialect as they are, in place of what was translated. */
 function withOptions(body: Fields, options: unknown, dialect: DialectId): Fields {
@@ -173,6 +174,7 @@ export const decided: ReadonlySet<string> = new Set([
   'image_input',
   'images',
   'apiFormat',
+  'text_input',
 ])
 
 const badOptions = (param: string): ApiError =>

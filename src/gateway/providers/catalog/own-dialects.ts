@@ -1,6 +1,6 @@
 import { header, noAuth, type Offer, query, scheme, type Provider } from '../provider.ts'
 import { geminiTasks } from './cloud-offers.ts'
-import { chat, foreign, messageBatches, messages, openai, tokenCounts } from './rows.ts'
+import { at, chat, embeddings, foreign, messageBatches, messages, openai, tokenCounts } from './rows.ts'
 
 const predictions: readonly (readonly [models: RegExp, path: string])[] = [
   [/^(?:[^/:]+\/[^/:]+:)?([0-9a-f]{64})$/, '/predictions'],
@@ -118,5 +118,12 @@ export const ownDialects = {
       stability_client_version: 'stability-client-version',
     },
   }),
-  triton: foreign(null, { auth: noAuth }),
+  // docs.nvidia.com/deeplearning/triton-inference-server: the server completes texts by its generate extension; its frontend for OpenAI's clients,
+  // at a port of its own, has chats and vectors.
+  triton: openai(null, at([...chat, ...embeddings], '/v1'), {
+    auth: noAuth,
+    offers: [
+      { task: 'completion', dialect: 'triton', path: '/v2/models/{model}/generate', streamPath: '/v2/models/{model}/generate_stream' },
+    ],
+  }),
 } as const satisfies Record<string, Provider>

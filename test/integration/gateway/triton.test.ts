@@ -1,0 +1,134 @@
+import test from 'ava'
+import OpenAI from 'openai'
+import { json, sse } from '../../support/dialects/strict.ts'
+import { engineOf, refusalOfTriton } from '../../support/dialects/strict-triton.ts'
+import { type Emulator, type Received, startEmulator } from '../../support/emulator/emulator.ts'
+import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+
+/** Triton completes texts by an endpoint of its own, whatever engine it runs; its frontend for OpenAI's clients has chats. */
+let cloud: Emulator
+let bed: GatewayBed
+
+test.before(async () => {
+  cloud = await startEmulator()
+  bed = await startGateway({
+    providers: { triton: { provider: 'triton', customHost: cloud.origin, credential: { key: null, fields: {} } } },
+  })
+})
+test.after.always(async () => {
+  await bed?.stop()
+  await cloud?.stop()
+})
+test.beforeEach(() => {
+  cloud.reset()
+  cloud.script({ behaviour: completes })
+})
+
+const head = { model_name: 'm', model_version: '1' }
+const pieces = ['Once', ' upon', ' a time']
+
+/** Says the pieces, of which each is a token; vLLM alone tells their number, and why it ended. */
+function answers({ url, json: body }: Received, cutsAt = pieces.length) {
+  const ofVllm = (input: number, output: number, finish: string) =>
+    engineOf(url) === 'vllm' ? { num_input_tokens: input, num_output_tokens: output, finish_reason: finish } : {}
+  if (!url.endsWith('_stream')) return json({ ...head, text_output: pieces.join(''), ...ofVllm(5, 3, 'length') })
+  if (Object(body['parameters']).stream !== true) return sse([[null, { ...head, text_output: pieces.join('') }]])
+  return sse(
+    pieces
+      .slice(0, cutsAt)
+      .map((piece, at) => [null, { ...head, text_output: piece, ...ofVllm(5, 1, at === pieces.length - 1 ? 'stop' : 'None') }] as const),
+  )
+}
+
+function completes(received: Received) {
+  const refusal = refusalOfTriton(received)
+  return refusal === null ? answers(received) : json({ error: refusal }, 400)
+}
+
+const openai = () => new OpenAI({ baseURL: `${bed.origin}/v1`, apiKey: workspaceKey, maxRetries: 0 })
+const asked = { prompt: 'Tell a tale.', max_tokens: 3 }
+
+async function streamed(model: string) {
+  let [said, finish, counted]: [string, string, OpenAI.CompletionUsage | null] = ['', '', null]
+  const options = { ...asked, model, stream: true, stream_options: { include_usage: true } } as const
+  for await (const { choices, usage } of await openai().completions.create(options)) {
+    said += choices[0]?.text ?? ''
+    finish = choices[0]?.finish_reason ?? finish
+    counted = usage ?? counted
+  }
+  return { said, finish, counted }
+}
+
+test.serial('vLLM completes a text, and tells its tokens and why it ended', async (t) => {
+  const entry = bed.nextLog()
+  const steered = { temperature: 0.5, top_p: 0.9, seed: 7, stop: 'END', user: 'u', logit_bias: { 5: 1 } }
+  const { data, response } = await openai()
+    .completions.create({ ...asked, model: '@triton/vllm_model', ...steered })
+    .withResponse()
+  t.like(data, { choices: [{ text: 'Once upon a time', finish_reason: 'length' }], usage: { prompt_tokens: 5, completion_tokens: 3 } })
+  t.is(response.headers.get('x-service-dropped-params'), 'logit_bias, user')
+  const { text_input: text, parameters } = (cloud.requests[0]?.json ?? {}) as {
+    text_input: string
+    parameters: { sampling_parameters: string }
+  }
+  t.is(text, 'Tell a tale.')
+  t.deepEqual(JSON.parse(parameters.sampling_parameters), { max_tokens: 3, temperature: 0.5, top_p: 0.9, seed: 7, stop: ['END'] })
+  t.like((await entry).record.usage, { inputTokens: 5, outputTokens: 3 })
+  const counted = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
+  t.like(await streamed('@triton/vllm_model'), { said: 'Once upon a time', finish: 'stop', counted })
+})
+
+test.serial('TensorRT-LLM gets the same under names of its own, and says less', async (t) => {
+  const model = '@triton/ensemble'
+  const whole = await openai().completions.create({ ...asked, model, seed: 7, stop: ['END', '###'] })
+  t.like(whole, { choices: [{ text: 'Once upon a time', finish_reason: 'stop' }] })
+  t.like(cloud.requests[0]?.json, { parameters: { max_tokens: 3, random_seed: 7, stop_words: ['END', '###'] } })
+  t.like(await streamed(model), { said: 'Once upon a time', finish: 'stop', counted: null })
+  const options = { provider_options: { triton: { bad_words: 'tale' } } }
+  await openai().completions.create({ ...asked, model, ...options })
+  t.like(cloud.requests[2]?.json, { parameters: { max_tokens: 3, bad_words: 'tale' } })
+})
+
+test.serial('what it cannot do is refused by name, and its errors are told', async (t) => {
+  const refuse = async (more: object) =>
+    (
+      await t.throwsAsync(openai().completions.create({ ...asked, model: '@triton/ensemble', ...more }), {
+        instanceOf: OpenAI.BadRequestError,
+      })
+    )?.param
+  t.is(await refuse({ n: 2 }), 'n')
+  t.is(await refuse({ suffix: 'The end.' }), 'suffix')
+  t.is(await refuse({ provider_options: { triton: { text_input: 'another' } } }), 'provider_options.triton.text_input')
+  t.is(cloud.requests.length, 0)
+  const unknown = openai().completions.create({ ...asked, model: '@triton/nothing' })
+  t.regex((await t.throwsAsync(unknown, { instanceOf: OpenAI.BadRequestError }))?.message ?? '', /unknown model/)
+})
+
+test.serial('a stream that is cut, or fails, does not end like a whole one', async (t) => {
+  cloud.script({ behaviour: (received) => answers(received, 2) })
+  await t.throwsAsync(streamed('@triton/vllm_model'))
+  cloud.script({
+    behaviour: sse([
+      [null, { ...head, text_output: 'Once' }],
+      [null, { error: 'out of memory' }],
+    ]),
+  })
+  t.regex((await t.throwsAsync(streamed('@triton/ensemble')))?.message ?? '', /out of memory/)
+})
+
+test.serial("chats and vectors go to the frontend for OpenAI's clients, chats of other formats too", async (t) => {
+  const message = { role: 'assistant', content: 'Hi.' }
+  const whole = { id: 'c', object: 'chat.completion', created: 5, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
+  cloud.script({ behaviour: json(whole) })
+  const answer = await fetch(`${bed.origin}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-service-api-key': workspaceKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: '@triton/llama', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }),
+  })
+  t.like(await answer.json(), { content: [{ type: 'text', text: 'Hi.' }] })
+  await openai().embeddings.create({ model: '@triton/bge', input: 'a' })
+  t.deepEqual(
+    cloud.requests.map(({ url }) => url),
+    ['/v1/chat/completions', '/v1/embeddings'],
+  )
+})
