@@ -100,6 +100,8 @@ export interface Variant {
 export interface Provider {
   /** The release that brought it; absent: every release has it. */
   readonly since?: string
+  /** The provider that its vendor has in its place, where its API has ended; absent: it is alive. */
+  readonly retired?: string
   readonly api: ProviderApi
   /** Null: the provider has no host of its own, a custom host is needed. */
   readonly baseUrl: string | null

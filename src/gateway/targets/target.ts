@@ -10,6 +10,7 @@ import { bearerToken } from '../wire/bearer.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import type { NamedBy } from '../egress/allowed-hosts.ts'
 import { findProvider } from '../providers/catalog.ts'
+import { assertServed } from './retired.ts'
 import type { Credential, Provider } from '../providers/provider.ts'
 import { keyField, type MappedSecret } from '../secrets/secret-reference.ts'
 
@@ -90,6 +91,7 @@ function targetOf(request: TargetRequest, addressing: StoredAddressing, { view, 
   assertUsable(view, reference)
   const provider = catalogRow(request, { id: view.provider, param: reference.param })
   assertSameHost(addressing, view, provider)
+  assertServed(provider, { id: view.provider, param: reference.param, host: view.customHost })
   const credential = withDetails(view, provider, addressing.fields)
   if ((credential.key ?? '') === '' && view.customHost === null && needsKey(provider) && !mapsKey(view)) throw keyless(reference)
   const ours = fromModel !== null && fromModel.slug === view.slug
@@ -154,6 +156,7 @@ function given(request: TargetRequest, addressing: GivenAddressing): Target {
   const { headers, caller, model, config } = request
   const { customHost, fields } = addressing
   const provider = catalogRow(request, { id, param })
+  assertServed(provider, { id, param, host: customHost })
   if (customHost === null && provider.baseUrl === null)
     throw new ApiError('missing_provider', `The provider ${id} has no host of its own. Send x-service-custom-host with its URL.`, {
       param: 'x-service-custom-host',

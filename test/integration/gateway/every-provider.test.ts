@@ -151,7 +151,10 @@ function namesBoth(t: ExecutionContext, { provider, operation, able, status, bod
 }
 
 /** Rows without a host, or with one that a credential names, tell nothing of what is there. */
-const ownHosts = Object.keys(providers).filter((provider) => findProvider(provider)?.baseUrl?.startsWith('{') === false)
+const ownHosts = Object.keys(providers).filter((provider) => {
+  const { baseUrl, retired } = findProvider(provider) ?? {}
+  return baseUrl?.startsWith('{') === false && retired === undefined
+})
 
 /** Paths of files and batches may be the provider's own, unless it speaks as OpenAI does. */
 const mayHaveIts = (provider: string, operation: Operation): boolean =>

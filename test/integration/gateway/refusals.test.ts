@@ -27,6 +27,7 @@ test.before(async () => {
       gemini: { provider: 'google', customHost: emulator.url },
       old: { customHost: emulator.url, expiresAt: past },
       public: {},
+      palm: { provider: 'palm' },
       keyless: { credential: { key: null, fields: {} } },
       unreachable: { customHost: closed },
     },
@@ -151,6 +152,14 @@ test.serial(
   'unknown_provider',
   'x-service-provider',
 )
+test.serial('an API that has ended', refused, chatPath, post({ ...keyOnly, 'x-service-provider': '@palm' }), 400, 'unsupported_operation')
+test.serial('an API that has ended names what is there in its place, for paths of its own too', async (t) => {
+  const headers = { ...keyOnly, 'x-service-provider': 'palm', authorization: 'Bearer own' }
+  const { status, text } = await send(`${bed.origin}/v1/models/text-bison-001:generateText`, post(headers))
+  t.is(status, 400)
+  t.like((JSON.parse(text) as ErrorBody).error, { code: 'unsupported_operation', param: 'x-service-provider' })
+  t.regex(text, /The API of the provider palm has ended.*Use the provider google in its place/)
+})
 test.serial(
   'an unknown virtual key',
   refused,

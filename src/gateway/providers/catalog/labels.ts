@@ -71,7 +71,7 @@ export const labels: Readonly<Record<ProviderId, ProviderLabel>> = {
   openrouter: { name: 'OpenRouter', docs: 'https://openrouter.ai/docs', keys: 'https://openrouter.ai/settings/keys' },
   oracle: { name: 'Oracle Cloud', docs: 'https://docs.oracle.com/iaas/Content/generative-ai/home.htm' },
   ovhcloud: { name: 'OVHcloud AI Endpoints', docs: 'https://endpoints.ai.cloud.ovh.net' },
-  palm: { name: 'Google PaLM', docs: 'https://ai.google.dev' },
+  palm: { name: 'Google PaLM (ended)', docs: 'https://ai.google.dev' },
   'perplexity-ai': { name: 'Perplexity', docs: 'https://docs.perplexity.ai', keys: 'https://www.perplexity.ai/settings/api' },
   predibase: { name: 'Predibase', docs: 'https://docs.predibase.com' },
   qdrant: { name: 'Qdrant', docs: 'https://qdrant.tech/documentation' },

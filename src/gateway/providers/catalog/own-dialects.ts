@@ -86,7 +86,8 @@ export const ownDialects = {
   nomic: foreign('https://api-atlas.nomic.ai/v1', {
     offers: [{ task: 'embedding', dialect: 'embeddings', path: '/embedding/text', traits: { form: 'nomic' } }],
   }),
-  palm: foreign('https://generativelanguage.googleapis.com/v1beta3', { auth: query('key') }),
+  // ai.google.dev/palm_docs: its models and methods are gone, Gemini's are there in their place.
+  palm: foreign('https://generativelanguage.googleapis.com/v1beta3', { auth: query('key'), retired: 'google' }),
   // replicate.com/docs/reference/http: a prediction of a model that the path names, of a deployment, or of a version.
   replicate: foreign('https://api.replicate.com/v1', {
     check: { path: '/account' },

@@ -217,6 +217,12 @@ test(url, 'azure-ai', 'chatComplete', 'https://res.services.ai.azure.com/models/
 test(url, 'azure-ai', 'messages', 'https://res.services.ai.azure.com/anthropic/v1/messages')
 test(url, 'azure-ai', 'listBatches', 'https://res.services.ai.azure.com/openai/batches?api-version=2024-05-01-preview')
 
+test('what has ended has something in its place', (t) => {
+  const ended = everyProvider.flatMap(([id, { retired }]) => (retired === undefined ? [] : [[id, findProvider(retired)?.retired]]))
+  t.deepEqual(ended, [['palm', undefined]])
+  for (const [, { retired }] of everyProvider) if (retired !== undefined) t.truthy(findProvider(retired))
+})
+
 const vertexBase = (region: string) => baseUrlOf(providers['vertex-ai'], withDefaults(providers['vertex-ai'], { vertex_region: region }))
 
 test('vertex-ai: global has a host of its own', (t) => {

@@ -1,0 +1,13 @@
+import { ApiError } from '../../lib/errors.ts'
+import type { Provider } from '../providers/provider.ts'
+
+/** Throws `unsupported_operation` for a provider that has ended its API, unless somebody gives it a host. */
+export function assertServed({ retired }: Provider, how: { readonly id: string; readonly param: string; readonly host: unknown }): void {
+  const { id, param, host } = how
+  if (retired === undefined || host !== null) return
+  throw new ApiError(
+    'unsupported_operation',
+    `The API of the provider ${id} has ended, so that nothing answers there any more. Use the provider ${retired} in its place.`,
+    { param },
+  )
+}
