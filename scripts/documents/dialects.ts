@@ -1,41 +1,12 @@
 import { type CaseId, caseIds, cases, type Fixture, isSaid } from '../../test/conformance/cases.ts'
-import { departuresOf } from '../../test/conformance/expected.ts'
+import { type Cell, cellOf } from '../../test/conformance/expected.ts'
 import { fateOf, fieldClients } from '../../test/conformance/fields.ts'
-import { type Area, casesOf, departuresAt, isServed, type TaskClient } from '../../test/conformance/tasks/area.ts'
+import { type Area, casesOf, departuresAt, isServed as isWorkServed, type TaskClient } from '../../test/conformance/tasks/area.ts'
 import { areas } from '../../test/conformance/tasks/index.ts'
-import { servedOtherwise } from '../../test/conformance/sides/index.ts'
+import { clientTitles, isServed, providers } from '../../test/conformance/sides/index.ts'
 import type { ClientId, ProviderId } from '../../test/conformance/talk.ts'
 
-const clients: Readonly<Record<ClientId, string>> = {
-  'openai-chat': "OpenAI's chat completions",
-  'openai-responses': "OpenAI's responses",
-  completions: "OpenAI's completions",
-  anthropic: "Anthropic's Messages",
-  google: "Google's `generateContent`, streams of events",
-  'google-array': "Google's `generateContent`, streams as one array",
-}
-
-const providers: Readonly<Record<ProviderId, string>> = {
-  'openai-chat': 'Chat completions',
-  'openai-responses': 'Responses',
-  anthropic: 'Messages',
-  google: 'Gemini',
-  vertex: 'Gemini at Vertex AI',
-  bedrock: 'Bedrock Converse',
-  cohere: 'Cohere v2',
-  ollama: "Ollama's own",
-  'azure-ai': 'Azure AI Inference',
-  'azure-openai': 'Azure OpenAI',
-  'claude-bedrock': 'Claude on Bedrock',
-  'claude-vertex': 'Claude on Vertex AI',
-  'claude-azure': 'Claude on Azure',
-  oracle: 'Oracle, generic',
-  'oracle-cohere': 'Oracle, Cohere',
-  'workers-ai': "Workers AI's own",
-  replicate: 'Replicate',
-}
-
-/** Returns true if the format of a client has words for a case. */
+/** Returns true if a client has words for a case. */
 const canSay = (client: ClientId, name: CaseId): boolean => {
   const fixtures: readonly Fixture[] = name === 'errors' || name === 'abort' ? [] : cases[name]
   return fixtures.length === 0 || fixtures.some((fixture) => isSaid(fixture, client))
@@ -45,8 +16,8 @@ const canSay = (client: ClientId, name: CaseId): boolean => {
 function noteBook() {
   const notes: string[] = []
   return {
-    numbers: (found: readonly { readonly note: string }[]): string =>
-      [...new Set(found.map(({ note }) => (notes.includes(note) ? notes.indexOf(note) : notes.push(note) - 1) + 1))].join(', '),
+    numbers: (found: readonly string[]): string =>
+      [...new Set(found.map((note) => (notes.includes(note) ? notes.indexOf(note) : notes.push(note) - 1) + 1))].join(', '),
     written: (): string => notes.map((note, index) => `${index + 1}. ${note}`).join('\n'),
   }
 }
@@ -57,13 +28,13 @@ type Notes = ReturnType<typeof noteBook>
 function taskTable(area: Area, client: string, spec: TaskClient, notes: Notes): string {
   const names = casesOf(spec)
   const rows = Object.entries(area.providers)
-    .filter(([provider]) => isServed(area, client, provider))
+    .filter(([provider]) => isWorkServed(area, client, provider))
     .map(([provider, { title, format, asked }]) => {
       const cells = names.map((name) => {
         const found = departuresAt(area, { client, provider, name })
         if (name === 'errors' && asked === false) return 'there are none'
         if (found.length === 0) return format === null ? 'as it is' : 'carried'
-        return `${found.some(({ refused }) => refused !== undefined) ? 'refused' : 'transformed'} (${notes.numbers(found)})`
+        return `${found.some(({ refused }) => refused !== undefined) ? 'refused' : 'transformed'} (${notes.numbers(found.map(({ note }) => note))})`
       })
       return `| ${title} | ${cells.join(' | ')} |`
     })
@@ -79,38 +50,43 @@ function taskTables(): string {
   return [...tables, notes.written()].join('\n\n')
 }
 
+/** A table with a column for each provider. */
+function table(title: string, columns: readonly ProviderId[], rows: readonly string[]): string {
+  const heads = columns.map((id) => providers[id].title)
+  return [`### ${title}`, '', `| | ${heads.join(' | ')} |`, `| --- |${' --- |'.repeat(heads.length)}`, ...rows].join('\n')
+}
+
+/** The providers that serve a client, each with what is its own. */
+const servingOf = (client: ClientId): readonly ProviderId[] =>
+  (Object.keys(providers) as ProviderId[]).filter((provider) => isServed(client, provider))
+
 /** The tables of fields: each is translated, and what comes of it is told. */
 function fieldTables(): string {
-  const ids = (Object.keys(providers) as ProviderId[]).filter((id) => id !== 'vertex')
   const tables = (Object.keys(fieldClients) as ClientId[]).map((client) => {
     const { title = '', samples = {} } = fieldClients[client] ?? {}
-    const rows = Object.keys(samples).map(
-      (name) => `| \`${name}\` | ${ids.map((id) => servedOtherwise(client, id) ?? fateOf(client, id, name)).join(' | ')} |`,
-    )
-    const heads = ids.map((id) => providers[id])
-    return [`### ${title}, field by field`, '', `| | ${heads.join(' | ')} |`, `| --- |${' --- |'.repeat(heads.length)}`, ...rows].join('\n')
+    const columns = servingOf(client).filter((id) => id !== 'vertex')
+    const rows = Object.keys(samples).map((name) => `| \`${name}\` | ${columns.map((id) => fateOf(client, id, name)).join(' | ')} |`)
+    return table(`${title}, field by field`, columns, rows)
   })
   return tables.join('\n\n')
 }
 
-/** The table of what is carried, transformed and refused: from the data that the conformance tests run. */
+/** What a cell of a conversation says. */
+function told(cell: Cell, notes: Notes): string {
+  const { word, notes: why, isPart } = cellOf(cell)
+  const numbers = why.length === 0 ? '' : ` (${notes.numbers(why)})`
+  return `${word}${isPart ? ' in part' : ''}${numbers}`
+}
+
+/** The table of what is carried, transformed, refused and not there: from the data that the conformance tests run. */
 export function dialectParts(): Readonly<Record<string, string>> {
   const notes = noteBook()
-  const tables = Object.entries(clients).map(([client, title]) => {
+  const tables = (Object.keys(clientTitles) as ClientId[]).map((client) => {
+    const columns = servingOf(client)
     const rows = caseIds
-      .filter((name) => canSay(client as ClientId, name))
-      .map((name) => {
-        const cells = Object.keys(providers).map((provider) => {
-          const otherwise = servedOtherwise(client as ClientId, provider as ProviderId)
-          if (otherwise !== null) return otherwise
-          const found = departuresOf({ client: client as ClientId, provider: provider as ProviderId, name })
-          if (found.length === 0) return 'carried'
-          return `${found.some(({ refused }) => refused !== undefined) ? 'refused' : 'transformed'} (${notes.numbers(found)})`
-        })
-        return `| ${name} | ${cells.join(' | ')} |`
-      })
-    const heads = Object.values(providers)
-    return [`### ${title}`, '', `| | ${heads.join(' | ')} |`, `| --- |${' --- |'.repeat(heads.length)}`, ...rows].join('\n')
+      .filter((name) => canSay(client, name))
+      .map((name) => `| ${name} | ${columns.map((provider) => told({ client, provider, name }, notes)).join(' | ')} |`)
+    return table(clientTitles[client], columns, rows)
   })
   return { conformance: [...tables, notes.written()].join('\n\n'), operations: taskTables(), fields: fieldTables() }
 }

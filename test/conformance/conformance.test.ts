@@ -1,12 +1,13 @@
+import { readFileSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
 import { json } from '../support/dialects/strict.ts'
 import type { Emulator } from '../support/emulator/emulator.ts'
-import { caseIds, cases, type Fixture, isSaid, statuses } from './cases.ts'
+import { caseIds, cases, type Fixture, statuses } from './cases.ts'
 import { departures } from './departures.ts'
-import { departuresOf, expectedOf } from './expected.ts'
+import { cellOf, expectedOf, ideal, metBy, type Word } from './expected.ts'
 import { listen } from './listen.ts'
 import { addressAt, converse, type Product, type SpokenCell, startProduct } from './product.ts'
-import { pairs, providers, servedAs, sideFor, talkers } from './sides/index.ts'
+import { clientTitles, pairs, providers, sideFor, talkers } from './sides/index.ts'
 
 /** Each client format at each provider dialect, in each case: the official client, Gatehouse, and an emulator as strict as the provider. */
 let product: Product
@@ -19,7 +20,8 @@ test.before(async () => {
 test.after.always(() => product?.stop())
 test.beforeEach(() => emulator.reset())
 
-type Run = (t: ExecutionContext, cell: SpokenCell) => Promise<void>
+/** Returns what became of the case. */
+type Run = (t: ExecutionContext, cell: SpokenCell) => Promise<Word>
 
 const addressOf = (cell: SpokenCell, thinks = false) => addressAt(product.bed, cell, thinks)
 
@@ -33,10 +35,12 @@ const runFixture =
       const error = await t.throwsAsync(converse(product.bed, fixture, cell))
       t.regex(error.message, refusal)
       t.deepEqual(heard, [])
-      return
+      return 'refused'
     }
     const talks = await converse(product.bed, fixture, cell)
-    t.deepEqual({ said: talks.map(({ said }) => said), heard }, { said: expected.said, heard: expected.heard })
+    const found = { heard, said: talks.map(({ said }) => said) }
+    t.deepEqual(found, { heard: expected.heard, said: expected.said })
+    return JSON.stringify(found) === JSON.stringify(ideal(fixture, cell.client)) ? 'carried' : 'transformed'
   }
 
 const plain = cases.plain[0]
@@ -51,6 +55,7 @@ const runErrors: Run = async (t, cell) => {
       t.is(error.status, status)
       t.regex(error.message, new RegExp(`the provider says ${status}`))
     }
+  return 'carried'
 }
 
 /** A stream that is cut fails, and the provider learns that a client has left. */
@@ -67,6 +72,7 @@ const runAbort: Run = async (t, cell) => {
   leaving.abort()
   await t.throwsAsync(talk)
   t.false((await (await departure).closed).complete)
+  return 'carried'
 }
 
 const lengthOf = ({ body, bodyBase64 = '' }: { readonly body?: string; readonly bodyBase64?: string }) =>
@@ -75,21 +81,62 @@ const lengthOf = ({ body, bodyBase64 = '' }: { readonly body?: string; readonly 
 const runsOf = ({ client, provider, name }: SpokenCell): readonly (readonly [title: string, run: Run])[] => {
   if (name === 'errors') return [['status and message', runErrors]]
   if (name === 'abort') return [['a stream that is cut, and a client that leaves', runAbort]]
-  const { lacks = () => false } = providers[servedAs(client, provider)]
-  return (cases[name] as readonly Fixture[])
-    .filter((fixture) => !lacks(fixture, client) && isSaid(fixture, client))
-    .map((fixture) => [fixture.title, runFixture(fixture)])
+  return cellOf({ client, provider, name }).fixtures.map((fixture) => [fixture.title, runFixture(fixture)])
 }
 
+/** What the guide tells of each cell, by client, provider and case. */
+function toldByGuide(): ReadonlyMap<string, string> {
+  const guide = readFileSync(new URL('../../docs/guide/dialects.md', import.meta.url), 'utf8')
+  const [, part = ''] = /<!-- conformance:start -->([^]*)<!-- conformance:end -->/.exec(guide) ?? []
+  const told = new Map<string, string>()
+  for (const section of part.split('\n### ').slice(1)) {
+    const [title = '', ...lines] = section.split('\n')
+    const [heads = [], , ...rows] = lines.filter((line) => line.startsWith('|')).map((line) => line.split('|').map((cell) => cell.trim()))
+    for (const [, name = '', ...cells] of rows)
+      for (const [index, head] of heads.slice(2, -1).entries()) told.set(`${title}, ${head}: ${name}`, cells[index] ?? '')
+  }
+  return told
+}
+
+const titleOf = ({ client, provider, name }: SpokenCell) => `${clientTitles[client]}, ${providers[provider].title}: ${name}`
+
+/** What was seen of each cell. */
+const seen = new Map<string, Set<Word>>()
+
 for (const [client, provider] of pairs)
-  for (const name of caseIds)
-    for (const [title, run] of runsOf({ client, provider, name }))
-      test.serial(`${client} at ${provider}, ${name}: ${title}`, (t) => run(t, { client, provider, name }))
+  for (const name of caseIds) {
+    const cell = { client, provider, name }
+    for (const [title, run] of runsOf(cell))
+      test.serial(`${client} at ${provider}, ${name}: ${title}`, async (t) => {
+        const words = seen.get(titleOf(cell)) ?? new Set()
+        seen.set(titleOf(cell), words.add(await run(t, cell)))
+      })
+  }
+
+test.serial('the guide tells of each cell what was seen of it, and of none that nothing ran', (t) => {
+  const told = toldByGuide()
+  const cells = pairs.flatMap(([client, provider]) => caseIds.map((name) => ({ client, provider, name })))
+  t.deepEqual(
+    [...told.keys()].filter((title) => !cells.some((cell) => titleOf(cell) === title)),
+    [],
+  )
+  for (const cell of cells) {
+    const words = seen.get(titleOf(cell)) ?? new Set()
+    const word = words.has('refused')
+      ? 'refused'
+      : words.has('transformed')
+        ? 'transformed'
+        : words.has('carried')
+          ? 'carried'
+          : 'not there'
+    if (runsOf(cell).length > 0 && words.size === 0) continue
+    t.regex(told.get(titleOf(cell)) ?? 'not there', new RegExp(`^${word}`), titleOf(cell))
+    if (word === 'refused') t.is(words.size, 1, titleOf(cell))
+  }
+})
 
 test('each departure that is written down is met', (t) => {
-  const met = new Set<unknown>()
-  for (const [client, provider] of pairs)
-    for (const name of caseIds) for (const one of departuresOf({ client, provider, name })) met.add(one)
+  const met = new Set(pairs.flatMap(([client, provider]) => caseIds.flatMap((name) => metBy({ client, provider, name }))))
   t.deepEqual(
     departures.filter((one) => !met.has(one)).map(({ note }) => note),
     [],

@@ -21,7 +21,6 @@ export interface Departure {
 const gemini: readonly ProviderId[] = ['google', 'vertex']
 
 export const departures: readonly Departure[] = [
-  { note: 'A completion has a prompt and no instructions beside it.', clients: ['completions'], heard: [[/^system .*/, null]] },
   // What the format of a provider has no place for, for its own client too.
   {
     note: 'OpenAI shows nothing of what a model thinks in chat completions.',

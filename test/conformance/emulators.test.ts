@@ -1,7 +1,7 @@
 import test from 'ava'
 import { type Emulator, startEmulator } from '../support/emulator/emulator.ts'
-import { type CaseId, cases, type Fixture } from './cases.ts'
-import { expectedOf, refusesAll } from './expected.ts'
+import { type CaseId, cases } from './cases.ts'
+import { cellOf, expectedOf } from './expected.ts'
 import { listen } from './listen.ts'
 import { providers } from './sides/index.ts'
 import type { ClientId, ProviderId } from './talk.ts'
@@ -17,6 +17,7 @@ const owns: Readonly<Record<string, ClientId>> = {
   google: 'google',
   vertex: 'google',
   'azure-openai': 'openai-chat',
+  completions: 'completions',
   'claude-bedrock': 'anthropic',
   'claude-vertex': 'anthropic',
   'claude-azure': 'anthropic',
@@ -31,10 +32,11 @@ test.before(async () => {
 test.after.always(() => emulator?.stop())
 test.beforeEach(() => emulator.reset())
 
-for (const [id, { side, model, thinker = model, talker, lacks = () => false }] of Object.entries(providers))
-  for (const [name, fixtures] of Object.entries(cases))
-    for (const fixture of fixtures as readonly Fixture[]) {
-      if (lacks(fixture, null) || unsaid[name as CaseId]?.has(id) === true || refusesAll(id as ProviderId, name as CaseId)) continue
+for (const [id, { side, model, thinker = model, talker }] of Object.entries(providers))
+  for (const name of Object.keys(cases)) {
+    const { fixtures, word } = cellOf({ client: null, provider: id as ProviderId, name: name as CaseId })
+    if (word === 'refused' || unsaid[name as CaseId]?.has(id) === true) continue
+    for (const fixture of fixtures)
       test.serial(`${id}, ${name}: ${fixture.title}`, async (t) => {
         const { stream, ask, says, results } = fixture
         const heard = listen(emulator, side, says)
@@ -48,4 +50,4 @@ for (const [id, { side, model, thinker = model, talker, lacks = () => false }] o
           { heard: expected.heard, said: expected.said },
         )
       })
-    }
+  }

@@ -1,7 +1,7 @@
 import { cases, type CaseId, type Fixture, isSaid } from './cases.ts'
 import { type Departure, departures } from './departures.ts'
-import { servedAs } from './sides/index.ts'
-import { type ClientId, heardOf, lineOf, type Lines, type ProviderId, saidOf, type Say, thoughtLine } from './talk.ts'
+import { providers, servedAs } from './sides/index.ts'
+import { type Ask, type ClientId, heardOf, lineOf, type Lines, type ProviderId, saidOf, type Say, thoughtLine } from './talk.ts'
 
 /** What both ends of a fixture must understand: each request as the provider hears it, each answer as the client reads it. */
 export interface Expected {
@@ -16,8 +16,10 @@ export interface Cell {
   readonly name: CaseId
 }
 
-/** What would be understood if nothing had to be changed. */
-function ideal({ ask, says, results }: Fixture): Expected {
+/** What would be understood if nothing had to be changed; a completion has a prompt and no instructions beside it. */
+export function ideal({ ask: asked, says, results }: Fixture, client: ClientId | null): Expected {
+  const { system: __, ...unguided } = asked
+  const ask: Ask = client === 'completions' ? unguided : asked
   const heard = says.map((_, round) => {
     const before = says.slice(0, round)
     const turns = [
@@ -59,7 +61,7 @@ const changed = (lines: Lines, changes: Departure['heard'] = []): Lines =>
 
 /** What both ends understand, with the departures that changed something. */
 export function expectedOf(cell: Cell, fixture: Fixture): Expected & { readonly departures: readonly Departure[] } {
-  let now = ideal(fixture)
+  let now = ideal(fixture, cell.client)
   const used: Departure[] = []
   for (const rule of departures) {
     if (!meets(cell, rule)) continue
@@ -73,17 +75,44 @@ export function expectedOf(cell: Cell, fixture: Fixture): Expected & { readonly 
   return { ...now, departures: used }
 }
 
+/** What the tests run of a cell, and what the guide tells of it: both come from here. */
+export interface ToldCell {
+  readonly fixtures: readonly Fixture[]
+  readonly word: Word
+  /** Why it is no plain `carried`. */
+  readonly notes: readonly string[]
+  /** True if the rest of its fixtures are not there. */
+  readonly isPart: boolean
+}
+
+export type Word = 'carried' | 'transformed' | 'refused' | 'not there'
+
+/** Returns what is run, and what is told, of a cell. */
+export function cellOf(cell: Cell): ToldCell {
+  const { client, provider, name } = cell
+  const all: readonly Fixture[] = name === 'errors' || name === 'abort' ? [] : cases[name]
+  const { lacks = [], only = [] } = providers[client === null ? provider : servedAs(client, provider)]
+  const askers = client === null ? only : [client]
+  const said = all.filter((fixture) => askers.length === 0 || askers.some((asker) => isSaid(fixture, asker)))
+  const absences = lacks.filter(({ of }) => said.some((fixture) => of(fixture, client)))
+  const fixtures = said.filter((fixture) => !lacks.some(({ of }) => of(fixture, client)))
+  const used = new Set(fixtures.flatMap((fixture) => expectedOf(cell, fixture).departures))
+  const met = departures.filter((rule) => used.has(rule))
+  const refusing = met.filter(({ refused }) => refused !== undefined)
+  const why = refusing.length > 0 ? refusing : met
+  const isThere = fixtures.length > 0 || said.length === 0
+  return {
+    fixtures,
+    word: !isThere ? 'not there' : refusing.length > 0 ? 'refused' : met.length > 0 ? 'transformed' : 'carried',
+    notes: [...why, ...absences].map(({ note }) => note),
+    isPart: isThere && absences.length > 0,
+  }
+}
+
 /** Returns true for what a provider refuses whoever asks. */
-export const refusesAll = (provider: ProviderId, name: CaseId): boolean =>
-  departuresOf({ client: null, provider, name }).some(({ refused }) => refused !== undefined)
+const refusesAll = (provider: ProviderId, name: CaseId): boolean => cellOf({ client: null, provider, name }).word === 'refused'
 
 export const takesTools = (provider: ProviderId): boolean => !refusesAll(provider, 'tools')
 
-/** The departures of a whole cell, in their order. */
-export function departuresOf(cell: Cell): readonly Departure[] {
-  const all: readonly Fixture[] = cell.name === 'errors' || cell.name === 'abort' ? [] : cases[cell.name]
-  const fixtures = all.filter((fixture) => cell.client === null || isSaid(fixture, cell.client))
-  const used = new Set(fixtures.flatMap((fixture) => expectedOf(cell, fixture).departures))
-  for (const rule of departures) if (fixtures.length === 0 && rule.cases?.includes(cell.name) === true && meets(cell, rule)) used.add(rule)
-  return departures.filter((rule) => used.has(rule))
-}
+/** Returns the departures that the fixtures of a cell meet. */
+export const metBy = (cell: Cell): readonly Departure[] => cellOf(cell).fixtures.flatMap((fixture) => expectedOf(cell, fixture).departures)

@@ -76,7 +76,8 @@ const answered = (talk: Talk): Promise<Talk> =>
   talk.answer(talk.calls.map(({ id, name }) => ({ result: { id, name, text: results[name] ?? '' } })))
 
 /** A provider that does not think for a client does not begin with thoughts. */
-const thinks = (fixture: Fixture, { client, from, to }: Way) => [from, to].every((id) => providers[id].lacks?.(fixture, client) !== true)
+const thinks = (fixture: Fixture, { client, from, to }: Way) =>
+  [from, to].every((id) => providers[id].lacks?.some(({ of }) => of(fixture, client)) !== true)
 
 const isThought = (line: string) => /^(assistant thought|signed)/.test(line)
 const signed = (lines: Lines) => lines.filter(isThought)

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { fieldClients, formatOf, refusalOr, translated } from './fields.ts'
-import { providers, servedOtherwise, sideFor } from './sides/index.ts'
+import { isServed, providers, sideFor } from './sides/index.ts'
 import type { ClientId, Lines, ProviderId } from './talk.ts'
 
 /** Points of a request that every pair must hold: each is translated for each provider, whose emulator then judges it. */
@@ -11,7 +11,7 @@ const ids = Object.keys(providers) as ProviderId[]
 
 /** Returns each pair that is translated. */
 const pairsOf = (client: ClientId) =>
-  ids.filter((id) => servedOtherwise(client, id) === null && translated({ client, id }, formatOf(client).least) !== null)
+  ids.filter((id) => isServed(client, id) && translated({ client, id }, formatOf(client).least) !== null)
 
 interface Judged {
   /** Why the provider refuses the request; null: it takes it. */

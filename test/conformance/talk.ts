@@ -4,7 +4,7 @@ import type { Received } from '../support/emulator/emulator.ts'
 /** The dialects of clients; Google's streams come as events or as one JSON array. */
 export type ClientId = 'openai-chat' | 'openai-responses' | 'completions' | 'anthropic' | 'google' | 'google-array'
 
-/** The dialects of providers, each with one provider that speaks it, and the clouds that serve one at an address of their own. */
+/** The dialects of providers, each with one provider that speaks it, and those that serve one at an address or with rules of their own. */
 export type ProviderId =
   | 'openai-chat'
   | 'openai-responses'
@@ -23,6 +23,7 @@ export type ProviderId =
   | 'oracle-cohere'
   | 'workers-ai'
   | 'replicate'
+  | 'completions'
 
 /** A piece of a turn, in no vendor's words. */
 export type Piece =

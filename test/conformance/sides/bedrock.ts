@@ -194,7 +194,11 @@ interface Asked {
     }[]
     readonly toolChoice?: { readonly tool?: { readonly name: string } }
   }
-  readonly additionalModelRequestFields?: { readonly thinking?: { readonly type: string } }
+  /** Claude's words, and those of Nova. */
+  readonly additionalModelRequestFields?: {
+    readonly thinking?: { readonly type: string }
+    readonly reasoningConfig?: { readonly type: string }
+  }
   readonly outputConfig?: { readonly textFormat?: { readonly structure: { readonly jsonSchema: { readonly schema: string } } } }
 }
 
@@ -203,6 +207,7 @@ function heard({ json: body }: Received): Lines {
   const names = new Map<string, string>()
   const schema = asked.outputConfig?.textFormat?.structure.jsonSchema.schema
   const forced = asked.toolConfig?.toolChoice?.tool?.name
+  const { thinking, reasoningConfig } = asked.additionalModelRequestFields ?? {}
   return [
     ...(asked.system ?? []).map(({ text }) => `system ${text}`),
     ...asked.messages.flatMap(({ role, content }) => content.flatMap((block) => heardBlock(role, block, names))),
@@ -212,7 +217,7 @@ function heard({ json: body }: Received): Lines {
         spec ? [{ name: spec.name, parameters: spec.inputSchema.json }] : [],
       ),
       ...(schema !== undefined && { schema: JSON.parse(schema) as Record<string, unknown> }),
-      thinks: asked.additionalModelRequestFields?.thinking?.type === 'enabled',
+      thinks: (thinking ?? reasoningConfig)?.type === 'enabled',
       ...(asked.inferenceConfig?.stopSequences && { stop: asked.inferenceConfig.stopSequences.join(',') }),
       maxTokens: asked.inferenceConfig?.maxTokens ?? -1,
     }),

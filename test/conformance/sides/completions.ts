@@ -1,6 +1,7 @@
 import OpenAI from 'openai'
-import type { Address, Ask, Say, Stop, Talk, Talker } from '../talk.ts'
-import { saidOf } from '../talk.ts'
+import { json, sse } from '../../support/dialects/strict.ts'
+import { refusalOfCompletions } from '../../support/dialects/strict-completions.ts'
+import { type Address, type Ask, heardOf, type ProviderSide, type Say, saidOf, type Stop, type Talk, type Talker } from '../talk.ts'
 
 type Params = Omit<OpenAI.CompletionCreateParamsNonStreaming, 'stream'>
 
@@ -55,4 +56,48 @@ export function completionsTalker({ origin, key, headers, model, extra, signal }
     answer: () => Promise.reject(new Error('a completion has one turn')),
   })
   return { talk: (ask, stream) => talk({ ...toParams(ask, model), ...extra }, stream) }
+}
+
+const usageOf = ({ counts }: Say): OpenAI.CompletionUsage => ({
+  prompt_tokens: counts.input,
+  completion_tokens: counts.output,
+  total_tokens: counts.input + counts.output,
+  prompt_tokens_details: { cached_tokens: counts.cached },
+  completion_tokens_details: { reasoning_tokens: counts.thought },
+})
+
+const finishOf = (stop: Stop) => (stop === 'stop-sequence' ? 'stop' : stop.replace('-', '_')) as 'stop' | 'length' | 'content_filter'
+
+const piece = (text: string, finish: string | null = null) =>
+  [null, { ...envelope, choices: [{ index: 0, text, logprobs: null, finish_reason: finish }], usage: null }] as const
+const envelope = { id: 'cmpl-1', object: 'text_completion', created: 5, model: 'gpt-3.5-turbo-instruct' } as const
+
+/** OpenAI's API for completions of texts. */
+export const completionsProvider: ProviderSide = {
+  isStream: ({ json: body }) => body['stream'] === true,
+  refusal: refusalOfCompletions,
+  heard({ json: body }) {
+    const { prompt, stop, max_tokens: maxTokens } = body as unknown as Params
+    return heardOf({
+      turns: [{ role: 'user', pieces: [prompt].flat().map((text) => ({ text: String(text) })) }],
+      ...(stop && { stop: [stop].flat().join(',') }),
+      maxTokens: maxTokens ?? 16,
+    })
+  },
+  whole: (say) =>
+    json({
+      ...envelope,
+      choices: [{ index: 0, text: say.text ?? '', logprobs: null, finish_reason: finishOf(say.stop) }],
+      usage: usageOf(say),
+    } satisfies OpenAI.Completion),
+  stream: (say, { json: body }) =>
+    sse([
+      ...Array.from(say.text ?? '', (letter) => piece(letter)),
+      piece('', finishOf(say.stop)),
+      ...(Reflect.get(Object(body['stream_options']), 'include_usage') === true
+        ? [[null, { ...envelope, choices: [], usage: usageOf(say) }] as const]
+        : []),
+      [null, '[DONE]'],
+    ]),
+  error: (_, message) => ({ error: { message, type: 'some_error', param: null, code: null } }),
 }

@@ -1,5 +1,5 @@
 import type { Fixture } from '../cases.ts'
-import type { Address, ClientId, ProviderId, ProviderSide, Talker } from '../talk.ts'
+import type { Address, ClientId, ProviderId, ProviderSide, Stop, Talker } from '../talk.ts'
 import { messagesProvider, messagesTalker } from './anthropic.ts'
 import { azureProvider, azureTalker } from './azure-ai.ts'
 import { azureOpenaiProvider, azureOpenaiTalker } from './azure-openai.ts'
@@ -10,12 +10,22 @@ import { azureClaude, bedrockClaude, invokeTalker, vertexClaude, vertexTalker } 
 import { ollamaProvider, ollamaTalker } from './ollama.ts'
 import { oracleProvider, oracleTalker } from './oracle.ts'
 import { oracleCohereProvider, oracleCohereTalker } from './oracle-cohere.ts'
-import { completionsTalker } from './completions.ts'
+import { completionsProvider, completionsTalker } from './completions.ts'
 import { chatProvider, chatTalker } from './openai-chat.ts'
 import { replicateProvider, replicateTalker } from './replicate.ts'
 import { responsesProvider, responsesTalker } from './openai-responses.ts'
 import { workersProvider, workersTalker } from './workers-ai.ts'
 import { oracleCredential } from '../../support/dialects/oracle-credential.ts'
+
+/** The formats of clients, as the guide names them. */
+export const clientTitles: Readonly<Record<ClientId, string>> = {
+  'openai-chat': "OpenAI's chat completions",
+  'openai-responses': "OpenAI's responses",
+  completions: "OpenAI's completions",
+  anthropic: "Anthropic's Messages",
+  google: "Google's `generateContent`, streams of events",
+  'google-array': "Google's `generateContent`, streams as one array",
+}
 
 /** The official client of each format, by the format. */
 export const talkers: Readonly<Record<ClientId, (address: Address) => Talker>> = {
@@ -28,6 +38,8 @@ export const talkers: Readonly<Record<ClientId, (address: Address) => Talker>> =
 }
 
 interface Provider {
+  /** For the guide. */
+  readonly title: string
   readonly side: ProviderSide
   /** The provider of the catalogue that stands for its dialect. */
   readonly row: string
@@ -41,17 +53,34 @@ interface Provider {
   readonly talker: (address: Address) => Talker
   /** What of the path a custom host has in it. */
   readonly base: '/v1' | '/models' | '/openai' | ''
-  /** The clients that are served so, and the provider in whose dialect all others are. Absent: all are served so. */
-  readonly clients?: { readonly only: readonly ClientId[]; readonly othersAs: ProviderId }
-  /** True if it has completions of texts itself, and gets them as they are. */
-  readonly completes?: true
-  /** A cloud that serves a dialect which is another provider's own. */
+  /** The clients that are served so; absent: all. */
+  readonly only?: readonly ClientId[]
+  /** The provider in whose dialect some clients are served. */
+  readonly as?: Readonly<Partial<Record<ClientId, ProviderId>>>
+  /** A cloud, or one more provider, that speaks a dialect which is another's own. */
   readonly isCloud?: true
   /** More that clients of a format say to be asked in this dialect. */
   readonly extraFor?: Readonly<Partial<Record<ClientId, Readonly<Record<string, unknown>>>>>
   /** What it never answers, or no client can ask it for in its dialect. */
-  readonly lacks?: (fixture: Fixture, client: ClientId | null) => boolean
+  readonly lacks?: readonly Absence[]
 }
+
+/** What no test can ask a provider for. */
+interface Absence {
+  /** Why, for the table of docs/guide/dialects.md. */
+  readonly note: string
+  readonly of: (fixture: Fixture, client: ClientId | null) => boolean
+}
+
+const stopsBy =
+  (...stops: readonly Stop[]) =>
+  ({ says }: Fixture): boolean =>
+    says.some(({ stop }) => stops.includes(stop))
+const noFilter = (who: string): Absence => ({
+  note: `An end by a filter is not there: ${who} has no word for it.`,
+  of: stopsBy('content-filter'),
+})
+const noThoughts = (note: string): Absence => ({ note, of: ({ ask }) => ask.thinks === true })
 
 const aws = { aws_access_key_id: 'a', aws_secret_access_key: 'b', aws_region: 'us-east-1' }
 
@@ -66,23 +95,45 @@ const nativeWorkers = {
   'google-array': native,
 }
 
+/** Completions of texts that a provider has itself. */
+const ownCompletions = { completions: 'completions' } as const
+
 const llama = '@cf/meta/llama-3.3-70b-instruct-fp8-fast'
 
 /** Each dialect of providers. A new one is a row here and a file beside this one. */
 export const providers: Readonly<Record<ProviderId, Provider>> = {
-  'openai-chat': { side: chatProvider, row: 'ovhcloud', fields: {}, model: 'gpt-4o', thinker: 'gpt-5', talker: chatTalker, base: '/v1' },
+  'openai-chat': {
+    title: 'Chat completions',
+    side: chatProvider,
+    row: 'ovhcloud',
+    fields: {},
+    model: 'gpt-4o',
+    thinker: 'gpt-5',
+    talker: chatTalker,
+    base: '/v1',
+  },
   'openai-responses': {
+    title: 'Responses',
     side: responsesProvider,
     row: 'openai',
     fields: {},
     model: 'gpt-5-pro',
     talker: responsesTalker,
     base: '/v1',
-    completes: true,
+    as: ownCompletions,
   },
-  anthropic: { side: messagesProvider, row: 'anthropic', fields: {}, model: 'claude-sonnet-4-5', talker: messagesTalker, base: '/v1' },
-  google: { side: googleProvider, row: 'google', fields: {}, model: 'gemini-2.5-flash', talker: googleTalker, base: '' },
+  anthropic: {
+    title: 'Messages',
+    side: messagesProvider,
+    row: 'anthropic',
+    fields: {},
+    model: 'claude-sonnet-4-5',
+    talker: messagesTalker,
+    base: '/v1',
+  },
+  google: { title: 'Gemini', side: googleProvider, row: 'google', fields: {}, model: 'gemini-2.5-flash', talker: googleTalker, base: '' },
   vertex: {
+    title: 'Gemini at Vertex AI',
     side: googleProvider,
     row: 'vertex-ai',
     fields: { vertex_project_id: 'project', vertex_region: 'europe-west1' },
@@ -91,6 +142,7 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     base: '',
   },
   bedrock: {
+    title: 'Bedrock Converse',
     side: converseProvider,
     row: 'bedrock',
     fields: aws,
@@ -98,10 +150,10 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     talker: converseTalker,
     base: '',
     // Anthropic's clients reach Claude in its own format.
-    modelFor: { anthropic: 'amazon.nova-pro-v1:0' },
-    lacks: ({ ask }, client) => client === 'anthropic' && ask.thinks === true,
+    modelFor: { anthropic: 'amazon.nova-2-lite-v1:0' },
   },
   cohere: {
+    title: 'Cohere v2',
     side: cohereProvider,
     row: 'cohere',
     fields: {},
@@ -109,23 +161,23 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     thinker: 'command-a-reasoning-08-2025',
     talker: cohereTalker,
     base: '',
-    // Cohere has no word for a filter.
-    lacks: ({ says }) => says.some(({ stop }) => stop === 'content-filter'),
+    lacks: [noFilter('Cohere')],
   },
   ollama: {
+    title: "Ollama's own",
     side: ollamaProvider,
     row: 'ollama',
     fields: {},
     model: 'qwen3:8b',
     talker: ollamaTalker,
     base: '/v1',
-    completes: true,
+    as: ownCompletions,
     // OpenAI's chats go there as they are unless they hold fields of Ollama's own.
     extraFor: { 'openai-chat': { provider_options: { ollama: { keep_alive: '5m' } } } },
-    // Ollama has no word for a filter.
-    lacks: ({ says }) => says.some(({ stop }) => stop === 'content-filter'),
+    lacks: [noFilter('Ollama')],
   },
   oracle: {
+    title: 'Oracle, generic',
     side: oracleProvider,
     row: 'oracle',
     fields: oracleCredential().fields,
@@ -134,16 +186,17 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     base: '',
   },
   'oracle-cohere': {
+    title: 'Oracle, Cohere',
     side: oracleCohereProvider,
     row: 'oracle',
     fields: oracleCredential().fields,
     model: 'cohere.command-r-plus-08-2024',
     talker: oracleCohereTalker,
     base: '',
-    // Its models do not think, and it has no word for a filter but that of an error.
-    lacks: ({ says, ask }) => ask.thinks === true || says.some(({ stop }) => stop === 'content-filter'),
+    lacks: [noThoughts("Models of Cohere's first version do not think."), noFilter("Cohere's first version")],
   },
   'workers-ai': {
+    title: "Workers AI's own",
     side: workersProvider,
     row: 'workers-ai',
     fields: { workers_ai_account_id: 'account' },
@@ -154,29 +207,52 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     modelFor: { google: `@workers-ai/${llama}`, 'google-array': `@workers-ai/${llama}` },
     // Other clients are asked for in OpenAI's format, which it has beside its own.
     extraFor: nativeWorkers,
-    // It tells nothing of what a model thinks, and has no words for the end of an answer: a count that is the cap tells one of them.
-    lacks: ({ says, ask }) => ask.thinks === true || says.some(({ stop }) => stop === 'content-filter' || stop === 'length'),
+    lacks: [
+      noThoughts('Workers AI tells nothing of what a model thinks in its own format.'),
+      {
+        note: 'Ends by a cap or a filter are not there: Workers AI has no words for the end of an answer in its own format.',
+        of: stopsBy('content-filter', 'length'),
+      },
+    ],
   },
   replicate: {
+    title: 'Replicate',
     side: replicateProvider,
     row: 'replicate',
     fields: {},
     model: 'meta/meta-llama-3-70b-instruct',
     talker: replicateTalker,
     base: '/v1',
-    // It has no words for the end of an answer.
-    lacks: ({ says }) => says.some(({ stop }) => stop === 'content-filter' || stop === 'length'),
+    lacks: [
+      {
+        note: 'Ends by a cap or a filter are not there: Replicate has no words for the end of an answer.',
+        of: stopsBy('content-filter', 'length'),
+      },
+    ],
+  },
+  completions: {
+    title: "OpenAI's completions",
+    side: completionsProvider,
+    row: 'openai',
+    fields: {},
+    model: 'gpt-3.5-turbo-instruct',
+    talker: completionsTalker,
+    base: '/v1',
+    only: ['completions'],
+    isCloud: true,
   },
   'azure-ai': {
+    title: 'Azure AI Inference',
     side: azureProvider,
     row: 'azure-ai',
     fields: {},
     model: 'DeepSeek-R1',
     talker: azureTalker,
     base: '/models',
-    completes: true,
+    as: ownCompletions,
   },
   'azure-openai': {
+    title: 'Azure OpenAI',
     side: azureOpenaiProvider,
     row: 'azure-openai',
     fields: { azure_resource_name: 'resource' },
@@ -185,9 +261,10 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     talker: azureOpenaiTalker,
     base: '/openai',
     isCloud: true,
-    completes: true,
+    as: ownCompletions,
   },
   'claude-bedrock': {
+    title: 'Claude on Bedrock',
     side: bedrockClaude,
     row: 'bedrock',
     fields: aws,
@@ -196,10 +273,11 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     talker: invokeTalker,
     base: '',
     // All others go by Converse.
-    clients: { only: ['anthropic'], othersAs: 'bedrock' },
+    only: ['anthropic'],
     isCloud: true,
   },
   'claude-vertex': {
+    title: 'Claude on Vertex AI',
     side: vertexClaude,
     row: 'vertex-ai',
     fields: { vertex_project_id: 'project', vertex_region: 'europe-west1' },
@@ -209,6 +287,7 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     isCloud: true,
   },
   'claude-azure': {
+    title: 'Claude on Azure',
     side: azureClaude,
     row: 'azure-ai',
     fields: {},
@@ -216,7 +295,7 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     talker: (address) => messagesTalker({ ...address, origin: `${address.origin}/anthropic` }),
     base: '',
     isCloud: true,
-    completes: true,
+    as: ownCompletions,
   },
 }
 
@@ -225,20 +304,16 @@ const ids = Object.keys(providers) as ProviderId[]
 /** The providers with a dialect of their own. */
 export const dialectProviders: readonly ProviderId[] = ids.filter((id) => providers[id].isCloud !== true)
 
-/** Why the requests of a client are not translated to the dialect of a provider: the provider serves them otherwise. Null: they are. */
-export const servedOtherwise = (client: ClientId, provider: ProviderId): string | null =>
-  client === 'completions' && providers[provider].completes === true ? 'as it is' : null
+/** Returns true if a provider serves a client in this dialect, or in the one that stands for it. */
+export const isServed = (client: ClientId, provider: ProviderId): boolean => providers[provider].only?.includes(client) ?? true
 
 /** Returns the provider whose dialect stands for the way in which a provider serves a client: itself, unless it has several. */
-export function servedAs(client: ClientId, provider: ProviderId): ProviderId {
-  const { clients } = providers[provider]
-  return clients === undefined || clients.only.includes(client) ? provider : clients.othersAs
-}
+export const servedAs = (client: ClientId, provider: ProviderId): ProviderId => providers[provider].as?.[client] ?? provider
 
 /** Returns the side that a provider shows to a client. */
 export const sideFor = (client: ClientId, provider: ProviderId): ProviderSide => providers[servedAs(client, provider)].side
 
 /** Each client at each provider that serves it. */
 export const pairs: readonly (readonly [client: ClientId, provider: ProviderId])[] = (Object.keys(talkers) as ClientId[]).flatMap(
-  (client) => ids.filter((id) => servedOtherwise(client, id) === null).map((id) => [client, id] as const),
+  (client) => ids.filter((id) => isServed(client, id)).map((id) => [client, id] as const),
 )
