@@ -1,6 +1,6 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { base64Media } from '../media.ts'
-import { type BlockEnd, type BlockStart, type NeutralEvent, plainEnd } from '../neutral/events.ts'
+import { type BlockEnd, type BlockStart, type NeutralEvent, plainEnd, type TokenLogprob } from '../neutral/events.ts'
 import { finishOf } from '../neutral/finish.ts'
 import { noUsage } from '../neutral/token-usage.ts'
 import { saidFields, saidList, saidText } from '../reading.ts'
@@ -26,6 +26,8 @@ export class CandidateDecoder {
   #text = ''
   #before = 0
   #hasSpoken = false
+  /** How probable the tokens of the frame were, until it is told. */
+  #tokens: readonly TokenLogprob[] = []
   #finish: { readonly word: string; readonly message: string | null } | null = null
 
   constructor(choice: number, makeId: (call: number) => string) {
@@ -40,8 +42,10 @@ export class CandidateDecoder {
   /** Takes the candidate of one frame. Its finish is kept until the end: older models repeat `STOP` in every frame. */
   push(candidate: Fields, events: NeutralEvent[]): void {
     const content = saidFields(candidate, 'content')
+    if ('logprobsResult' in candidate) this.#tokens = readLogprobs(candidate)
     if (content !== null) for (const part of saidList(content, 'parts')) this.#part(part, events)
-    if ('logprobsResult' in candidate) this.#logprobs(candidate, events)
+    if (this.#kind !== null) this.#logprobs(events)
+    this.#tokens = []
     if ('groundingMetadata' in candidate || 'citationMetadata' in candidate) this.#cite(candidate, events)
     const word = saidText(candidate, 'finishReason')
     if (word !== null && word !== '' && word !== 'FINISH_REASON_UNSPECIFIED')
@@ -102,6 +106,7 @@ export class CandidateDecoder {
 
   #close(events: NeutralEvent[], end: BlockEnd = plainEnd): void {
     if (this.#kind === null) return
+    if (this.#kind === 'text') this.#logprobs(events)
     this.#kind = null
     events.push({ type: 'block-end', choice: this.#choice, end })
   }
@@ -139,9 +144,11 @@ export class CandidateDecoder {
     this.#whole({ kind: 'media', media, source }, plainEnd, events)
   }
 
-  #logprobs(candidate: Fields, events: NeutralEvent[]): void {
-    const tokens = readLogprobs(candidate)
-    if (tokens.length > 0 && this.#kind !== null) events.push({ type: 'logprobs', choice: this.#choice, tokens })
+  /** Tells of the tokens of a frame while the block that they belong to is open: a call may follow it in the same frame. */
+  #logprobs(events: NeutralEvent[]): void {
+    if (this.#tokens.length === 0) return
+    events.push({ type: 'logprobs', choice: this.#choice, tokens: this.#tokens })
+    this.#tokens = []
   }
 
   #cite(candidate: Fields, events: NeutralEvent[]): void {

@@ -51,6 +51,18 @@ test('an answer: thoughts are counted beside the text, sources stand at bytes', 
   })
 })
 
+test('how probable the tokens of a text were is told of the text, also where a call follows in the same frame', (t) => {
+  const candidate = {
+    index: 0,
+    content: { role: 'model', parts: [{ text: 'I look.' }, { functionCall: { name: 'weather', args: {} } }] },
+    finishReason: 'STOP',
+    logprobsResult: { chosenCandidates: [{ token: 'I look.', logProbability: -0.5 }], topCandidates: [{ candidates: [] }] },
+  }
+  const [choice] = read({ candidates: [candidate] }).choices
+  t.like(choice?.blocks[0], { text: 'I look.', logprobs: { 0: { token: 'I look.', logprob: -0.5 } } })
+  t.deepEqual(choice?.blocks[1]?.logprobs, [])
+})
+
 const finishes: readonly (readonly [candidate: object, reason: string])[] = [
   [{}, 'stop'],
   [{ finishReason: 'MAX_TOKENS' }, 'length'],
