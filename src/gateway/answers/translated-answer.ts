@@ -174,10 +174,12 @@ export class TranslatedAnswer implements EgressHandler {
     else written.push(...this.#encoder.event({ type: 'error', error: this.#inClientWords(event.error) }))
   }
 
-  /** Returns an error that names the field as the client knows it. */
+  /** Returns an error that names the field as the client knows it, and has the client's code for a request that is too long for its model. */
   #inClientWords(error: NeutralError): NeutralError {
     const { client, provider } = this.#options
-    return inClientWords(error, provider.error.fields, client.names)
+    const named = inClientWords(error, provider.error.fields, client.names)
+    const { tooLong } = client.error
+    return tooLong !== undefined && namesContextWindow(error) ? { ...named, code: tooLong } : named
   }
 
   /** The events of a stream that the caller wants whole. */

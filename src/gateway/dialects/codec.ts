@@ -93,6 +93,8 @@ export interface ClientCodec {
   }
   readonly error: {
     encode(error: NeutralError, requestId: string): object
+    /** The code of a request that is too long for its model; absent: there is none. */
+    readonly tooLong?: string
   }
 }
 

@@ -243,7 +243,11 @@ test('"truncation": "auto" drops turns in the middle; "disabled" passes the refu
     { role: 'assistant', content: 'kept' },
     { role: 'user', content: 'newest' },
   ])
-  t.is(await statusOf(client().responses.create({ ...asked, input, truncation: 'disabled' })), 400)
+  const refused = await t.throwsAsync(client().responses.create({ ...asked, input, truncation: 'disabled' }), {
+    instanceOf: OpenAI.BadRequestError,
+  })
+  t.is(refused?.code, 'context_length_exceeded')
+  t.regex(refused?.message ?? '', /prompt is too long: 300000 tokens > 200000 maximum/)
 })
 
 test('a kept conversation goes on at a provider that has responses itself', async (t) => {

@@ -1,5 +1,5 @@
 import type { ClientCodec } from '../codec.ts'
-import { writeError } from '../openai-chat/error-codec.ts'
+import { tooLong, writeError } from '../openai-chat/error-codec.ts'
 import { names } from '../openai-chat/names.ts'
 import { encodeAnswer } from './answer-encode.ts'
 import { decodeRequest } from './request-decode.ts'
@@ -13,5 +13,5 @@ export const completionsCodec: ClientCodec = {
   request: { decode: decodeRequest },
   answer: { encode: encodeAnswer },
   stream: { encoder: streamEncoder },
-  error: { encode: writeError },
+  error: { encode: writeError, tooLong },
 }

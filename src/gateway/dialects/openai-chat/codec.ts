@@ -1,7 +1,7 @@
 import type { Codec } from '../codec.ts'
 import { readError } from '../error-reading.ts'
 import { encodeAnswer } from './answer-encode.ts'
-import { writeError } from './error-codec.ts'
+import { tooLong, writeError } from './error-codec.ts'
 import { errorFields, names } from './names.ts'
 import { decodeRequest } from './request-decode.ts'
 import { encodeRequest } from './request-encode.ts'
@@ -16,5 +16,5 @@ export const chatCodec: Codec = {
   request: { decode: decodeRequest, encode: encodeRequest },
   answer: { decode: decodeAnswer, encode: encodeAnswer },
   stream: { decoder: streamDecoder, encoder: streamEncoder },
-  error: { decode: readError, encode: writeError, fields: errorFields },
+  error: { decode: readError, encode: writeError, fields: errorFields, tooLong },
 }

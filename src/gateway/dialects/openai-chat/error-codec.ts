@@ -13,6 +13,9 @@ const types: Readonly<Record<number, string>> = {
 
 const typeOf = (status: number): string => types[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error')
 
+/** The code of a request that its model's window cannot hold: platform.openai.com/docs/guides/error-codes. */
+export const tooLong = 'context_length_exceeded'
+
 /** Writes a provider's error. */
 export const writeError = ({ status, message, type, code, param }: NeutralError, requestId: string): object => ({
   error: {

@@ -1,6 +1,6 @@
 import type { Codec } from '../codec.ts'
 import { readError } from '../error-reading.ts'
-import { writeError } from '../openai-chat/error-codec.ts'
+import { tooLong, writeError } from '../openai-chat/error-codec.ts'
 import { encodeAnswer } from './answer-encode.ts'
 import { errorFields, names } from './names.ts'
 import { decodeRequest } from './request-decode.ts'
@@ -16,5 +16,5 @@ export const responsesCodec: Codec = {
   request: { decode: decodeRequest, encode: encodeRequest },
   answer: { decode: decodeAnswer, encode: encodeAnswer },
   stream: { decoder: streamDecoder, encoder: streamEncoder },
-  error: { decode: readError, encode: writeError, fields: errorFields },
+  error: { decode: readError, encode: writeError, fields: errorFields, tooLong },
 }
