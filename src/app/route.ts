@@ -104,6 +104,12 @@ export interface Audited {
   readonly changes?: readonly RowChange[]
 }
 
+/**
+ * Writes in another organisation than the request's own, as somebody who is known there: in a transaction of its own, with its row in the trail
+ * of that organisation. The handler's own transaction must not be open meanwhile.
+ */
+export type WriteElsewhere = (actor: Actor, write: (em: EntityManager) => Promise<Audited>) => Promise<void>
+
 /** The input of a handler: parsed values, the caller, and this request's unit of work. Never Koa's ctx. */
 export interface Call<Params, Query, Body, Found = unknown> {
   readonly params: Params
@@ -119,6 +125,8 @@ export interface Call<Params, Query, Body, Found = unknown> {
   readonly audit: (resource: Audited) => void
   /** Does something when, and only when, the write is committed; nobody waits for it, and its failure is logged. */
   readonly afterCommit: (work: () => Promise<void>) => void
+  /** For what is done after the commit. */
+  readonly elsewhere: WriteElsewhere
   /** Takes headers of the answer. */
   readonly reply: Reply
   /** Finds the holder of an API key or token, as both planes would; null if it is not valid. */
@@ -155,6 +163,7 @@ export interface Identifying<Params, Query, Body> {
 export interface Ahead<Params, Query, Body> extends Identifying<Params, Query, Body> {
   readonly actor: Actor
   readonly offered: Call<Params, Query, Body>['offered']
+  readonly elsewhere: WriteElsewhere
 }
 
 export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {

@@ -15,6 +15,7 @@ export {
   revokeSession,
   revokeSessionsOf,
   rotateSession,
+  sessionsOfProvider,
   type SignIn,
 } from './sessions.ts'
 

@@ -115,15 +115,23 @@ export async function revokeSessionsOf(em: EntityManager, userId: string, but: s
   return end(em, await em.find(Session, { userId, ...(but !== null && { id: { $ne: but } }) }))
 }
 
-/** Ends the sessions that an identity provider has ended: one of its own, or all of a person. Returns how many. */
-export async function revokeProviderSessions(
-  em: EntityManager,
-  { issuer, subject, session }: { readonly issuer: string; readonly subject: string | null; readonly session: string | null },
-): Promise<number> {
-  if (subject === null && session === null) return 0
-  const whose = { ...(subject !== null && { subject }), ...(session !== null && { providerSession: session }) }
-  return end(em, await em.find(Session, { issuer, ...whose }))
+/** The sessions that an identity provider means: one of its own, or all of a person. */
+export interface OfProvider {
+  readonly issuer: string
+  readonly subject: string | null
+  readonly session: string | null
 }
+
+/** Reads the sessions that an identity provider means. */
+export async function sessionsOfProvider(em: EntityManager, { issuer, subject, session }: OfProvider): Promise<readonly Session[]> {
+  if (subject === null && session === null) return []
+  const whose = { ...(subject !== null && { subject }), ...(session !== null && { providerSession: session }) }
+  return em.find(Session, { issuer, ...whose })
+}
+
+/** Ends the sessions that an identity provider has ended. Returns how many. */
+export const revokeProviderSessions = async (em: EntityManager, meant: OfProvider): Promise<number> =>
+  end(em, await sessionsOfProvider(em, meant))
 
 async function end(em: EntityManager, sessions: readonly Session[]): Promise<number> {
   for (const session of sessions) em.remove(session)

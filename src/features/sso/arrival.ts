@@ -44,7 +44,8 @@ export async function welcome(deps: Deps, arrival: Arrival): Promise<Actor> {
   const user = await inTenant(deps.orm, provider.organisationId, (em) => presentPerson(em, provider, vouched))
   const email = vouched.claims['email']
   const name = user?.email ?? (typeof email === 'string' ? email.slice(0, 320) : null)
-  const actor = actorOf(provider.organisationId, { type: 'user', id: user?.id ?? uuidv7(), name })
+  const id = user?.id ?? uuidv7()
+  const actor = actorOf(provider.organisationId, { type: 'user', id, name, userId: id })
   arrivals.set(actor, arrival)
   return actor
 }

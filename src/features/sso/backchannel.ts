@@ -3,12 +3,13 @@ import { decodeJwt, jwtVerify, type JWTPayload } from 'jose'
 import { z } from 'zod'
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
-import type { Actor, Identifying } from '../../app/route.ts'
+import type { Actor, Audited, Identifying } from '../../app/route.ts'
 import { remoteKeys } from '../../gateway/callers/tokens/jwks.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { callsTo, clientOf, providersOf, type Provider } from '../identity-providers/index.ts'
-import { revokeProviderSessions } from '../sessions/index.ts'
+import { revokeProviderSessions, sessionsOfProvider } from '../sessions/index.ts'
 import { findByIdentity } from '../users/index.ts'
+import { User } from '../users/user.entity.ts'
 import { actorOf } from './actor.ts'
 import type { LogoutBody } from './sso.schema.ts'
 
@@ -24,33 +25,48 @@ export interface Ended {
   readonly tokenId: string
 }
 
-const heard = new WeakMap<Actor, readonly Ended[]>()
+/** The person in one organisation whose sessions a provider has ended there. */
+export interface Heard {
+  readonly actor: Actor
+  readonly ended: Ended
+}
 
-export const endedBy = (actor: Actor): readonly Ended[] => heard.get(actor) ?? []
+const heard = new WeakMap<Actor, readonly Heard[]>()
+
+/** Returns what a logout token says, in each organisation that it is about; the first is the caller's own. */
+export const heardOf = (actor: Actor): readonly Heard[] => heard.get(actor) ?? []
 
 /** Finds out whose word a logout token is. AB01 for one that no provider of ours has signed for us, as the standard asks. */
 export async function hearLogout({ body }: Identifying<undefined, undefined, LogoutBody>, deps: Deps): Promise<Actor> {
   const { iss, aud } = unread(body.logout_token)
   const found = iss === undefined ? [] : await providersOf(deps, { issuer: iss, clientIds: [aud ?? []].flat() })
   const tried = await Promise.allSettled(found.map((provider) => verify(body.logout_token, provider, deps)))
-  const ended = tried.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-  const [first] = ended
+  const said: Heard[] = []
+  for (const one of tried) if (one.status === 'fulfilled') said.push({ actor: await personOf(deps, one.value), ended: one.value })
+  const [first] = said
   if (first === undefined) {
     const causes = tried.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))
     deps.log.warn({ issuer: iss, causes }, 'a logout token was refused')
     throw new ApiError('AB01', 'This is no logout token of an identity provider for this client.', { param: 'logout_token' })
   }
-  const { organisationId, issuer, subject } = first
-  const user =
-    subject === null ? null : await inTenant(deps.orm, organisationId, (em) => findByIdentity(em, organisationId, { issuer, subject }))
-  const name = user?.email ?? `identity provider ${first.name}`
-  const actor = actorOf(organisationId, { type: 'user', id: user?.id ?? organisationId, name })
-  heard.set(actor, ended)
-  return actor
+  heard.set(first.actor, said)
+  return first.actor
 }
 
-/** Ends sessions by the word of a provider. A token that comes again ends nothing. */
-export async function endSessions(em: EntityManager, { vault, clock }: Deps, ended: Ended) {
+/** Returns the person whom a provider means: by their subject, or else by the session of theirs that it has ended. */
+async function personOf({ orm }: Deps, ended: Ended): Promise<Actor> {
+  const { organisationId, issuer, subject, name } = ended
+  const user = await inTenant(orm, organisationId, async (em) => {
+    if (subject !== null) return findByIdentity(em, organisationId, { issuer, subject })
+    const [session] = await sessionsOfProvider(em, ended)
+    return session === undefined ? null : em.findOne(User, { id: session.userId })
+  })
+  if (user === null) return actorOf(organisationId, { type: 'user', id: organisationId, name: `identity provider ${name}` })
+  return actorOf(organisationId, { type: 'user', id: user.id, name: user.email, userId: user.id })
+}
+
+/** Ends sessions by the word of a provider, and returns what the trail tells of it. A token that comes again ends nothing. */
+export async function endSessions(em: EntityManager, { vault, clock }: Deps, { actor, ended }: Heard): Promise<Audited> {
   const used = await em.execute<unknown[]>(
     'INSERT INTO used_sign_ins (state_hash, organisation_id, expires_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING organisation_id',
     [
@@ -60,6 +76,7 @@ export async function endSessions(em: EntityManager, { vault, clock }: Deps, end
     ],
   )
   if (used.length > 0) await revokeProviderSessions(em, ended)
+  return { id: actor.id }
 }
 
 function unread(token: string): JWTPayload {

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { inTenant } from '../../app/database/orm.ts'
 import { route } from '../../app/route.ts'
 import { enter } from './arrival.ts'
-import { endedBy, endSessions, hearLogout } from './backchannel.ts'
+import { endSessions, hearLogout, heardOf } from './backchannel.ts'
 import { leave } from './departure.ts'
 import { arrive, depart } from './sign-in.ts'
 import { callbackQuery, comeBack, loginParams, loginQuery, logoutBody, sentOn } from './sso.schema.ts'
@@ -46,14 +45,11 @@ export const backchannelLogout = route({
   resource: 'session',
   action: 'sign-out',
   body: logoutBody,
-  // What a token says elsewhere ends in transactions of their own.
-  before: async ({ actor }, deps) => {
-    for (const one of endedBy(actor).filter(({ organisationId }) => organisationId !== actor.organisationId))
-      await inTenant(deps.orm, one.organisationId, (em) => endSessions(em, deps, one))
+  before: async ({ actor, elsewhere }, deps) => {
+    for (const one of heardOf(actor).slice(1)) await elsewhere(one.actor, (em) => endSessions(em, deps, one))
   },
   response: z.object({}),
 })(async ({ em, deps, actor, audit }) => {
-  for (const one of endedBy(actor).filter(({ organisationId }) => organisationId === actor.organisationId)) await endSessions(em, deps, one)
-  audit({ id: actor.id })
+  for (const own of heardOf(actor).slice(0, 1)) audit(await endSessions(em, deps, own))
   return {}
 })

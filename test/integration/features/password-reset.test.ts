@@ -107,6 +107,9 @@ test.serial('its time is an hour', async (t) => {
   t.is((await set(tokenIn(received))).status, 401)
 })
 
+/** The row of the trail about a link to a person. */
+const sentTo = ({ organisationId, id }: TestPerson) => ({ organisationId, id, about: id, uri: '/auth/password/reset', actor: 'invite' })
+
 test.serial('a person of two organisations gets a link for each, which opens that one alone', async (t) => {
   const email = 'both@example.com'
   const here = await addPerson(app, { email })
@@ -116,6 +119,14 @@ test.serial('a person of two organisations gets a link for each, which opens tha
   )
   const there = await addPerson(app, { email, organisationId })
   const received = await askedFor(email, 2)
+  const trail = await asSystem(app.deps.orm, (em) =>
+    em.execute(
+      `SELECT organisation_id AS "organisationId", user_id AS id, resource_id AS about, uri, actor_type AS actor
+         FROM audit_logs WHERE action = 'send-link' AND user_id IN (?, ?) ORDER BY at`,
+      [here.id, there.id],
+    ),
+  )
+  t.deepEqual(trail, [here, there].map(sentTo))
   const of = (name: string) => tokenIn(received.find((one) => one.part('text/plain').includes(`your account in ${name}.`)))
   const rows: readonly (readonly [string, TestPerson, string])[] = [
     ['Default organisation', here, 'a sentence for the first'],

@@ -124,11 +124,30 @@ test.serial('a provider ends one session of its own', async (t) => {
   t.deepEqual([await isIn(one), await isIn(two)], [false, true])
 })
 
-test.serial('organisations that share a client hear of it all', async (t) => {
-  const [here, there] = [await comeIn('dan'), await comeIn('dan', { organisation: 'shared' })]
-  t.is((await tell(issuer.sign(claimsOf({ sub: 'dan' })))).status, 200)
-  t.deepEqual([await isIn(here), await isIn(there)], [false, false])
-})
+/** The rows that the last sign-out has left: who, where, and how many sessions ended. */
+async function lastSignOut(): Promise<readonly unknown[]> {
+  const { rows } = await control.sql.query(
+    `SELECT o.slug, u.email, a.actor_id = a.user_id AS own, jsonb_array_length(a.related) AS ended
+       FROM audit_logs a JOIN organisations o ON o.id = a.organisation_id LEFT JOIN users u ON u.id = a.user_id AND u.organisation_id = o.id
+      WHERE a.request_id = (SELECT request_id FROM audit_logs WHERE action = 'sign-out' ORDER BY at DESC, seq DESC LIMIT 1) ORDER BY o.slug`,
+  )
+  return rows
+}
+
+for (const { name, said } of [
+  { name: 'by their subject', said: { sub: 'dan' } },
+  { name: 'by their session', said: { sid: 'of dan' } },
+])
+  test.serial(`organisations that share a client hear of it all, each in its trail with the person, ${name}`, async (t) => {
+    const sid = 'of dan'
+    const [here, there] = [await comeIn('dan', { sid }), await comeIn('dan', { sid, organisation: 'shared' })]
+    t.is((await tell(issuer.sign(claimsOf(said)))).status, 200)
+    t.deepEqual([await isIn(here), await isIn(there)], [false, false])
+    t.deepEqual(await lastSignOut(), [
+      { slug: 'own', email: 'dan@own.example', own: true, ended: 1 },
+      { slug: 'shared', email: 'dan@shared.example', own: true, ended: 1 },
+    ])
+  })
 
 test.serial('a logout token serves once', async (t) => {
   const token = issuer.sign(claimsOf({ sub: 'eve' }))

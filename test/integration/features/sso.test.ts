@@ -149,11 +149,11 @@ test.serial('a person of the organisation of the settings signs in, and goes on 
     [id],
   )
   t.deepEqual(rows, [{ method: 'oidc', issuer: provider.issuer, subject: 'sub of Ada@First.example' }])
-  const audit = await control.sql.query<{ actor_id: string; action: string; resource_type: string }>(
-    'SELECT actor_id, action, resource_type FROM audit_logs WHERE organisation_id = $1 ORDER BY seq DESC LIMIT 1',
+  const audit = await control.sql.query<{ actor_id: string; user_id: string; action: string; resource_type: string }>(
+    'SELECT actor_id, user_id, action, resource_type FROM audit_logs WHERE organisation_id = $1 ORDER BY seq DESC LIMIT 1',
     [first.organisationId],
   )
-  t.deepEqual(audit.rows, [{ actor_id: id, action: 'sign-in', resource_type: 'session' }])
+  t.deepEqual(audit.rows, [{ actor_id: id, user_id: id, action: 'sign-in', resource_type: 'session' }])
 })
 
 test.serial('from then on the subject finds the person, whatever their address is', async (t) => {

@@ -11,7 +11,7 @@ import type { OwnerOf } from '../ownership.ts'
 import { idempotencyKey } from './idempotency.ts'
 import { parseInput, withoutRepeated } from './input.ts'
 import { offeredBy } from './offered.ts'
-import { perform, type IfMatch, type Performed, type Reach, type Request } from './perform.ts'
+import { elsewhereOf, perform, type IfMatch, type Performed, type Reach, type Request } from './perform.ts'
 import { answerLater } from './later.ts'
 import { demandRunning } from '../running.ts'
 import { headerPrefixes, sortHeaders } from '../../../gateway/wire/headers.ts'
@@ -88,7 +88,8 @@ async function run(ctx: Context, adapted: Adapted): Promise<void> {
 /** Returns the request with what its route, and the one of its ETag, find out before the transaction. */
 async function lookAhead(running: Running, request: Request): Promise<Request> {
   const { route, input, ifMatch, clientAddress } = request
-  const ahead = { ...request, ...request.reach, ...input, clientNetwork: networkOf(clientAddress) }
+  const elsewhere = elsewhereOf(running.deps, request)
+  const ahead = { ...request, ...request.reach, ...input, clientNetwork: networkOf(clientAddress), elsewhere }
   const look = async () => route.before?.(ahead, running.deps)
   // Who has no credential yet may show one here.
   const found = await (route.identify === undefined ? look() : countingFailures(running, clientAddress, look))

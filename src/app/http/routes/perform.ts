@@ -9,7 +9,16 @@ import { retryLocked } from '../../database/lock-trouble.ts'
 import { inTenant } from '../../database/orm.ts'
 import type { Deps } from '../../deps.ts'
 import { tellEvent, type ChangeNotice } from '../../events/notice.ts'
-import { changesThings, LaterAnswer, type Actor, type Audited, type Call, type Reply, type Route } from '../../route.ts'
+import {
+  changesThings,
+  LaterAnswer,
+  type Actor,
+  type Audited,
+  type Call,
+  type Reply,
+  type Route,
+  type WriteElsewhere,
+} from '../../route.ts'
 import { etagOf, outdated } from './etag.ts'
 import { recall, remember, type Repeatable } from './idempotency.ts'
 import { parseInput } from './input.ts'
@@ -67,6 +76,19 @@ export async function perform(deps: Deps, request: Request): Promise<Performed> 
   return performed
 }
 
+/** Returns how a request writes in other organisations than that of its caller. */
+export const elsewhereOf =
+  (deps: Deps, request: Request): WriteElsewhere =>
+  (actor, write) =>
+    retryLocked(() =>
+      inTenant(deps.orm, actor.organisationId, async (em) => {
+        await holdWrites(em, { actor, ifMatch: null })
+        const resource = await write(em)
+        await em.flush()
+        await tellWrite(em, deps, { request: { ...request, actor }, resource })
+      }),
+    )
+
 async function inTransaction(deps: Deps, request: Request): Promise<Pick<HandlerRun, 'after'> & { readonly performed: Performed }> {
   const { route, actor, repeatable, ifMatch } = request
   const after: (() => Promise<void>)[] = []
@@ -92,7 +114,7 @@ async function inTransaction(deps: Deps, request: Request): Promise<Pick<Handler
  * A write with If-Match waits for the writes of its organisation that run, and then has it for itself, so that nothing changes between
  * its look at the ETag and its own change. All writes take this lock before any other, so that they cannot wait for each other.
  */
-async function holdWrites(em: EntityManager, { actor, ifMatch }: Request): Promise<void> {
+async function holdWrites(em: EntityManager, { actor, ifMatch }: Pick<Request, 'actor' | 'ifMatch'>): Promise<void> {
   const lock = ifMatch === null ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock'
   await em.execute(`SELECT ${lock}(hashtextextended(?, 0))`, [`gatehouse:writes:${actor.organisationId}`])
 }
@@ -127,6 +149,7 @@ async function handle(em: EntityManager, deps: Deps, { request, after, beside }:
     deps,
     audit: (resource) => void touched.push(resource),
     afterCommit: (work) => void after.push(work),
+    elsewhere: elsewhereOf(deps, request),
     reply: replying(beside),
     ...request.reach,
     clientAddress: request.clientAddress,
@@ -193,6 +216,7 @@ async function currentEtag(
     deps,
     audit: () => {},
     afterCommit: () => {},
+    elsewhere: async () => {},
     reply: { cookie: () => {}, redirect: () => {} },
     ...request.reach,
     clientAddress: request.clientAddress,
