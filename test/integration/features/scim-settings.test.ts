@@ -52,6 +52,32 @@ test('SCIM_MEMBERSHIP_USER_MODE: users have groups and say them; operations on t
   t.true(schema.attributes.some(({ name }: { name: string }) => name === 'groups'))
 })
 
+test('SCIM_MEMBERSHIP_USER_MODE: the version of a user changes with the name of their group, and when it goes', async (t) => {
+  const { client } = await started(t, { SCIM_MEMBERSHIP_USER_MODE: 'ON' })
+  const group = await addGroup(client, 'One')
+  const ada = await addUser(client, 'ada@example.com', { groups: [{ value: group.id }] })
+  const bea = await addUser(client, 'bea@example.com')
+  const versionOf = async (id: string) => (await client.send('GET', `/Users/${id}`)).body.meta.version as string
+  const beside = await versionOf(bea.id)
+  const retitle = (version: string) =>
+    client.send('PATCH', `/Users/${ada.id}`, {
+      body: patchOf({ op: 'replace', path: 'title', value: 'Countess' }),
+      headers: { 'if-match': version },
+    })
+  const ways: readonly (readonly [method: string, body?: object])[] = [
+    ['PATCH', patchOf({ op: 'replace', path: 'displayName', value: 'Uno' })],
+    ['PUT', { displayName: 'Eins' }],
+    ['DELETE'],
+  ]
+  for (const [method, body] of ways) {
+    const before = await versionOf(ada.id)
+    t.true((await client.send(method, `/Groups/${group.id}`, body === undefined ? {} : { body })).status < 300)
+    t.not(await versionOf(ada.id), before, method)
+    t.is((await retitle(before)).status, 412, method)
+  }
+  t.is(await versionOf(bea.id), beside)
+})
+
 test('SCIM_MEMBERSHIP_USER_MODE: whoever leaves their last group loses the place that it gave, in whichever way they leave', async (t) => {
   const { client, ask } = await started(t, { SCIM_MEMBERSHIP_USER_MODE: 'ON' })
   const [workspace] = (await ask('GET', '/admin/workspaces')).body['data'] as { slug: string; id: string }[]

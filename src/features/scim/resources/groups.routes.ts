@@ -19,7 +19,7 @@ import { groups } from '../schema/group.ts'
 import { asksFor, project, projectionOf, type Projection } from '../schema/project.ts'
 import { groupColumns, groupSource, groupVersion, membersOf, presentGroup, readGroup, type GroupRow } from './group-rows.ts'
 import { describeGroup, groupDocument, patchGroup } from './group-write.ts'
-import { addMembers, memberIds, movedChange, nobodyMoved, setMembers, type Moved } from './members.ts'
+import { addMembers, memberIds, movedChange, nobodyMoved, renewMembers, setMembers, type Moved } from './members.ts'
 import { readList } from './list.ts'
 
 const permission: readonly string[] = []
@@ -148,6 +148,7 @@ export const deleteScimGroup = route({
   const { em, actor, deps, audit } = call
   const group = await lockedGroup(call, call.params.id)
   const members = (await givesPlaces(em, deps, group)) ? await membersOf(em, [group.id]) : []
+  await renewMembers(em, deps, group.id)
   em.remove(group)
   await em.flush()
   const changes = await settlePlaces(em, deps, { organisationId: actor.organisationId, userIds: members.map(({ id }) => id) })
@@ -173,9 +174,10 @@ interface Change {
 }
 
 async function settle({ em, actor: { organisationId }, deps, audit }: AnyCall, change: Change): Promise<void> {
-  const { group, moved } = change
+  const { group, moved, renamed } = change
   group.version += 1
   await em.flush()
+  if (renamed) await renewMembers(em, deps, group.id)
   const returned = await returnArchived(em, organisationId, moved.sent)
   const userIds = [...new Set([...(await toSettle(em, deps, change)), ...returned.map(({ id }) => id)])]
   const changes = await settlePlaces(em, deps, { organisationId, userIds })

@@ -1,7 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { RowChange } from '../../../app/audit/changes.ts'
+import type { Deps } from '../../../app/deps.ts'
 import { isUuid } from '../../../lib/is-uuid.ts'
 import type { User } from '../../users/user.entity.ts'
+import { isByUsers } from '../membership-mode.ts'
 import { scimError } from '../scim-error.ts'
 import { isObject } from '../schema/normalise.ts'
 
@@ -121,6 +123,16 @@ async function groupIds(em: EntityManager, organisationId: string, sent: unknown
     if (group === undefined) throw scimError('invalidValue', `There is no group ${reference.slice(0, 100)}.`, 'groups')
     return group.id
   })
+}
+
+/** Gives the members of a group other versions, where users tell their groups: these have changed. */
+export async function renewMembers(em: EntityManager, deps: Pick<Deps, 'config' | 'level'>, groupId: string): Promise<void> {
+  if (!isByUsers(deps)) return
+  await em.execute(
+    `UPDATE scim_users SET version = version + 1, last_updated_at = now()
+      WHERE id IN (SELECT user_id FROM scim_group_members WHERE group_id = ?)`,
+    [groupId],
+  )
 }
 
 const named = 100

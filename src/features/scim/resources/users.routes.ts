@@ -187,8 +187,7 @@ export const deleteScimUser = route({
   const user = await em.findOneOrFail(User, { id: row.id })
   if (user.status === 'active') await removeUser(em, user)
   em.remove(await em.find(ScimUser, { id: row.id }))
-  await em.execute('DELETE FROM scim_group_members WHERE user_id = ?', [row.id])
-  call.audit({ id: row.id })
+  call.audit({ id: row.id, changes: await setGroupsOfUser(em, user, []) })
   return nothing
 })
 
