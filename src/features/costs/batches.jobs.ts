@@ -1,33 +1,65 @@
 import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { Job } from '../../app/feature.ts'
+import type { FileBounds } from '../../gateway/batches/ask-batch.ts'
+import { endsWithin } from '../../lib/ends-within.ts'
 import { toApiError } from '../../lib/errors.ts'
 import { type BatchRow, lostAfterDays, settleBatch } from './settle-batch.ts'
 
-/** As many as a minute has room for; the others wait for the next run. */
-const mostLooks = 200
+const atOnce = 32
+/** So many looks of one organisation at once leave room for all others, however long its hosts take. */
+const atOnceOfOne = 4
+const claimEveryMs = 1000
 
-/** A batch is looked at after a minute, then later the older it is; providers end batches within a day. */
+/**
+ * Organisations take turns. A batch is looked at after a minute, then later the older it is; providers end batches within a day. One that is being
+ * looked at is not claimed again.
+ */
 const due = `
+  WITH looks AS (SELECT * FROM jsonb_to_recordset(?::jsonb) AS l (id uuid, organisation_id uuid)),
+       waiting AS (SELECT d.id, d.next_look_at, row_number() OVER (PARTITION BY d.organisation_id ORDER BY d.next_look_at)
+                          + (SELECT count(*) FROM looks l WHERE l.organisation_id = d.organisation_id) AS turn
+                     FROM provider_batches d
+                    WHERE d.state = 'open' AND d.next_look_at <= now() AND d.id NOT IN (SELECT l.id FROM looks l))
   UPDATE provider_batches b
      SET next_look_at = now() + greatest(interval '1 minute', least((now() - b.begun_at) / 10, interval '15 minutes'))
-   WHERE b.id IN (SELECT d.id FROM provider_batches d WHERE d.state = 'open' AND d.next_look_at <= now() ORDER BY d.next_look_at LIMIT ${mostLooks})
+   WHERE b.id IN (SELECT w.id FROM waiting w WHERE w.turn <= ${atOnceOfOne} ORDER BY w.turn, w.next_look_at LIMIT ?)
   RETURNING b.id, b.organisation_id, b.workspace_id, b.provider, b.provider_slug, b.batch_id, (extract(epoch FROM b.begun_at) * 1000)::float8 AS begun_ms`
 
 const keptDays = 400
 
-/** Asks providers for the batches that were begun through the gateway, and writes what they cost once they have ended. */
-export const settleBatches: Job = {
+/** A file of 50,000 vectors is two gigabytes long. */
+const usualBounds: FileBounds = { timeMs: 10 * 60_000, bytes: 4 * 1024 ** 3 }
+
+/** Returns the job that asks providers for the batches that were begun through the gateway, and writes what they cost once they have ended. */
+export const settlingOf = (bounds: FileBounds): Job => ({
   name: 'costs.settle-batches',
   every: '* * * * *',
   async run(deps) {
-    const rows = await asSystem(deps.orm, (em) => em.execute<BatchRow[]>(due))
-    for (const row of rows) await settleBatch(deps, row).catch((thrown: unknown) => noteFault(deps, row, toApiError(thrown).message))
     await asSystem(deps.orm, async (em) => {
       await em.execute(`DELETE FROM provider_batches WHERE begun_at < now() - ? * interval '1 day'`, [keptDays])
     })
+    const looks = new Map<BatchRow, Promise<void>>()
+    for (;;) {
+      // Claimed while others run: a slow look holds up no other batch that comes due.
+      for (const row of await claim(deps, [...looks.keys()]))
+        looks.set(
+          row,
+          look(deps, row, bounds).finally(() => looks.delete(row)),
+        )
+      if (looks.size === 0) return
+      await endsWithin(claimEveryMs, Promise.all(looks.values()))
+    }
   },
-}
+})
+
+export const settleBatches = settlingOf(usualBounds)
+
+const claim = ({ orm }: Deps, looks: readonly BatchRow[]): Promise<BatchRow[]> =>
+  asSystem(orm, (em) => em.execute<BatchRow[]>(due, [JSON.stringify(looks), atOnce - looks.length]))
+
+const look = (deps: Deps, row: BatchRow, bounds: FileBounds): Promise<void> =>
+  settleBatch(deps, row, bounds).catch((thrown: unknown) => noteFault(deps, row, toApiError(thrown).message))
 
 async function noteFault({ orm, log }: Deps, { id, batch_id: batchId }: BatchRow, fault: string): Promise<void> {
   const rows = await asSystem(orm, (em) =>

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import { allowedHostsOf } from '../../app/snapshot/allowed-hosts.ts'
-import { askBatch, type AskedProvider, eachAnswer, type ToldBatch } from '../../gateway/batches/ask-batch.ts'
+import { askBatch, type AskedProvider, eachAnswer, type FileBounds, type ToldBatch } from '../../gateway/batches/ask-batch.ts'
 import { type BatchCost, type BatchPricing, sumBatch } from '../../gateway/batches/batch-cost.ts'
 import { videoCost } from '../../gateway/batches/video-cost.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -29,7 +29,7 @@ export const lostAfterDays = 10
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Looks at a batch; if it has ended, its cost is written, once. Rejects with an ApiError when that cannot be done now. */
-export async function settleBatch(deps: Deps, row: BatchRow): Promise<void> {
+export async function settleBatch(deps: Deps, row: BatchRow, bounds: FileBounds): Promise<void> {
   const source = await findSource(deps, row)
   const told = await askBatch(source, row.batch_id)
   if (!told.ended) {
@@ -41,7 +41,7 @@ export async function settleBatch(deps: Deps, row: BatchRow): Promise<void> {
   const own = terms.get(termsKey(row.workspace_id, row.provider_slug)) ?? null
   const mode = told.kind === 'batch' ? ('batch' as const) : null
   const pricing = { mode, target: source.target, terms: own, prices: deps.catalogue.prices, endpoint: told.endpoint, begunAt: row.begun_ms }
-  const cost = await costOf(source, told, pricing)
+  const cost = await costOf(source, told, { pricing, bounds })
   if (cost.state === 'unpriced')
     throw new ApiError('invalid_request', 'No price is known for the models of its answers, or they tell no usage.')
   const reason = reasonOf(row.batch_id, told, cost.answers)
@@ -55,11 +55,16 @@ function reasonOf(id: string, { kind, status }: ToldBatch, answers: number): str
   return kind === 'batch' ? `${named}, ${answers} answers.` : `${named}.`
 }
 
-async function costOf(source: AskedProvider, { answers, video, response }: ToldBatch, pricing: BatchPricing): Promise<BatchCost> {
+interface Pricing {
+  readonly pricing: BatchPricing
+  readonly bounds: FileBounds
+}
+
+async function costOf(source: AskedProvider, { answers, video, response }: ToldBatch, { pricing, bounds }: Pricing): Promise<BatchCost> {
   if (video !== null) return videoCost(video, pricing)
   const sum = sumBatch(pricing)
   if (response !== null) sum.add({ response: { body: response } })
-  if (answers !== null) await eachAnswer(source, answers, (answer) => sum.add(answer))
+  if (answers !== null) await eachAnswer(source, { path: answers, bounds }, (answer) => sum.add(answer))
   return sum.cost()
 }
 

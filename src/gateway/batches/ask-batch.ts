@@ -3,6 +3,7 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { prepare } from '../attempts/prepare.ts'
 import type { AllowedHosts } from '../egress/allowed-hosts.ts'
+import { duration } from '../egress/failures.ts'
 import { narrowed } from '../egress/narrowed.ts'
 import { matchOperation } from '../front/match.ts'
 import { askProvider, type ProviderAccess, type Question, toRequest } from '../models/ask-provider.ts'
@@ -161,11 +162,25 @@ export async function askBatch(provider: AskedProvider, noted: string): Promise<
 
 const nounOf = (noted: string): string => (isResponseId(noted) ? 'response' : isVideoId(noted) || noted.startsWith('/') ? 'video' : 'batch')
 
-/** Reads the answers of a batch one after another, and holds one of them at a time. Rejects with an ApiError when they do not come whole. */
-export async function eachAnswer(provider: AskedProvider, path: string, take: (answer: Fields) => void): Promise<void> {
+/** The bounds of one file of answers. */
+export interface FileBounds {
+  readonly timeMs: number
+  readonly bytes: number
+}
+
+/** Reads the answers of a batch one after another, and holds one of them at a time. Rejects with an ApiError when they do not come whole, within bounds. */
+export async function eachAnswer(
+  provider: AskedProvider,
+  { path, bounds }: { readonly path: string; readonly bounds: FileBounds },
+  take: (answer: Fields) => void,
+): Promise<void> {
   const { origin, request } = await prepare(toRequest(questionOf(provider, path), accessOf(provider)))
   let unread = 0
+  let size = 0
   await new Promise<void>((resolve, reject) => {
+    const late = setTimeout(() => {
+      fail(new ApiError('upstream_timeout', `The file of answers did not come whole within ${duration(bounds.timeMs)}.`))
+    }, bounds.timeMs)
     const lines = splitLines((line) => {
       const answer = jsonOrUndefined(line.toString('utf8'))
       if (isFields(answer)) take(answer)
@@ -176,16 +191,20 @@ export async function eachAnswer(provider: AskedProvider, path: string, take: (a
         if (status !== 200) fail(new ApiError('upstream_bad_response', `The provider answers ${status} for the file of answers.`))
       },
       onData(chunk) {
-        if (!lines.add(chunk)) fail(new ApiError('upstream_bad_response', `An answer is longer than ${longestLine} bytes.`))
+        size += chunk.length
+        if (size > bounds.bytes) fail(new ApiError('upstream_bad_response', `The file of answers is longer than ${bounds.bytes} bytes.`))
+        else if (!lines.add(chunk)) fail(new ApiError('upstream_bad_response', `An answer is longer than ${longestLine} bytes.`))
       },
       onEnd() {
+        clearTimeout(late)
         lines.end()
         if (unread > 0) fail(new ApiError('upstream_bad_response', `${unread} lines of the file of answers cannot be read.`))
         else resolve()
       },
-      onError: reject,
+      onError: (error) => fail(error),
     })
-    const fail = (error: ApiError) => {
+    const fail = (error: Error) => {
+      clearTimeout(late)
       call.abort()
       reject(error)
     }
