@@ -8,87 +8,19 @@ import { narrowed } from '../egress/narrowed.ts'
 import { matchOperation } from '../front/match.ts'
 import { askProvider, type ProviderAccess, type Question, toRequest } from '../models/ask-provider.ts'
 import type { Target } from '../targets/target.ts'
-import { isBatchId, isResponseId, isVideoId } from './begun-batch.ts'
-import { type JobFacts, readReference, textOf, within } from './job-reference.ts'
+import { type AnswerPage, type BatchApi, batchApiOf, nothing, type ToldBatch } from './batch-apis.ts'
+import { isResponseId, isVideoId } from './begun-batch.ts'
+import { type JobFacts, readReference } from './job-reference.ts'
 import { longestLine, splitLines } from './split-lines.ts'
 import { videoApiOf } from './video-apis.ts'
-import type { MadeVideo } from './video-cost.ts'
+
+export type { ToldBatch }
 
 /** A provider with the credential by which it is asked. */
 export interface AskedProvider extends ProviderAccess {
   readonly target: Target
   /** The hosts to which the organisation lets requests go; null: all. */
   readonly allowedHosts: AllowedHosts | null
-}
-
-/** A batch as its provider tells it. */
-export interface ToldBatch {
-  /** True when nothing of it runs any more. */
-  readonly ended: boolean
-  /** `completed`, `expired`, `cancelled`, `failed` …, in the provider's words. */
-  readonly status: string
-  /** The path that its requests asked for, such as `/v1/chat/completions`. */
-  readonly endpoint: string
-  /** The path of the lines with the answers; null: there are none. */
-  readonly answers: string | null
-  readonly kind: 'batch' | 'video' | 'response'
-  /** The video that it made; null: it is none, or was not made. */
-  readonly video: MadeVideo | null
-  /** The response that ended; null: it is none, or costs nothing. */
-  readonly response: Fields | null
-}
-
-/** An API for batches: where a batch is told, and how. */
-interface BatchApi {
-  readonly path: (id: string) => string
-  /** Null: this is no batch. */
-  readonly read: (told: Fields, id: string) => ToldBatch | null
-}
-
-const nothing = { kind: 'batch', answers: null, video: null, response: null } as const
-const endedStatuses: ReadonlySet<unknown> = new Set(['completed', 'expired', 'cancelled', 'failed'])
-
-/**
- * platform.openai.com/docs/api-reference/batch: the answers are in a file. Azure may write them into a store of the customer's instead. Throws
- * `upstream_bad_response` when a batch that has ended has answers, and none that can be read.
- */
-const ofOpenai: BatchApi = {
-  path: (id) => `/batches/${id}`,
-  read(told) {
-    const { status, endpoint, output_file_id: output } = told
-    if (typeof status !== 'string') return null
-    const ended = endedStatuses.has(status)
-    if (ended && !isBatchId(output) && hasAnswers(told))
-      throw new ApiError('upstream_bad_response', 'The provider keeps the answers of the batch where Gatehouse cannot read them.')
-    return {
-      ...nothing,
-      ended,
-      status: status.slice(0, 40),
-      endpoint: typeof endpoint === 'string' ? endpoint : '',
-      answers: isBatchId(output) ? `/files/${output}/content` : null,
-    }
-  },
-}
-
-/** Returns true if a batch tells that requests of it were answered, or at least where the answers are. */
-function hasAnswers(told: Fields): boolean {
-  const { completed } = within(told, 'request_counts')
-  return typeof completed === 'number' ? completed > 0 : (textOf(told['output_blob']) ?? '') !== ''
-}
-
-/** docs.anthropic.com/en/api/creating-message-batches: the answers are below the batch; the address that it tells for them is not asked. */
-const ofAnthropic: BatchApi = {
-  path: (id) => `/messages/batches/${id}`,
-  read: ({ processing_status: status, results_url: results }, id) =>
-    typeof status === 'string'
-      ? {
-          ...nothing,
-          ended: status === 'ended',
-          status: status.slice(0, 40),
-          endpoint: '/v1/messages',
-          answers: typeof results === 'string' ? `/messages/batches/${id}/results` : null,
-        }
-      : null,
 }
 
 /** platform.openai.com/docs/guides/background: a response that runs in the background tells its usage when it has ended, also when it failed after a while. */
@@ -133,13 +65,7 @@ function ofVideos(provider: string, facts: JobFacts): BatchApi {
 }
 
 const apiOf = ({ target }: AskedProvider, id: string): BatchApi =>
-  isVideoId(id)
-    ? ofVideos(target.providerId, {})
-    : isResponseId(id)
-      ? ofResponses
-      : target.provider.speaks.some(({ operation }) => operation === 'createMessageBatch')
-        ? ofAnthropic
-        : ofOpenai
+  isVideoId(id) ? ofVideos(target.providerId, {}) : isResponseId(id) ? ofResponses : batchApiOf(target)
 
 const timeoutMs = 30_000
 
@@ -162,25 +88,63 @@ export async function askBatch(provider: AskedProvider, noted: string): Promise<
 
 const nounOf = (noted: string): string => (isResponseId(noted) ? 'response' : isVideoId(noted) || noted.startsWith('/') ? 'video' : 'batch')
 
-/** The bounds of one file of answers. */
+/** The bounds of all answers of a batch. */
 export interface FileBounds {
   readonly timeMs: number
   readonly bytes: number
 }
 
-/** Reads the answers of a batch one after another, and holds one of them at a time. Rejects with an ApiError when they do not come whole, within bounds. */
-export async function eachAnswer(
-  provider: AskedProvider,
-  { path, bounds }: { readonly path: string; readonly bounds: FileBounds },
-  take: (answer: Fields) => void,
-): Promise<void> {
+/** The place of a batch's answers, and their bounds. */
+interface Answers {
+  /** Of a file, or of the first of several pages. */
+  readonly path: string
+  readonly bounds: FileBounds
+}
+
+type Take = (answer: Fields) => void
+
+/** Reads the answers of a batch one after another, and holds one of them, or a page, at a time. Rejects with an ApiError when they do not come whole, within bounds. */
+export async function eachAnswer(provider: AskedProvider, answers: Answers, take: Take): Promise<void> {
+  const { page } = batchApiOf(provider.target)
+  await (page === undefined ? eachLine(provider, answers, take) : eachOfPages(provider, { ...answers, page }, take))
+}
+
+interface Pages extends Answers {
+  readonly page: NonNullable<BatchApi['page']>
+}
+
+async function eachOfPages(provider: AskedProvider, { path, page, bounds }: Pages, take: Take): Promise<void> {
+  const seen = new Set<string>()
+  const until = performance.now() + bounds.timeMs
+  let size = 0
+  for (let next: string | null = ''; next !== null;) {
+    const { status, text } = await askProvider(questionOf(provider, next === '' ? path : `${path}&${tokenOf(next)}`), accessOf(provider))
+    const told = status === 200 ? jsonOrUndefined(text) : null
+    const read: AnswerPage | null = isFields(told) ? page(told) : null
+    if (read === null) throw new ApiError('upstream_bad_response', `The provider answers ${status}, and no page of answers.`)
+    if (seen.has(next)) throw new ApiError('upstream_bad_response', 'The pages of answers do not end.')
+    seen.add(next)
+    for (const answer of read.answers) take(answer)
+    size += text.length
+    next = read.next
+    if (next !== null && size > bounds.bytes) throw tooLong(bounds)
+    if (next !== null && performance.now() > until) throw tooLate(bounds)
+  }
+}
+
+const tokenOf = (next: string): string => new URLSearchParams({ pagination_token: next }).toString()
+
+const tooLate = ({ timeMs }: FileBounds): ApiError =>
+  new ApiError('upstream_timeout', `The answers of the batch did not come whole within ${duration(timeMs)}.`)
+const tooLong = ({ bytes }: FileBounds): ApiError =>
+  new ApiError('upstream_bad_response', `The answers of the batch are longer than ${bytes} bytes.`)
+
+async function eachLine(provider: AskedProvider, { path, bounds }: Answers, take: Take): Promise<void> {
   const { origin, request } = await prepare(toRequest(questionOf(provider, path), accessOf(provider)))
   let unread = 0
   let size = 0
   await new Promise<void>((resolve, reject) => {
-    const late = setTimeout(() => {
-      fail(new ApiError('upstream_timeout', `The file of answers did not come whole within ${duration(bounds.timeMs)}.`))
-    }, bounds.timeMs)
+    const late = setTimeout(() => fail(tooLate(bounds)), bounds.timeMs)
     const lines = splitLines((line) => {
       const answer = jsonOrUndefined(line.toString('utf8'))
       if (isFields(answer)) take(answer)
@@ -192,7 +156,7 @@ export async function eachAnswer(
       },
       onData(chunk) {
         size += chunk.length
-        if (size > bounds.bytes) fail(new ApiError('upstream_bad_response', `The file of answers is longer than ${bounds.bytes} bytes.`))
+        if (size > bounds.bytes) fail(tooLong(bounds))
         else if (!lines.add(chunk)) fail(new ApiError('upstream_bad_response', `An answer is longer than ${longestLine} bytes.`))
       },
       onEnd() {

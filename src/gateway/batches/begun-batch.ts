@@ -37,7 +37,12 @@ function answerOf(result: RelayResult): Fields | null {
   return isFields(answer) ? answer : null
 }
 
-const batchIn = (answer: Fields | null): string | null => (isBatchId(answer?.['id']) ? answer['id'] : null)
+/** Together tells a batch in `job`; xAI calls its id `batch_id`. */
+function batchIn(answer: Fields | null): string | null {
+  const { job, id, batch_id: other = id } = answer ?? {}
+  const named = isFields(job) ? job['id'] : other
+  return isBatchId(named) ? named : null
+}
 
 /** Returns how the video is noted that an answer names: by its id, where the path is OpenAI's own. */
 function videoIn(trail: Trail, answer: Fields | null): string | null {

@@ -18,7 +18,7 @@ export interface LeaseLedgerOptions {
   readonly counters: Counters
   /** True while usage limits are on. */
   readonly countsUsage: () => boolean
-  /** What becomes of requests that nobody can count now; null: usage limits deny them, rate limits let them pass. */
+  /** The fate of requests that nobody can count now; null: usage limits deny them, rate limits let them pass. */
   readonly whenUnavailable: 'deny' | 'allow' | null
   readonly observe: (outcome: ReservationOutcome) => void
 }

@@ -1,6 +1,7 @@
-// Videos of many vendors, and responses in the background, are charged when they are made: once, to the budgets of the requests that began them.
+// Videos and batches of many vendors, and responses in the background, are charged when they are made: once, to the budgets of the requests that began them.
 import test from 'ava'
 import { settleBatches } from '../../../src/features/costs/batches.jobs.ts'
+import { batchJobs, type Job, type Told, unreadableBatches } from '../../support/later-batches.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
 import { send } from '../../support/http.ts'
@@ -16,7 +17,7 @@ let emulator: Emulator
 
 /** What the provider answers: to the request that begins a job, and to those who ask for it. */
 let begun: Fields = {}
-let told: { readonly status?: number; readonly body: Fields } = { body: {} }
+let told: Told = { body: {} }
 
 const azure = {
   azure_auth_mode: 'default',
@@ -51,8 +52,11 @@ test.before(async () => {
   acme = await control.createTenant('acme')
   emulator.script({
     behaviour: (received) => {
-      const { status = 200, body } = isReading(received) ? told : { body: begun }
-      return { status, body: JSON.stringify(body) }
+      if (!isReading(received)) return { status: 200, body: JSON.stringify(begun) }
+      const { status = 200, body, at = received.url, pages = {} } = told
+      const page = pages[received.url]
+      if (page !== undefined) return { status: 200, body: page }
+      return at === received.url ? { status, body: JSON.stringify(body) } : { status: 404, body: '{"error":{"message":"not here"}}' }
     },
   })
   for (const [provider, more] of Object.entries(sellers)) {
@@ -100,21 +104,6 @@ const rowOf = async (logId: string): Promise<Noted | undefined> =>
 
 const costOf = async (logId: string) =>
   (await control.call(acme.workspaceKey, 'GET', `/logs/${logId}/cost`)).body as Fields & { readonly adjustments: readonly Fields[] }
-
-interface Job {
-  readonly provider: string
-  readonly path: string
-  readonly body: Fields
-  /** The answer to the request. */
-  readonly begins: Fields
-  readonly runs: { readonly status?: number; readonly body: Fields }
-  readonly ends: Fields
-  /** Null: it costs nothing. */
-  readonly amount: bigint | null
-  /** How it is noted. */
-  readonly noted: string
-  readonly asks?: RegExp
-}
 
 const grok = {
   provider: 'x-ai',
@@ -278,6 +267,7 @@ const jobs: Readonly<Record<string, Job>> = {
     noted: `${vertexPath}:fetchPredictOperation?model=veo-3.1-fast-generate-001&seconds=4&size=1080p&operation=${encodeURIComponent(operation)}`,
     asks: /"operationName":"projects\/p/,
   },
+  ...batchJobs,
   // 600 x 1,250,000 + 400 x 125,000 + 100 x 10,000,000, and a search $0.01
   'a response in the background, with the search that it made': {
     ...background,
@@ -311,7 +301,7 @@ const jobs: Readonly<Record<string, Job>> = {
   },
 }
 
-for (const [name, { provider, path, body, begins, runs, ends, amount, noted, asks }] of Object.entries(jobs))
+for (const [name, { provider, path, body, begins, runs, ends, pages, amount, noted, asks }] of Object.entries(jobs))
   test.serial(`charged when it is made, once: ${name}`, async (t) => {
     begun = begins
     told = runs
@@ -331,7 +321,7 @@ for (const [name, { provider, path, body, begins, runs, ends, amount, noted, ask
     await look()
     t.like(await rowOf(logId), { state: 'open', fault: null })
     t.like(await costOf(logId), { state: 'unpriced', cost_pico_usd: null, total_pico_usd: null, adjustments: [] }, 'it is being made')
-    told = { body: ends }
+    told = { ...runs, status: 200, body: ends, ...(pages !== undefined && { pages }) }
     await look()
     await look()
     t.like(await rowOf(logId), { state: 'settled', fault: null })
@@ -372,6 +362,22 @@ for (const [name, [path, headers]] of Object.entries(ofGoogle))
     // 4 x $0.60 in 4k
     t.like(await costOf(logId), { total_pico_usd: '2400000000000', adjustments: [{ state: 'priced' }] })
     t.regex(emulator.requests.at(-1)?.url ?? '', /\/v1beta\/models\/veo-3\.1-generate-001\/operations\/op1(?:\?|$)/)
+    await control.sql.query('DELETE FROM provider_batches')
+  })
+
+for (const [name, { provider, path, body, begins, told: says, fault }] of Object.entries(unreadableBatches))
+  test.serial(`unpriced, and never free: ${name}`, async (t) => {
+    begun = begins
+    told = says
+    const { status, text, headers } = await ask((await keyWith('allow')).key, provider, { path, body })
+    t.is(status, 200, text)
+    const logId = String(headers['x-service-request-id'])
+    await eventually(async () => (await rowOf(logId)) !== undefined, withinMs, 'the job to be noted')
+    await look()
+    const row = await rowOf(logId)
+    t.is(row?.state, 'open')
+    t.regex(row?.fault ?? '', fault)
+    t.like(await costOf(logId), { state: 'unpriced', cost_pico_usd: null, total_pico_usd: null, adjustments: [] })
     await control.sql.query('DELETE FROM provider_batches')
   })
 

@@ -20,7 +20,10 @@ const ended = new Set<string>()
 const amount = 175_000_000
 const answer = {
   custom_id: 'x',
-  response: { status_code: 200, body: { model: 'gpt-4o', choices: [], usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 } } },
+  response: {
+    status_code: 200,
+    body: { model: 'gpt-4o', choices: [], usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 } },
+  },
 }
 
 function answerOf(method: string, path: string) {
@@ -49,7 +52,13 @@ async function made({ adminKey, workspaceKey }: Tenant, path: string, body: obje
 
 /** Stores a provider of a tenant's at a host. */
 async function storeProvider(tenant: Tenant, custom_host: string, slug = 'p'): Promise<void> {
-  const integration = { name: slug, slug: `account-${slug}`, ai_provider_id: 'openai', key: 'sk-of-batches', configurations: { custom_host } }
+  const integration = {
+    name: slug,
+    slug: `account-${slug}`,
+    ai_provider_id: 'openai',
+    key: 'sk-of-batches',
+    configurations: { custom_host },
+  }
   await made(tenant, '/integrations', integration)
   await made(tenant, '/providers', { name: slug, slug, integration_id: `account-${slug}` })
 }
@@ -67,7 +76,11 @@ async function keyOf(tenant: Tenant): Promise<{ readonly id: string; readonly ke
 const ofBatch = { input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' }
 
 /** Begins a batch, and waits until it is noted. Returns the id of its log. */
-async function begin({ key }: { readonly key: string }, headers: Readonly<Record<string, string>> = {}, body: object = ofBatch): Promise<string> {
+async function begin(
+  { key }: { readonly key: string },
+  headers: Readonly<Record<string, string>> = {},
+  body: object = ofBatch,
+): Promise<string> {
   const response = await send(`${control.origin}/v1/batches`, {
     method: 'POST',
     headers: { 'x-service-api-key': key, 'x-service-provider': '@p', 'content-type': 'application/json', ...headers },
@@ -111,7 +124,9 @@ test.serial("a host that never ends its answers holds up no other organisation's
   for (let batch = 0; batch < 6; batch += 1) theirs.push(await begin(theirKey))
   const ours = await begin(ourKey)
   await end(ours)
-  await control.sql.query(`UPDATE provider_batches SET next_look_at = CASE WHEN id = $1 THEN now() ELSE now() - interval '1 hour' END`, [ours])
+  await control.sql.query(`UPDATE provider_batches SET next_look_at = CASE WHEN id = $1 THEN now() ELSE now() - interval '1 hour' END`, [
+    ours,
+  ])
   const run = settleBatches.run(control.started.deps)
   const looks = () => slow.requests.filter(({ method }) => method === 'GET').length
   await eventually(async () => looks() === 4 && (await rowOf(ours))?.state === 'settled', withinMs, 'our batch to be settled')
@@ -126,8 +141,8 @@ test.serial("a host that never ends its answers holds up no other organisation's
 })
 
 for (const [name, bounds, behaviour, fault] of [
-  ['drips', { timeMs: 300, bytes: 1e9 }, { drip: { bytes: 1, everyMs: 50 } }, 'The file of answers did not come whole within 300 ms.'],
-  ['has no end', { timeMs: 60_000, bytes: 100_000 }, { endless: true }, 'The file of answers is longer than 100000 bytes.'],
+  ['drips', { timeMs: 300, bytes: 1e9 }, { drip: { bytes: 1, everyMs: 50 } }, 'The answers of the batch did not come whole within 300 ms.'],
+  ['has no end', { timeMs: 60_000, bytes: 100_000 }, { endless: true }, 'The answers of the batch are longer than 100000 bytes.'],
 ] as const)
   test.serial(`a file of answers that ${name} is given up, and charged when it comes`, async (t) => {
     const id = await begin(await keyOf(acme))
