@@ -128,6 +128,24 @@ test.serial('the tokens of a response are estimated where nobody counts', async 
   t.is(cloud.requests.length, before)
 })
 
+for (const [model, input] of [
+  ['@groq/llama-3.3-70b-versatile', { role: 'user', content: 'How many are these?' }],
+  ['@gpt/gpt-5', 7],
+] as const)
+  test.serial(`a prompt that is neither a text nor a list is refused, and not counted as nothing: ${model}`, async (t) => {
+    const before = cloud.requests.length
+    const answer = await fetch(`${bed.origin}/v1/responses/input_tokens`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${workspaceKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, input }),
+    })
+    t.is(answer.status, 400)
+    const { error } = (await answer.json()) as { error: { param: string; message: string } }
+    t.is(error.param, 'input')
+    t.regex(error.message, /^input: must be .*Got /)
+    t.is(cloud.requests.length, before, 'nobody was asked')
+  })
+
 test.serial('a compaction runs a model, whose tokens were used; who has no responses is a 400', async (t) => {
   const [logged, made] = [bed.nextLog(), openai().responses.compact({ model: '@gpt/gpt-5', input: 'hi' })]
   t.is((await made).object, 'response.compaction')

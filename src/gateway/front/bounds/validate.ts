@@ -6,7 +6,7 @@ import { type SchemaFault, schemaFaults, toIssues, valueAtPath } from '../../../
 import { promptRequest } from '../../prompts/chat-body.ts'
 import type { Operation } from '../operations.ts'
 import { completionBody } from './completion.ts'
-import { batchBody, chatMetadata, responseBody } from './bounds.ts'
+import { batchBody, chatMetadata, responseBody, responseCountBody } from './bounds.ts'
 import { boundFaults, fieldBounds, googleBounds } from './field-bounds.ts'
 import { fineTuningBody, lenientFineTuningBody } from './fine-tuning.ts'
 import { batchesQuery, fineTuningQuery, inputItemsQuery, responseQuery, threadMessagesQuery } from './queries.ts'
@@ -16,6 +16,7 @@ export const bodySchemas: Readonly<Partial<Record<Operation, z.ZodType>>> = {
   complete: completionBody,
   createFinetune: fineTuningBody,
   createModelResponse: responseBody,
+  countResponseTokens: responseCountBody,
   createBatch: batchBody,
   promptComplete: promptRequest,
 }
