@@ -1,5 +1,4 @@
 // A batch is charged when it has ended: once, line by line, to the budgets of the request that began it, whoever looks at it how often.
-import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
 import { settleBatches } from '../../../src/features/costs/batches.jobs.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
@@ -465,15 +464,23 @@ test.serial('a batch that was cancelled is charged for the answers that it has, 
   await eventually(async () => (await doctor(control)).differences.length === 0, withinMs)
 })
 
-test.serial('two processes that look at the same time charge once', async (t) => {
+test.serial('two processes that read the same answers at the same time charge once', async (t) => {
   const id = await begin(await keyWith(budget({})))
   end(id)
-  await control.sql.query('UPDATE provider_batches SET next_look_at = now()')
-  const first = settleBatches.run(control.started.deps)
-  await sleep(0)
-  await control.sql.query('UPDATE provider_batches SET next_look_at = now()')
-  await Promise.all([first, settleBatches.run(control.started.deps)])
-  t.is((await costOf(id)).adjustments.length, 1)
+  const [path, body] = [`/file-${id}/content`, lines.map((one) => `${JSON.stringify(one)}\n`).join('')]
+  const stop = emulator.script({ path, behaviour: { status: 200, delayMs: 1000, body } })
+  const looks: Promise<void>[] = []
+  for (const which of ['first', 'second']) {
+    await control.sql.query('UPDATE provider_batches SET next_look_at = now() WHERE batch_id = $1', [id])
+    const arrived = emulator.next(path)
+    looks.push(settleBatches.run(control.started.deps))
+    await arrived
+    t.like(await rowOf(id), { state: 'open' }, `the ${which} has asked for the answers, and nobody is done`)
+  }
+  await Promise.all(looks)
+  stop()
+  const { adjustments, total_pico_usd } = await costOf(id)
+  t.deepEqual([adjustments.length, total_pico_usd], [1, String(total)])
 })
 
 test.serial('a batch that never ends is given up after ten days, whatever its provider answers, and not before', async (t) => {
