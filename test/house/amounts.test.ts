@@ -3,17 +3,21 @@ import path from 'node:path'
 import test from 'ava'
 
 const root = path.resolve(import.meta.dirname, '../..')
-const folders = ['src/gateway/prices', 'src/gateway/metering', 'src/app/prices']
+const folders = ['src/gateway/prices', 'src/gateway/metering', 'src/gateway/batches', 'src/app/prices', 'src/features/costs']
+/** Files of other folders through which amounts pass. */
+const others = [
+  'src/gateway/dialects/served-facts.ts',
+  'src/gateway/ending/cost.ts',
+  'src/gateway/limits/lease-ledger.ts',
+  'src/gateway/limits/spent.ts',
+  'src/app/database/amount.ts',
+]
 /** These reckon with times alone. */
 const ofTimes = /\/(?:layer|model-catalogue)\.ts$/
 
-const files = folders
-  .flatMap((folder) =>
-    readdirSync(path.join(root, folder)).map((name) => ({
-      name: `${folder}/${name}`,
-      code: codeOf(readFileSync(path.join(root, folder, name), 'utf8')),
-    })),
-  )
+const fileOf = (name: string) => ({ name, code: codeOf(readFileSync(path.join(root, name), 'utf8')) })
+const files = [...folders.flatMap((folder) => readdirSync(path.join(root, folder)).map((name) => `${folder}/${name}`)), ...others]
+  .map(fileOf)
   .filter(({ name }) => !ofTimes.test(name))
 
 /** Returns the code without comments, texts and regular expressions, in which a fraction does no harm. */
@@ -43,7 +47,36 @@ for (const [what, pattern] of Object.entries(fractions))
     )
   })
 
+/** They divide whole numbers alone, and round what is left over as their comments say. */
+const dividing = ['src/gateway/prices/whole.ts', 'src/gateway/dialects/served-facts.ts', 'src/gateway/limits/lease-ledger.ts']
+
 test('only whole numbers are divided, and with rounding half to even', (t) => {
-  const dividing = files.filter(({ code }) => / \/ /.test(code)).map(({ name }) => name)
-  t.deepEqual(dividing, ['src/gateway/prices/whole.ts'])
+  t.deepEqual(
+    files.filter(({ code }) => / \/ /.test(code)).map(({ name }) => name),
+    dividing,
+  )
+})
+
+/** The edges at which an amount becomes a number, or a number of a caller an amount. */
+const edges = [
+  'src/app/audit/changes.ts',
+  'src/cli/budgets/recount.ts',
+  'src/features/analytics/measures.ts',
+  'src/features/limits/limit.ts',
+  'src/features/limits/standing.ts',
+  'src/features/logs/log-fields.ts',
+  'src/features/model-configs/present-model.ts',
+  'src/features/policies/policies.ts',
+  'src/features/policies/preview.ts',
+  'src/gateway/limits/refusal.ts',
+  'src/lib/pico.ts',
+]
+
+test('amounts become numbers at the edges of the product alone', (t) => {
+  const converting = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .map((name) => `src/${name.replaceAll(path.sep, '/')}`)
+    .filter((name) => name.endsWith('.ts'))
+    .map(fileOf)
+    .filter(({ code }) => /\bfromPico\b|\btoPico\b/.test(code))
+  t.deepEqual(converting.map(({ name }) => name).toSorted(), edges)
 })
