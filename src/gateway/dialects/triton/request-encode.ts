@@ -7,7 +7,7 @@ import type { NeutralRequest, RequestField } from '../neutral/request.ts'
 /** Steering that neither of its engines is told. */
 const dropped: readonly RequestField[] = ['logitBias', 'user', 'metadata', 'tier']
 
-/** What Triton tells of an answer if it is asked to: docs.nvidia.com, vllm_backend, additional outputs. */
+/** Fields that ask Triton to tell of an answer: docs.nvidia.com, vllm_backend, additional outputs. */
 const told = { exclude_input_in_output: true, return_finish_reason: true, return_num_input_tokens: true, return_num_output_tokens: true }
 
 /**
