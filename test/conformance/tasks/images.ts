@@ -183,6 +183,15 @@ export const images: Area = {
       clients: ['generations'],
       error: errorIn('error'),
     },
+    xai: {
+      title: 'xAI',
+      row: 'x-ai',
+      base: '/xai/v1',
+      model: 'grok-imagine-image',
+      format: 'images/xai',
+      clients: ['edits'],
+      error: (message) => ({ code: 'some', error: message }),
+    },
     replicate: { ...replicate, title: 'Replicate', model: 'black-forest-labs/flux-fill-pro', clients: ['generations', 'edits'] },
   },
   departures: [
@@ -192,6 +201,13 @@ export const images: Area = {
       clients: ['edits'],
       cases: ['with a mask'],
       refused: /mask cannot be translated for google: it has no counterpart there/,
+    },
+    {
+      note: 'A mask is refused: xAI does not say which part of it is changed.',
+      providers: ['xai'],
+      clients: ['edits'],
+      cases: ['with a mask'],
+      refused: /mask cannot be translated for x-ai: it has no counterpart there/,
     },
     {
       note: 'How much of a picture is drawn anew has to be given: it is chosen and named.',

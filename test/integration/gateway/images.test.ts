@@ -30,6 +30,7 @@ test.before(async () => {
       fireworks: at('fireworks-ai', '/inference/v1'),
       hyperbolic: at('hyperbolic', '/hyperbolic'),
       segmind: at('segmind', '/segmind'),
+      xai: at('x-ai', '/xai/v1'),
       cohere: at('cohere', '/cohere'),
     },
   })
@@ -216,6 +217,32 @@ test.serial(
     t.regex(refused?.message ?? '', /cohere does not serve \/images\/generations.*These do: openai/)
   },
 )
+
+test.serial('images: xAI gets pictures that are changed in JSON, and fields of its own', async (t) => {
+  const image = await toFile(Buffer.from(pixel, 'base64'), 'a.png', { type: 'image/png' })
+  const asked = { model: '@xai/grok-imagine-image', prompt: 'more sun', n: 2, size: '1024x1536', user: 'u' } as const
+  const { data, response } = await openai()
+    .images.edit({ ...asked, image })
+    .withResponse()
+  t.deepEqual(
+    data.data?.map(({ b64_json: base64 }) => base64),
+    [pixel, pixel],
+  )
+  t.is(response.headers.get('x-service-dropped-params'), null)
+  const url = `data:image/png;base64,${pixel}`
+  const sent = { model: 'grok-imagine-image', prompt: 'more sun', n: 2, aspect_ratio: '2:3', user: 'u' }
+  t.like(cloud.requests[0]?.json, { ...sent, image: { url } })
+  await openai().images.edit({ ...asked, image: [image, image] })
+  t.deepEqual(cloud.requests[1]?.json['images'], [{ url }, { url }])
+  const own = { model: '@xai/grok-imagine-image', prompt: 'more sun', image: { url: 'https://pictures.example/a.png' }, resolution: '2k' }
+  const answer = await fetch(`${bed.origin}/v1/images/edits`, {
+    method: 'POST',
+    headers: { 'x-service-api-key': workspaceKey, 'content-type': 'application/json' },
+    body: JSON.stringify(own),
+  })
+  t.is(answer.status, 200, await answer.text())
+  t.like(cloud.requests[2]?.json, { image: own.image, resolution: '2k' })
+})
 
 test.serial('images: a picture is changed by Gemini, and varied by Nova Canvas; a mask is refused', async (t) => {
   const image = await toFile(Buffer.from(pixel, 'base64'), 'a.png', { type: 'image/png' })

@@ -112,6 +112,18 @@ const fireworks = z.strictObject({
   num_inference_steps: whole.optional(),
   seed,
 })
+const place = z.strictObject({ url: text.regex(/^(?:https:|data:image\/)/) })
+const xai = z.strictObject({
+  model: text,
+  prompt: text,
+  n: whole.min(1).max(10).optional(),
+  response_format: z.enum(['url', 'b64_json']).optional(),
+  aspect_ratio: z.enum(['1:1', '3:4', '4:3', '9:16', '16:9', '2:3', '3:2', '1:2', '2:1', 'auto']).optional(),
+  resolution: text.optional(),
+  user: text.optional(),
+  image: place.optional(),
+  images: z.array(place).min(2).max(5).optional(),
+})
 const hyperbolic = z.strictObject({ model_name: text, prompt: text, ...sized, steps: whole.optional(), seed })
 const segmind = z.strictObject({ prompt: text, ...sized, samples: whole.optional(), seed })
 const segmindOld = z.strictObject({ prompt: text, img_width: sized.width, img_height: sized.height, samples: whole.optional(), seed })
@@ -185,6 +197,11 @@ const endpoints: readonly Endpoint[] = [
     path: /v1\/image\/generation$/,
     shape: hyperbolic,
     answer: () => ({ images: [{ index: 0, image: pixel, random_seed: 1 }], inference_time: 1 }),
+  },
+  {
+    path: /xai\/v1\/images\/edits$/,
+    shape: xai,
+    answer: (body) => ({ data: Array.from({ length: xai.parse(body).n ?? 1 }, () => ({ b64_json: pixel, revised_prompt: '' })) }),
   },
   { path: /segmind\/flux-schnell$/, shape: segmind, ...asBytes },
   { path: /segmind\/sdxl1\.0-txt2img$/, shape: segmindOld, answer: () => ({ image: pixel, status: 'Success', infer_time: 1 }) },

@@ -75,3 +75,33 @@ export const segmind: ImageProvider = {
     return image === null ? drawnBytes(answer) : made(imageOf(image))
   },
 }
+
+const xaiRatios = ['1:1', '3:4', '4:3', '9:16', '16:9', '2:3', '3:2', '1:2', '2:1']
+
+/** docs.x.ai/developers/rest-api-reference/inference/images: pictures that are changed come as addresses, their bytes too. */
+export const xai: ImageProvider = {
+  most: 10,
+  takes: [],
+  keepsOthers: true,
+  encode({ prompt, count, size, images, rest }, { model, loss }) {
+    const { stream: _, ...others } = rest
+    const ratio = ratioFor(size, xaiRatios, loss)
+    const pictures = images.map(({ bytes, mediaType }) => ({ url: `data:${mediaType};base64,${bytes.toString('base64')}` }))
+    const [picture, ...more] = pictures
+    return {
+      json: {
+        ...others,
+        model,
+        prompt,
+        n: count,
+        response_format: 'b64_json',
+        ...(ratio !== null && { aspect_ratio: ratio }),
+        ...(more.length > 0 ? { images: pictures } : picture !== undefined && { image: picture }),
+      },
+    }
+  },
+  decode({ json }) {
+    const drawn = isFields(json) ? saidList(json, 'data').flatMap((one) => saidText(one, 'b64_json') ?? saidText(one, 'url') ?? []) : []
+    return drawn.length === 0 ? null : made(...drawn.map(imageOf))
+  },
+}

@@ -67,6 +67,8 @@ export interface ImageProvider {
   suffix?(request: ImageRequest): string
   /** The fields beside prompt, number and size that it has a place for. */
   readonly takes: readonly ('quality' | 'style' | 'outputFormat' | 'seed')[]
+  /** True if fields that are not read may be its own, and go on as they are. */
+  readonly keepsOthers?: true
   /** The headers that every call has, flat. */
   readonly headers?: readonly string[]
   /** How an answer is reached that takes several steps; `asUrl`: the caller wants addresses. */

@@ -3,7 +3,7 @@ import { sumUsages } from '../neutral/token-usage.ts'
 import type { SentFile, TaskAnswer, TaskContext, TaskTranslation, WrittenAnswer } from '../tasks/task.ts'
 import { canvas, inpaintOnBedrock, stabilityOnBedrock } from './bedrock.ts'
 import { gemini, imagen, imagenEdit } from './google.ts'
-import { fireworks, hyperbolic, segmind } from './hosts.ts'
+import { fireworks, hyperbolic, segmind, xai } from './hosts.ts'
 import type { ImageProvider, ImageRequest } from './neutral.ts'
 import { decode, encode } from './openai-client.ts'
 import { huggingface, stability, stabilityEdit, workersAi } from './others.ts'
@@ -27,6 +27,7 @@ export const imageProviders: Readonly<Record<string, ImageProvider>> = {
   'images/fireworks': fireworks,
   'images/hyperbolic': hyperbolic,
   'images/segmind': segmind,
+  'images/xai': xai,
   replicate,
 }
 
@@ -65,9 +66,9 @@ const optional = { quality: 'quality', style: 'style', outputFormat: 'output_for
 const names = ['quality', 'style', 'outputFormat', 'seed'] as const
 
 /** Drops what the provider has no place for. */
-function dropOthers(request: ImageRequest, { takes, takesMask = false }: ImageProvider, { loss }: TaskContext): void {
+function dropOthers(request: ImageRequest, { takes, takesMask = false, keepsOthers }: ImageProvider, { loss }: TaskContext): void {
   if (request.mask !== null && !takesMask) loss.refuseAt('mask', 'has no counterpart there')
-  for (const name of Object.keys(request.rest)) loss.dropAt(name)
+  for (const name of Object.keys(request.rest)) if (keepsOthers !== true || name === 'stream') loss.dropAt(name)
   for (const name of names) if (request[name] !== null && request[name] !== 'auto' && !takes.includes(name)) loss.dropAt(optional[name])
 }
 

@@ -294,17 +294,15 @@ export const openaiCompatible = {
     traits: { form: 'voyage' },
     offers: [{ task: 'rerank', dialect: 'cohere', path: '/rerank' }],
   }),
-  'x-ai': openai(
-    'https://api.x.ai/v1',
-    [...chat, ...completions, ...embeddings, ...images, ...imageEdits, ...files, ...batches, ...keptResponses],
-    {
-      traits: {
-        cap: 'max_completion_tokens',
-        ...reasoningContent,
-        thinking: thinking['x-ai'],
-      },
+  // docs.x.ai/developers/model-capabilities: pictures that are changed come in JSON, not in a form.
+  'x-ai': openai('https://api.x.ai/v1', [...chat, ...completions, ...embeddings, ...images, ...files, ...batches, ...keptResponses], {
+    offers: [{ task: 'image-edit', dialect: 'images', path: '/images/edits', traits: { form: 'xai' } }],
+    traits: {
+      cap: 'max_completion_tokens',
+      ...reasoningContent,
+      thinking: thinking['x-ai'],
     },
-  ),
+  }),
   // docs.z.ai and docs.bigmodel.cn, chat completion: max_tokens; temperature from 0 to 1.
   'z-ai': openai('https://api.z.ai/api/paas/v4', [...chat, ...embeddings, ...images, ...transcriptions, ...files], {
     quirks: { ...maxTokens, drop: ['n', 'seed', 'logprobs', 'top_logprobs'], clamp: { temperature: [0, 1] } },

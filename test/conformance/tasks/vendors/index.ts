@@ -31,6 +31,7 @@ export const unproven: Readonly<Record<string, string>> = {
   'images/fireworks': noClient,
   'images/hyperbolic': noClient,
   'images/segmind': noClient,
+  'images/xai': noClient,
   'images/replicate': "is proven by Replicate's client in conversations",
   'audio/openai': passedOn,
   'audio/aura': noClient,
