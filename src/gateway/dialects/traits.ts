@@ -22,6 +22,10 @@ export interface ThinkingControl {
   readonly hideAt?: readonly string[]
   /** True if a tool cannot be demanded of a model that thinks. */
   readonly freeChoice?: true
+  /** The fields of every request to such a model. */
+  readonly always?: Fields
+  /** True if it thinks in streams alone, so that it is switched off for an answer that comes whole. */
+  readonly onlyStreamed?: true
 }
 
 /** How a provider differs from the dialect that it speaks, for requests that Gatehouse translates to it. Data of a row of the catalogue. */

@@ -40,6 +40,8 @@ export interface Quirks {
   readonly rename?: Readonly<Record<string, string>>
   /** Parameters that the provider refuses. */
   readonly drop?: readonly string[]
+  /** Parameters that some of its models refuse. */
+  readonly dropOf?: readonly [models: RegExp, names: readonly string[]]
   /** Bounds outside of which the provider refuses a number. */
   readonly clamp?: Readonly<Record<string, readonly [min: number, max: number]>>
 }

@@ -27,9 +27,10 @@ const ours = 'stream_options'
  */
 export function bend(body: Body, quirks: Quirks | undefined, telling: Telling): Body {
   if (quirks === undefined || !quirksTouch(body, quirks)) return body
+  const dropped = droppedOf(body, quirks)
   for (const [name, value] of Object.entries(body)) {
     if (value === null || value === undefined) continue
-    if (quirks.drop?.includes(name) === true) tellDropped(name, value, telling)
+    if (dropped.includes(name)) tellDropped(name, value, telling)
     else tellBounded(name, value, { ...telling, quirks })
   }
   return applyQuirks(body, quirks)
@@ -64,8 +65,9 @@ function tellBounded(name: string, value: unknown, { loss, nameOf, quirks }: Tel
 /** Bends a dialect's body to one provider. Returns a new body; the input is never touched. A name the provider knows wins over a renamed one. */
 export function applyQuirks(body: Body, quirks: Quirks): Body {
   const bent: [string, unknown][] = []
+  const dropped = droppedOf(body, quirks)
   for (const [name, value] of Object.entries(body)) {
-    if (quirks.drop?.includes(name) === true) continue
+    if (dropped.includes(name)) continue
     const renamed = own(quirks.rename, name)
     if (renamed !== undefined && Object.hasOwn(body, renamed)) continue
     const target = renamed ?? name
@@ -75,12 +77,18 @@ export function applyQuirks(body: Body, quirks: Quirks): Body {
 }
 
 /** Returns true if `applyQuirks` would change this body; otherwise the original bytes can be sent. */
-export function quirksTouch(body: Body, { drop, rename, clamp }: Quirks): boolean {
+export function quirksTouch(body: Body, quirks: Quirks): boolean {
+  const { rename, clamp } = quirks
   return (
-    drop?.some((name) => Object.hasOwn(body, name)) === true ||
+    droppedOf(body, quirks).some((name) => Object.hasOwn(body, name)) ||
     Object.keys(rename ?? {}).some((name) => Object.hasOwn(body, name)) ||
     Object.entries(clamp ?? {}).some(([name, range]) => Object.hasOwn(body, name) && bound(body[name], range) !== body[name])
   )
+}
+
+/** Returns the parameters that the model of a body refuses. */
+function droppedOf({ model }: Body, { drop = [], dropOf }: Quirks): readonly string[] {
+  return dropOf !== undefined && typeof model === 'string' && dropOf[0].test(model) ? [...drop, ...dropOf[1]] : drop
 }
 
 /** Only a table's own rows count: a body field called `constructor` is a plain field. */

@@ -15,7 +15,7 @@ test.before(async () => {
   bed = await startGateway({
     providers: {
       claude: at('anthropic', cloud.url),
-      groq: at('groq', cloud.url),
+      perplexity: at('perplexity-ai', cloud.url),
       gpt: at('openai', cloud.url),
       voyage: at('voyage', cloud.url),
     },
@@ -109,7 +109,7 @@ test.serial('completions: a stream is a stream of completions, the prompt in fro
 test.serial('completions: several answers, and the errors of a provider that has chats alone', async (t) => {
   const chat = { id: 'c1', object: 'chat.completion', created: 5, model: 'llama', choices: [choice(0), choice(1)], usage }
   cloud.script({ behaviour: (received) => strictly('openai', received, json(chat)) })
-  const asked = { model: '@groq/llama', prompt: 'Say', n: 2, logit_bias: { 5: 1 } }
+  const asked = { model: '@perplexity/sonar', prompt: 'Say', n: 2, seed: 5 }
   const { data, response } = await openai().completions.create(asked).withResponse()
   t.deepEqual(
     data.choices.map(({ text, index }) => [index, text]),
@@ -118,7 +118,7 @@ test.serial('completions: several answers, and the errors of a provider that has
       [1, 'it 1'],
     ],
   )
-  t.is(response.headers.get('x-service-dropped-params'), 'logit_bias')
+  t.is(response.headers.get('x-service-dropped-params'), 'seed')
   cloud.script({ behaviour: json({ error: { message: 'slow down', type: 'rate_limit_error', code: null, param: null } }, 429) })
   await t.throwsAsync(openai().completions.create(asked), { instanceOf: OpenAI.RateLimitError, message: /slow down/ })
 })
@@ -134,7 +134,7 @@ const refusals: readonly (readonly [field: string, asked: object])[] = [
 ]
 test.serial('completions: what a chat cannot say is refused before any call, by its name', async (t) => {
   for (const [field, asked] of refusals) {
-    const asks = openai().completions.create({ model: '@groq/llama', prompt: 'Say', ...asked })
+    const asks = openai().completions.create({ model: '@perplexity/sonar', prompt: 'Say', ...asked })
     const error = await t.throwsAsync(asks, { instanceOf: OpenAI.BadRequestError })
     t.is(error?.param, field)
   }

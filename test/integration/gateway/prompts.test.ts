@@ -15,7 +15,7 @@ test.before(async () => {
   bed = await startGateway({
     providers: {
       claude: { provider: 'anthropic', customHost: cloud.url, credential },
-      groq: { provider: 'groq', customHost: cloud.url, credential },
+      ncompass: { provider: 'ncompass', customHost: cloud.url, credential },
     },
   })
 })
@@ -82,7 +82,7 @@ test.serial('several choices of each prompt stand together', async (t) => {
       return strictly('openai', received, json({ id: 'c1', object: 'chat.completion', created: 5, model: 'llama', choices }))
     },
   })
-  const answer = await openai().completions.create({ model: '@groq/llama', prompt: ['a', 'b'], n: 2 })
+  const answer = await openai().completions.create({ model: '@ncompass/llama', prompt: ['a', 'b'], n: 2 })
   t.deepEqual(
     answer.choices.map(({ index, text }) => [index, text]),
     [

@@ -8,7 +8,7 @@ import { type GatewayBed, keyView, startGateway, workspaceKey } from '../../supp
 let cloud: Emulator
 let bed: GatewayBed
 
-const rows = ['mistral-ai', 'moonshot', 'z-ai', 'zhipu', 'groq', 'perplexity-ai', 'cerebras', 'together-ai'] as const
+const rows = ['mistral-ai', 'moonshot', 'z-ai', 'zhipu', 'groq', 'perplexity-ai', 'cerebras', 'together-ai', 'x-ai'] as const
 
 const promptOf = (virtualKey: string, parameters: Record<string, unknown>): Promise<Prompt> =>
   openPrompt(
@@ -100,6 +100,8 @@ const steering: readonly (readonly [client: Client, at: string, asked: object, a
   ['google', 'zhipu', { candidateCount: 1, responseLogprobs: false }, { n: undefined, logprobs: undefined }, null],
   ['google', 'groq', { logprobs: 3 }, { top_logprobs: undefined }, 'generationConfig.logprobs'],
   ['messages', 'perplexity-ai', { stop_sequences: ['END'] }, { stop: undefined }, 'stop_sequences'],
+  ['messages', 'x-ai', { model: 'grok-4.5', stop_sequences: ['END'] }, { stop: undefined }, 'stop_sequences'],
+  ['messages', 'x-ai', { model: 'grok-4-fast-non-reasoning', stop_sequences: ['END'] }, { stop: ['END'] }, null],
   ['messages', 'mistral-ai', { metadata: { user_id: 'u1' } }, { user: undefined }, 'metadata.user_id'],
   ['responses', 'mistral-ai', { text: { verbosity: 'low' } }, { verbosity: undefined, store: undefined }, 'text.verbosity'],
   [
@@ -123,7 +125,7 @@ for (const [client, at, asked, arrives, named] of steering)
 
 /** What a request means: it is refused by the caller's name of it, before any call. */
 const meaning: readonly (readonly [client: Client, at: readonly string[], asked: object, field: string])[] = [
-  ['google', ['z-ai', 'zhipu'], { candidateCount: 2 }, 'generationConfig.candidateCount'],
+  ['google', ['groq', 'z-ai', 'zhipu'], { candidateCount: 2 }, 'generationConfig.candidateCount'],
   ['completions', ['z-ai', 'zhipu'], { n: 2 }, 'n'],
   ['google', ['groq', 'mistral-ai', 'perplexity-ai', 'z-ai', 'zhipu'], { responseLogprobs: true }, 'generationConfig.responseLogprobs'],
   ['responses', ['groq', 'mistral-ai', 'z-ai'], { include: ['message.output_text.logprobs'], top_logprobs: 3 }, 'include'],

@@ -99,6 +99,7 @@ const words = new Set([
   'thinking_budget',
   'chat_template_kwargs',
   'prompt_mode',
+  'reasoning_format',
 ])
 
 type Told = readonly [client: keyof typeof clients, at: Row, model: string, asked: object, arrives: object, named: string | null]
@@ -106,6 +107,8 @@ const controls: readonly Told[] = [
   ['messages', 'dashscope', 'qwen-plus', budget(2000), { enable_thinking: true, thinking_budget: 2000 }, null],
   ['messages', 'dashscope', 'qwen-plus', adaptive, { enable_thinking: true }, null],
   ['messages', 'dashscope', 'qwen-plus', off, { enable_thinking: false }, null],
+  ['messages', 'dashscope', 'qwen3-32b', {}, { enable_thinking: false }, null],
+  ['messages', 'dashscope', 'qwen3-235b-a22b', budget(2000), { enable_thinking: false }, 'thinking'],
   ['responses', 'dashscope', 'qwen-plus', { effort: 'medium' }, { enable_thinking: true, thinking_budget: 4096 }, null],
   [
     'google',
@@ -130,9 +133,11 @@ const controls: readonly Told[] = [
   ['responses', 'mistral-ai', 'mistral-medium-latest', { effort: 'none' }, { reasoning_effort: 'none' }, null],
   ['messages', 'mistral-ai', 'magistral-medium-latest', adaptive, { prompt_mode: 'reasoning' }, null],
   ['messages', 'mistral-ai', 'codestral-latest', adaptive, {}, 'thinking'],
-  ['messages', 'fireworks-ai', 'accounts/fireworks/models/glm-5', effort('xhigh'), { reasoning_effort: 'high' }, 'thinking'],
+  ['messages', 'fireworks-ai', 'accounts/fireworks/models/glm-5', effort('xhigh'), { reasoning_effort: 'max' }, 'thinking'],
   ['messages', 'fireworks-ai', 'accounts/fireworks/models/glm-5', budget(6000), { reasoning_effort: 'high' }, null],
-  ['messages', 'fireworks-ai', 'accounts/fireworks/models/glm-5', off, { reasoning_effort: 'low' }, 'thinking'],
+  ['messages', 'fireworks-ai', 'accounts/fireworks/models/glm-5', off, { reasoning_effort: 'none' }, null],
+  ['messages', 'fireworks-ai', 'accounts/fireworks/models/kimi-k2p5', off, { reasoning_effort: 'low' }, 'thinking'],
+  ['messages', 'fireworks-ai', 'accounts/fireworks/models/deepseek-v4-pro', effort('xhigh'), { reasoning_effort: 'xhigh' }, null],
   [
     'responses',
     'deepseek',
@@ -145,12 +150,15 @@ const controls: readonly Told[] = [
   ['messages', 'deepseek', 'deepseek-reasoner', adaptive, {}, 'thinking'],
   ['responses', 'moonshot', 'kimi-k3', { effort: 'medium' }, { thinking: { type: 'enabled' }, reasoning_effort: 'high' }, 'reasoning'],
   ['messages', 'moonshot', 'kimi-k3', budget(2000), { thinking: { type: 'enabled', budget_tokens: 2000 } }, null],
-  ['responses', 'groq', 'qwen/qwen3-32b', { effort: 'none' }, { reasoning_effort: 'none' }, null],
-  ['responses', 'groq', 'qwen/qwen3-32b', { effort: 'high' }, { reasoning_effort: 'default' }, 'reasoning'],
+  ['responses', 'groq', 'qwen/qwen3-32b', { effort: 'none' }, { reasoning_effort: 'none', reasoning_format: 'parsed' }, null],
+  ['responses', 'groq', 'qwen/qwen3-32b', { effort: 'high' }, { reasoning_effort: 'default', reasoning_format: 'parsed' }, 'reasoning'],
+  ['messages', 'groq', 'qwen/qwen3-32b', {}, { reasoning_format: 'parsed' }, null],
   ['responses', 'groq', 'llama-3.3-70b-versatile', { effort: 'high' }, {}, 'reasoning'],
   ['responses', 'groq', 'openai/gpt-oss-120b', { effort: 'high' }, { reasoning_effort: 'high' }, null],
   ['responses', 'cerebras', 'gpt-oss-120b', { effort: 'max' }, { reasoning_effort: 'high' }, 'reasoning'],
   ['messages', 'x-ai', 'grok-4.6', effort('xhigh'), { reasoning_effort: 'xhigh' }, null],
+  ['messages', 'x-ai', 'grok-4.5', off, { reasoning_effort: 'low' }, 'thinking'],
+  ['messages', 'x-ai', 'grok-4.20-reasoning', effort('high'), {}, 'thinking'],
   ['messages', 'x-ai', 'grok-4.5', effort('xhigh'), { reasoning_effort: 'high' }, 'thinking'],
   ['responses', 'deepinfra', 'm', { effort: 'minimal' }, { reasoning_effort: 'low' }, 'reasoning'],
   ['messages', 'x-ai', 'grok-4-0709', budget(2000), {}, 'thinking'],
@@ -189,11 +197,13 @@ const twoTurns = (thought: object) => [
 const hm = { type: 'thinking', thinking: 'hm', signature: '' }
 
 test.serial('reasoning goes back to later models of DeepSeek, and not to R1', async (t) => {
-  await clients.messages({ messages: twoTurns(hm), tools: [tool] }, { at: 'deepseek', model: 'deepseek-v4-pro' })
-  const response = await clients.messages({ messages: twoTurns(hm), tools: [tool] }, { at: 'deepseek', model: 'deepseek-reasoner' })
+  const ask = (model: string) => clients.messages({ messages: twoTurns(hm), tools: [tool] }, { at: 'deepseek', model })
+  await ask('deepseek-v4-pro')
+  await ask('deepseek-reasoner')
+  const response = await ask('deepseek-r1')
   const said = cloud.requests.map(({ json: body }) => (body['messages'] as readonly object[])[1])
-  t.like(said[0], { role: 'assistant', reasoning_content: 'hm' })
-  t.false('reasoning_content' in (said[1] ?? {}))
+  for (const later of said.slice(0, 2)) t.like(later, { role: 'assistant', reasoning_content: 'hm' })
+  t.false('reasoning_content' in (said[2] ?? {}))
   t.is(response.headers.get('x-service-dropped-params'), 'messages[1].content[0]')
 })
 
@@ -201,7 +211,7 @@ test.serial('nor does it from a client of chat, whose messages go on otherwise a
   const messages = [user, { role: 'assistant', content: 'Hi.', reasoning_content: 'hm' }, user]
   const ask = (model: string) => send('/v1/chat/completions', { model, messages }, { at: 'deepseek', model })
   await ask('deepseek-v4-pro')
-  const response = await ask('deepseek-reasoner')
+  const response = await ask('deepseek-r1')
   t.deepEqual(cloud.requests[0]?.json['messages'], messages)
   t.deepEqual(cloud.requests[1]?.json['messages'], [user, { role: 'assistant', content: 'Hi.' }, user])
   t.is(response.headers.get('x-service-dropped-params'), 'messages[1].reasoning_content')

@@ -10,11 +10,30 @@ const nothing: Fields = {}
 
 /** Writes how much a model thinks before it answers, as its provider is told it. */
 export function writeThinking(request: NeutralRequest, facts: ModelFacts, context: EncodeContext): Fields {
+  const { model, traits } = context
+  const control = traits.thinking.find(({ models }) => models === undefined || models.test(model))
+  if (control?.onlyStreamed === true && !request.stream) return writeWhole(control, request, context)
+  const asked = writeAsked(request, { control, facts }, context)
+  return control?.always === undefined ? asked : { ...control.always, ...asked }
+}
+
+/** Switches thinking off for an answer that comes whole. */
+function writeWhole({ off = nothing }: ThinkingControl, { reasoning, maxTokens }: NeutralRequest, { loss }: EncodeContext): Fields {
+  const asksNone = reasoning === null || (effortOf(reasoning, maxTokens) === 'none' && reasoning.enabled !== true)
+  if (!asksNone) loss.drop('reasoning', 'is known in streams alone there')
+  return off
+}
+
+interface Known {
+  readonly control: ThinkingControl | undefined
+  readonly facts: ModelFacts
+}
+
+function writeAsked(request: NeutralRequest, { control, facts }: Known, context: EncodeContext): Fields {
   const { reasoning, maxTokens } = request
   if (reasoning === null) return nothing
-  const { model, loss, traits } = context
+  const { loss } = context
   const effort = effortOf(reasoning, maxTokens)
-  const control = traits.thinking.find(({ models }) => models === undefined || models.test(model))
   if (hidingPlace(control, request) === undefined) dropWish(request, loss)
   if (!facts.reasons) {
     if (effort !== null && effort !== 'none') loss.drop('reasoning', 'is not known to this model')

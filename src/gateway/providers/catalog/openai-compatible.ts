@@ -83,12 +83,12 @@ export const openaiCompatible = {
     traits: { ...reasoningContent, ...topK, thinking: thinking.deepinfra },
   }),
   // api-docs.deepseek.com/api/create-completion: a text is filled in by completions of the beta. Reasoning of R1 must not come back to it, that
-  // of later models must.
+  // of later models must, under whatever name they are asked: guides/thinking_mode.
   deepseek: v1('https://api.deepseek.com', chat, {
     quirks: maxTokens,
     traits: {
       ...reasoningContent,
-      refusesReasoning: /deepseek-(?:r1|reasoner)/i,
+      refusesReasoning: /deepseek-r1/i,
       thinking: thinking.deepseek,
     },
     offers: [{ task: 'completion', dialect: 'completions', path: '/beta/completions' }],
@@ -109,12 +109,12 @@ export const openaiCompatible = {
       ],
     },
   ),
-  // console.groq.com/docs/openai: logprobs, logit_bias and top_logprobs give a 400.
+  // console.groq.com/docs/openai: logprobs, logit_bias, top_logprobs and n above 1 give a 400.
   groq: openai(
     'https://api.groq.com/openai/v1',
     [...chat, ...speech, ...transcriptions, ...translations, ...files, ...batches, ...finetunes],
     {
-      quirks: { drop: ['logit_bias', 'logprobs', 'top_logprobs'] },
+      quirks: { drop: ['logit_bias', 'logprobs', 'top_logprobs', 'n'] },
       traits: {
         cap: 'max_completion_tokens',
         ...reasoning,
@@ -144,7 +144,7 @@ export const openaiCompatible = {
       { task: 'transcription', dialect: 'audio', path: huggingfaceModel, traits: { form: 'huggingface' } },
     ],
   }),
-  // docs.hyperbolic.ai/inference: images have a path and a shape of their own. Sound does too, with voices for each language: pass-through.
+  // docs.hyperbolic.ai/inference: images have a path and a shape of their own. Speech does too, and ends: pass-through.
   hyperbolic: v1('https://api.hyperbolic.xyz', chat, {
     traits: { ...topK, thinking: thinking.hyperbolic },
     offers: [{ task: 'image', dialect: 'images', path: '/v1/image/generation', traits: { form: 'hyperbolic' } }],
@@ -294,8 +294,9 @@ export const openaiCompatible = {
     traits: { form: 'voyage' },
     offers: [{ task: 'rerank', dialect: 'cohere', path: '/rerank' }],
   }),
-  // docs.x.ai/developers/model-capabilities: pictures that are changed come in JSON, not in a form.
+  // docs.x.ai/developers/model-capabilities: models that reason refuse penalties and ends; pictures that are changed come in JSON, not in a form.
   'x-ai': openai('https://api.x.ai/v1', [...chat, ...completions, ...embeddings, ...images, ...files, ...batches, ...keptResponses], {
+    quirks: { dropOf: [/^(?!.*non-reasoning).*grok-(?:3-mini|4|[5-9]|code|latest)/, ['stop', 'frequency_penalty', 'presence_penalty']] },
     offers: [{ task: 'image-edit', dialect: 'images', path: '/images/edits', traits: { form: 'xai' } }],
     traits: {
       cap: 'max_completion_tokens',

@@ -13,6 +13,8 @@ const unsteered = (models: RegExp): ThinkingControl => ({ models })
 const thinkingType = { on: { thinking: { type: 'enabled' } }, off: { thinking: { type: 'disabled' } } } as const
 const enableThinking = { on: { enable_thinking: true }, off: { enable_thinking: false } } as const
 
+const overDashscope = { ...enableThinking, budget: { at: ['thinking_budget'] }, freeChoice: true } as const
+
 /** docs.vllm.ai and docs.sglang.ai: the template of a model switches it, and gpt-oss knows efforts. */
 const byTemplate: readonly ThinkingControl[] = [
   { models: /gpt-oss/i, ...lowToHigh },
@@ -23,17 +25,26 @@ const byTemplate: readonly ThinkingControl[] = [
 export const thinking = {
   // inference-docs.cerebras.ai/api-reference.
   cerebras: [lowToHigh],
-  // help.aliyun.com/model-studio, deep thinking.
-  dashscope: [{ ...enableThinking, budget: { at: ['thinking_budget'] }, freeChoice: true }],
+  // help.aliyun.com/model-studio, deep thinking and error-code: the open models of Qwen3 think unless they are told otherwise, and in streams alone.
+  dashscope: [{ models: /^qwen3-[\d.]+b(?:-a\d+b)?$/, ...overDashscope, onlyStreamed: true }, overDashscope],
   // docs.deepinfra.com/api-reference.
   deepinfra: [efforts('none', 'low', 'medium', 'high')],
   // api-docs.deepseek.com/guides/thinking_mode: R1 thinks in any case.
   deepseek: [unsteered(/deepseek-(?:r1|reasoner)/i), { ...thinkingType, ...efforts('low', 'medium', 'high', 'max'), freeChoice: true }],
   'featherless-ai': byTemplate,
-  // docs.fireworks.ai/guides/reasoning.
-  'fireworks-ai': [lowToHigh],
-  // console.groq.com/docs/reasoning: Qwen is switched by words of its own, and models that do not think refuse all of them.
-  groq: [{ models: /qwen/i, efforts: { none: 'none', medium: 'default' } }, unsteered(/llama|kimi|gemma|compound|allam/i), lowToHigh],
+  // docs.fireworks.ai/guides/reasoning: by model.
+  'fireworks-ai': [
+    { models: /deepseek-v4/, ...efforts('none', 'low', 'medium', 'high', 'xhigh') },
+    { models: /glm-5/, ...efforts('none', 'high', 'max') },
+    lowToHigh,
+  ],
+  // console.groq.com/docs/reasoning: Qwen is switched by words of its own, and puts its thoughts into the text unless it is told otherwise; models
+  // that do not think refuse all of them.
+  groq: [
+    { models: /qwen/i, efforts: { none: 'none', medium: 'default' }, always: { reasoning_format: 'parsed' } },
+    unsteered(/llama|kimi|gemma|compound|allam/i),
+    lowToHigh,
+  ],
   hyperbolic: byTemplate,
   'kluster-ai': byTemplate,
   // docs.mistral.ai/capabilities/reasoning.
@@ -73,6 +84,9 @@ export const thinking = {
   'x-ai': [
     // docs.x.ai/docs/guides/reasoning: models that think as they like, or not at all, refuse an effort.
     unsteered(/grok-(?:2|3(?!-mini)|code|4(?:$|-\d{4}|-latest|-fast))/),
+    { models: /multi-agent/, ...efforts('low', 'medium', 'high', 'xhigh') },
+    unsteered(/grok-4\.20/),
+    { models: /grok-4\.5/, ...lowToHigh },
     { models: /grok-4\.6/, ...efforts('none', 'low', 'medium', 'high', 'xhigh') },
     efforts('none', 'low', 'medium', 'high'),
   ],
