@@ -46,6 +46,8 @@ export interface Traits {
   readonly thinking: readonly ThinkingControl[]
   /** True if `top_k` is known in a chat. */
   readonly topK: boolean
+  /** True if files stand in a chat by an address, which may hold their bytes, and sounds as their bytes alone: Mistral's words. */
+  readonly documentUrls: boolean
   /** The form that ids of tool calls must have. */
   readonly toolIds: 'any' | 'nine-characters'
   /** True if ids of files in requests of OpenAI's formats are its own: those of one vendor mean nothing to another. */
@@ -68,6 +70,7 @@ export const plainTraits: Traits = {
   reasoningDetails: false,
   thinking: [],
   topK: false,
+  documentUrls: false,
   toolIds: 'any',
   keepsFiles: false,
   host: 'own',

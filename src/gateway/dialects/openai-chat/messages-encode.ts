@@ -69,6 +69,7 @@ function writeFile({ source, name, at }: FilePart, { loss, traits }: WriteContex
   if (source.kind === 'text') return { type: 'text', text: name === null ? source.text : `${name}\n\n${source.text}` }
   if (source.kind === 'id' && keepsFile(source, traits)) return { type: 'file', file: { file_id: source.id } }
   if (source.kind === 'id') return loss.refuseAt(at, 'names a file that only its own vendor has')
+  if (traits.documentUrls) return { type: 'document_url', document_url: urlOfMedia(source), ...(name !== null && { document_name: name }) }
   if (source.kind !== 'base64') return loss.refuseAt(at, 'names a file by an address, and this provider takes the bytes alone')
   return { type: 'file', file: { filename: name ?? 'document.pdf', file_data: `data:${source.mediaType};base64,${source.data}` } }
 }

@@ -173,6 +173,7 @@ export const openaiCompatible = {
     },
     traits: {
       streamUsage: false,
+      documentUrls: true,
       toolIds: 'nine-characters',
       form: 'mistral',
       thinking: thinking['mistral-ai'],

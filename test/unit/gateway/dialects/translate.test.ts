@@ -300,6 +300,25 @@ test('what Claude Code sends, for a chat model', (t) => {
   t.deepEqual(dropped, ['messages[1].content[0]', 'cache_control'])
 })
 
+test('files and sounds go to a provider with words of its own for them, as addresses and as their bytes', (t) => {
+  const source = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0x' }
+  const { body } = claudeToChat({ messages: [user([{ type: 'document', source, title: 'plan.pdf' }])] }, { traits: { documentUrls: true } })
+  t.like(body, {
+    messages: [
+      {
+        content: [{ type: 'document_url', document_url: 'data:application/pdf;base64,JVBERi0x', document_name: 'plan.pdf' }],
+      },
+    ],
+  })
+  const sound = translated(
+    'google',
+    'openai-chat',
+    { model: 'm', contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } }] }] },
+    { traits: { documentUrls: true } },
+  )
+  t.like(sound.body, { messages: [{ content: [{ type: 'input_audio', input_audio: 'UklGRg==' }] }] })
+})
+
 test('models that think take an effort, their own cap, and no temperature', (t) => {
   const { body, dropped } = claudeToChat(
     { thinking: { type: 'enabled', budget_tokens: 1900 }, max_tokens: 4000, temperature: 0.3, top_k: 5 },
