@@ -42,59 +42,61 @@ const endedStatuses: ReadonlySet<unknown> = new Set(['completed', 'expired', 'ca
 
 /**
  * platform.openai.com/docs/api-reference/batch: the answers are in a file. Azure may write them into a store of the customer's instead. Throws
- * `upstream_bad_response` when a batch that has ended has answers, and none that can be read.
+ * `upstream_bad_response` when a batch that has ended may have answers, and none that can be read.
  */
 const ofOpenai: BatchApi = {
   path: (id) => `/batches/${id}`,
-  read(told) {
-    const { status, endpoint, output_file_id: output } = told
-    if (typeof status !== 'string') return null
-    const ended = endedStatuses.has(status)
-    if (ended && !isBatchId(output) && hasAnswers(told)) throw unreadable()
-    return {
-      ...nothing,
-      ended,
-      status: status.slice(0, 40),
-      endpoint: typeof endpoint === 'string' ? endpoint : '',
-      answers: isBatchId(output) ? `/files/${output}/content` : null,
-    }
-  },
+  read: (told) => readOpenai(told, mayHaveAnswers(told)),
+}
+
+function readOpenai({ status, endpoint, output_file_id: output }: Fields, hasAnswers: boolean): ToldBatch | null {
+  if (typeof status !== 'string') return null
+  const ended = endedStatuses.has(status)
+  if (ended && !isBatchId(output) && hasAnswers) throw unreadable()
+  return {
+    ...nothing,
+    ended,
+    status: status.slice(0, 40),
+    endpoint: typeof endpoint === 'string' ? endpoint : '',
+    answers: isBatchId(output) ? `/files/${output}/content` : null,
+  }
 }
 
 const unreadable = (): ApiError =>
   new ApiError('upstream_bad_response', 'The provider keeps the answers of the batch where Gatehouse cannot read them.')
 
-/** Returns true if a batch tells that requests of it were answered, or at least where the answers are. */
-function hasAnswers(told: Fields): boolean {
+/** Returns true unless a batch tells that none of its requests was answered: one that was not valid fails as a whole, before any of them runs. */
+function mayHaveAnswers(told: Fields): boolean {
   const { completed } = within(told, 'request_counts')
-  return typeof completed === 'number' ? completed > 0 : (textOf(told['output_blob']) ?? '') !== ''
+  return typeof completed === 'number' ? completed > 0 : told['status'] !== 'failed' || (textOf(told['output_blob']) ?? '') !== ''
 }
 
-/** docs.together.ai/reference/batch-get: OpenAI's, with its states in capitals. What began one tells it in `job`. */
+/** docs.together.ai/reference/batch-get: OpenAI's, with its states in capitals and without counts. What began one tells it in `job`. */
 const ofTogether: BatchApi = {
   ...ofOpenai,
-  read(told, id) {
+  read(told) {
     const job = isFields(told['job']) ? told['job'] : told
-    const { status } = job
-    const batch = ofOpenai.read({ ...job, status: typeof status === 'string' ? status.toLowerCase() : status }, id)
-    if (batch?.status === 'completed' && batch.answers === null && !isBatchId(job['error_file_id'])) throw unreadable()
-    return batch
+    const status = typeof job['status'] === 'string' ? job['status'].toLowerCase() : null
+    // Where every request failed there is a file of errors alone.
+    return readOpenai({ ...job, status }, status !== 'failed' && !isBatchId(job['error_file_id']))
   },
 }
 
-/** docs.anthropic.com/en/api/creating-message-batches: the answers are below the batch; the address that it tells for them is not asked. */
+/**
+ * docs.anthropic.com/en/api/creating-message-batches: the answers are below the batch; the address that it tells for them is not asked. Throws
+ * `upstream_bad_response` when a batch that has ended tells no address, nor that none of its requests succeeded.
+ */
 const ofAnthropic: BatchApi = {
   path: (id) => `/messages/batches/${id}`,
-  read: ({ processing_status: status, results_url: results }, id) =>
-    typeof status === 'string'
-      ? {
-          ...nothing,
-          ended: status === 'ended',
-          status: status.slice(0, 40),
-          endpoint: '/v1/messages',
-          answers: typeof results === 'string' ? `/messages/batches/${id}/results` : null,
-        }
-      : null,
+  read(told, id) {
+    const { processing_status: status, results_url: results } = told
+    if (typeof status !== 'string') return null
+    const ended = status === 'ended'
+    const hasResults = typeof results === 'string'
+    if (ended && !hasResults && within(told, 'request_counts')['succeeded'] !== 0) throw unreadable()
+    const answers = hasResults ? `/messages/batches/${id}/results` : null
+    return { ...nothing, ended, status: status.slice(0, 40), endpoint: '/v1/messages', answers }
+  },
 }
 
 const resultsOfPage = 100

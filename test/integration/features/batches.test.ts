@@ -136,7 +136,7 @@ function messagesAnswer(method: string, path: string) {
   }
   if (held === undefined) return { status: 404, body: '{"type":"error","error":{"type":"not_found_error","message":"no"}}' }
   if (path.endsWith('/results')) return { status: held.fileStatus, body: held.lines.map((one) => `${JSON.stringify(one)}\n`).join('') }
-  return { status: 200, body: JSON.stringify(batchOf(id, held.status)) }
+  return { status: 200, body: JSON.stringify({ ...batchOf(id, held.status), ...held.more }) }
 }
 
 async function made(path: string, body: object): Promise<Fields> {
@@ -260,6 +260,12 @@ test.serial('a batch of messages at Anthropic is charged in the same way, its ca
     adjustments.map(({ reason }) => reason),
     [`Batch ${id}: ended, 2 answers.`],
   )
+  const [archived, failed] = [await begin(key, batchOfMessages), await begin(key, batchOfMessages)]
+  end(archived, { status: 'ended', more: { results_url: null } })
+  end(failed, { status: 'ended', more: { results_url: null, request_counts: { succeeded: 0, errored: 1 } } })
+  await look()
+  t.regex((await rowOf(archived))?.fault ?? '', /keeps the answers of the batch where Gatehouse cannot read them/)
+  t.like(await costOf(failed), { total_pico_usd: '0' })
   const refused = await ask(await keyWith(budget({ on_unpriced: 'deny' })), ...batchOfMessages)
   t.is(refused.status, 412)
 })

@@ -155,3 +155,13 @@ for (const [name, bounds, behaviour, fault] of [
     await look()
     t.is((await costOf(id))['total_pico_usd'], String(amount))
   })
+
+test.serial('a batch that ended without a word of its answers is not free', async (t) => {
+  const id = await begin(await keyOf(acme))
+  const body = JSON.stringify({ id: 'batch', object: 'batch', status: 'completed', endpoint: '/v1/chat/completions', output_file_id: null })
+  const stop = emulator.script({ method: 'GET', path: '/batches', behaviour: { status: 200, body } })
+  await look()
+  stop()
+  t.like(await rowOf(id), { state: 'open', fault: 'The provider keeps the answers of the batch where Gatehouse cannot read them.' })
+  t.like(await costOf(id), { state: 'unpriced', adjustments: [] })
+})
