@@ -3,8 +3,9 @@ import type { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { readTerms, termsKey } from '../providers/index.ts'
+import { jobOf } from './job-cost.ts'
 import { recomputeBody, recomputed } from './costs.schema.ts'
-import { type Change, changeOf, type CostRow, readCosts, writeAdjustments } from './recompute.ts'
+import { type Change, changeOf, type CostRow, lockCosts, readCosts, writeAdjustments } from './recompute.ts'
 import { reprice, type Repriced } from './reprice.ts'
 
 export const recomputeCosts = route({
@@ -21,13 +22,14 @@ export const recomputeCosts = route({
   const { organisationId } = actor
   if (Date.parse(body.start) >= Date.parse(body.end))
     throw new ApiError('AB01', 'The range is empty: `end` must be after `start`.', { param: 'end' })
+  if (!body.dry_run) await lockCosts(em, organisationId)
   const rows = await readCosts(em, { organisationId, ...rangeOf(body) })
   const terms = await readTerms(em, organisationId)
   await Promise.all([...new Set(rows.flatMap(({ provider }) => provider ?? []))].map((provider) => catalogue.ready('pricing', provider)))
   const counted = rows.map((row): Counted => {
     const termsOf = ({ slug }: { readonly slug?: string | null }) =>
       terms.get(termsKey(row.workspace_id, (slug === undefined ? row.provider_slug : slug) ?? '')) ?? null
-    const now = reprice(row.charges, { prices: catalogue.prices, termsOf })
+    const now = reprice(row.charges, { prices: catalogue.prices, termsOf, job: jobOf(row) })
     return { row, now, change: changeOf(row, now) }
   })
   const id = body.recompute_id ?? randomUUID()

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { LoggedCharge } from '../../gateway/ports.ts'
+import type { LoggedCharge, LoggedCostLine } from '../../gateway/ports.ts'
 import type { CostState } from '../../gateway/prices/price-usage.ts'
 import type { Repriced } from './reprice.ts'
 
@@ -29,6 +29,10 @@ export interface CostRow {
   readonly cost_pico: string | null
   readonly cost_state: CostState
   readonly charges: readonly LoggedCharge[]
+  readonly lines: readonly LoggedCostLine[]
+  readonly retry_count: number
+  /** The adjustment by the job that its last attempt began; null: it began none, or that has not ended. */
+  readonly settlement: { readonly state: CostState; readonly lines: readonly LoggedCostLine[] } | null
   /** The amounts that attempts counted against budgets of all kinds; null: none applied. */
   readonly budgets: readonly Counted[] | null
   /** The changes of those by former adjustments. */
@@ -37,6 +41,11 @@ export interface CostRow {
 
 type Counted = readonly [attempt: number, counter: string, slot: string, amount: string | number]
 type Corrected = readonly [counter: string, slot: string, delta: string]
+
+/** Keeps others from writing adjustments of the organisation until the transaction ends: each is made of the one before. */
+export async function lockCosts(em: EntityManager, organisationId: string): Promise<void> {
+  await em.execute(`SELECT pg_advisory_xact_lock(hashtextextended('gatehouse:costs:' || ?, 0))`, [organisationId])
+}
 
 const among = (column: string, values: readonly string[] | null): readonly (readonly [string, readonly string[]])[] =>
   values === null ? [] : [[`${column} IN (${values.map(() => '?').join(', ')})`, values]]
@@ -79,12 +88,14 @@ interface LogPlace {
 const costRows = `
   SELECT l.id, l.created_at::text AS created_at, l.workspace_id, l.api_key_id, l.provider, l.provider_slug, l.model,
          coalesce(a.cost_pico, l.cost_pico)::text AS cost_pico, coalesce(a.cost_state, l.cost_state) AS cost_state,
-         coalesce(b.cost -> 'charges', '[]') AS charges, l.budgets,
+         coalesce(b.cost -> 'charges', '[]') AS charges, coalesce(a.lines, b.cost -> 'lines', '[]') AS lines, l.retry_count, l.budgets,
+         (SELECT jsonb_build_object('state', s.cost_state, 'lines', s.lines) FROM cost_adjustments s
+           WHERE s.log_id = l.id AND s.recompute_id = l.id AND s.organisation_id = l.organisation_id) AS settlement,
          (SELECT jsonb_agg(c) FROM cost_adjustments f, jsonb_array_elements(f.budgets) c
            WHERE f.log_id = l.id AND f.organisation_id = l.organisation_id) AS corrected
     FROM logs l
-    JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id
-    LEFT JOIN LATERAL (SELECT cost_pico, cost_state FROM cost_adjustments
+    LEFT JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id
+    LEFT JOIN LATERAL (SELECT cost_pico, cost_state, lines FROM cost_adjustments
                         WHERE log_id = l.id AND organisation_id = l.organisation_id ORDER BY created_at DESC LIMIT 1) a ON true`
 
 /** A log whose cost is another with the price lists of now. */
@@ -94,9 +105,9 @@ export interface Change {
   readonly amount: bigint
 }
 
-/** Returns the change of a log; null: it costs what it did, or its price is not known any more, and what it cost stays. */
+/** Returns the change of a log; null: it costs what it did, or the price of an attempt is not known any more, and what it cost stays. */
 export function changeOf(row: CostRow, now: Repriced): Change | null {
-  if (now.amount === null || row.charges.length === 0) return null
+  if (now.amount === null || row.charges.length === 0 || row.lines.some(({ attempt }) => !now.amounts.has(attempt))) return null
   return row.cost_pico === String(now.amount) && row.cost_state === now.state ? null : { row, now, amount: now.amount }
 }
 
@@ -146,8 +157,8 @@ export async function writeAdjustments(em: EntityManager, changes: readonly Chan
   }))
   await em.execute(
     `WITH written AS (INSERT INTO cost_adjustments (organisation_id, recompute_id, reason, made_by, workspace_id, log_id, log_created_at, api_key_id,
-                                   provider_slug, delta_pico, cost_pico, cost_state, price_catalogue, budgets, lines)
-     SELECT ?::uuid, ?::uuid, ?, ?, r.*
+                                   provider_slug, delta_pico, cost_pico, cost_state, price_catalogue, budgets, lines, created_at)
+     SELECT ?::uuid, ?::uuid, ?, ?, r.*, clock_timestamp()
        FROM jsonb_to_recordset(?::jsonb) AS r (workspace_id uuid, log_id uuid, log_created_at timestamptz, api_key_id uuid, provider_slug text,
                                                delta_pico numeric, cost_pico numeric, cost_state text, price_catalogue text,
                                                budgets jsonb, lines jsonb)

@@ -1,7 +1,7 @@
-import type { LoggedCharge } from '../../gateway/ports.ts'
+import type { LoggedCharge, LoggedCostLine } from '../../gateway/ports.ts'
 import { priceRuns } from '../../gateway/metering/runs.ts'
 import type { PriceSource } from '../../gateway/prices/price-source.ts'
-import { type Cost, type CostLine, type CostState, notCharged } from '../../gateway/prices/price-usage.ts'
+import { type Cost, type CostState, notCharged } from '../../gateway/prices/price-usage.ts'
 import { findPrices } from '../../gateway/prices/resolve.ts'
 import { stateOf } from '../../gateway/prices/state-of.ts'
 import { type IntegrationPrices, isProvisioned } from '../../gateway/prices/terms.ts'
@@ -11,21 +11,38 @@ export interface Repriced {
   readonly state: CostState
   /** Pico-US-dollars; null when unpriced. */
   readonly amount: bigint | null
-  readonly lines: readonly (CostLine & { readonly attempt: number })[]
+  readonly lines: readonly PricedLine[]
   readonly catalogue: string | null
   /** Pico-US-dollars by attempt; an attempt without a known price is not there. */
   readonly amounts: ReadonlyMap<number, bigint>
 }
 
+/** A line of an attempt, with amounts as they are worked out, or as texts where a log has it already. */
+export interface PricedLine extends Omit<LoggedCostLine, 'rate' | 'amount'> {
+  readonly rate: bigint | string | null
+  readonly amount: bigint | string
+}
+
+/** The cost of what an attempt began, which its provider told when it had ended. */
+export interface JobCost {
+  readonly attempt: number
+  readonly cost: Pick<Cost, 'state' | 'amount'> & { readonly lines: readonly Omit<PricedLine, 'attempt'>[] }
+}
+
 export interface RepriceOptions {
   readonly prices: PriceSource
+  /** Stays as it is; null: it began nothing, or that has not ended. */
+  readonly job: JobCost | null
   /** Returns the terms of the integration behind a charge; null: it has none. */
   readonly termsOf: (charge: LoggedCharge) => IntegrationPrices | null
 }
 
 /** Prices the attempts of a log again, from the counts and the facts that the log has. No body and no provider is asked. */
 export function reprice(charges: readonly LoggedCharge[], options: RepriceOptions): Repriced {
-  const priced = charges.map((charge) => ({ attempt: charge.attempt, ...priceAgain(charge, options) }))
+  const { job } = options
+  const others = charges.filter(({ attempt }) => attempt !== job?.attempt)
+  const priced: Priced[] = others.map((charge) => Object.assign({ attempt: charge.attempt }, priceAgain(charge, options)))
+  if (job !== null) priced.push(Object.assign({ catalogue: null }, job))
   const state = stateOf(priced.map(({ cost }) => cost.state))
   return {
     state,
@@ -36,17 +53,23 @@ export function reprice(charges: readonly LoggedCharge[], options: RepriceOption
   }
 }
 
+interface Priced extends JobCost {
+  readonly catalogue: string | null
+}
+
 /** An answer that was made of several has a charge for each. */
-function amountsOf(priced: readonly { readonly attempt: number; readonly cost: Cost }[]): ReadonlyMap<number, bigint> {
+function amountsOf(priced: readonly JobCost[]): ReadonlyMap<number, bigint> {
   const amounts = new Map<number, bigint>()
   for (const { attempt, cost } of priced) if (cost.amount !== null) amounts.set(attempt, (amounts.get(attempt) ?? 0n) + cost.amount)
   return amounts
 }
 
 const free = { cost: notCharged, catalogue: null }
+const unknown = { cost: { state: 'unpriced', amount: null, lines: [], unpriced: [] }, catalogue: null } as const
 
 function priceAgain(charge: LoggedCharge, { prices, termsOf }: RepriceOptions): { readonly cost: Cost; readonly catalogue: string | null } {
   const { provider, answered, sent, counts, facts, reported, estimated, recalled, skipped } = charge
+  if (charge.untold === true) return unknown
   const terms = termsOf(charge)
   if (recalled || skipped || isProvisioned(terms, charge.usage) || facts === null) return free
   const query = { provider: provider ?? '', answered, sent, terms }

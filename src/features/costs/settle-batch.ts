@@ -5,11 +5,13 @@ import { allowedHostsOf } from '../../app/snapshot/allowed-hosts.ts'
 import { askBatch, type AskedProvider, eachAnswer, type FileBounds, type ToldBatch } from '../../gateway/batches/ask-batch.ts'
 import { type BatchCost, type BatchPricing, sumBatch } from '../../gateway/batches/batch-cost.ts'
 import { videoCost } from '../../gateway/batches/video-cost.ts'
+import type { LoggedCharge } from '../../gateway/ports.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { loadCredential, type SealedCredential, storedTarget } from '../integrations/index.ts'
 import { mappedSecretsColumn, type SealedMapping } from '../secret-references/index.ts'
 import { readTerms, termsKey } from '../providers/index.ts'
-import { readCost, writeAdjustments } from './recompute.ts'
+import { lockCosts, readCost, writeAdjustments } from './recompute.ts'
+import { reprice, type RepriceOptions } from './reprice.ts'
 
 /** A batch that waits for its cost. */
 export interface BatchRow {
@@ -38,14 +40,15 @@ export async function settleBatch(deps: Deps, row: BatchRow, bounds: FileBounds)
   }
   await deps.catalogue.ready('pricing', row.provider)
   const terms = await asSystem(deps.orm, (em) => readTerms(em, row.organisation_id))
-  const own = terms.get(termsKey(row.workspace_id, row.provider_slug)) ?? null
+  const termsOf = ({ slug }: Pick<LoggedCharge, 'slug'>) => terms.get(termsKey(row.workspace_id, slug ?? '')) ?? null
+  const own = termsOf({ slug: row.provider_slug })
   const mode = told.kind === 'batch' ? ('batch' as const) : null
   const pricing = { mode, target: source.target, terms: own, prices: deps.catalogue.prices, endpoint: told.endpoint, begunAt: row.begun_ms }
   const cost = await costOf(source, told, { pricing, bounds })
   if (cost.state === 'unpriced')
     throw new ApiError('invalid_request', 'No price is known for the models of its answers, or they tell no usage.')
   const reason = reasonOf(row.batch_id, told, cost.answers)
-  await asSystem(deps.orm, (em) => writeCost(em, row, { cost, reason }))
+  await asSystem(deps.orm, (em) => writeCost(em, row, { cost, reason, prices: deps.catalogue.prices, termsOf }))
 }
 
 const nouns: Readonly<Record<ToldBatch['kind'], string>> = { batch: 'Batch', video: 'Video', response: 'Response' }
@@ -105,22 +108,36 @@ async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow):
   return { target: storedTarget(row.provider, stored, row.organisation_id), egress, signing, allowedHosts: allowedHostsOf(found.settings) }
 }
 
-/** The log that began the batch gets its cost as an adjustment, which its budgets follow; all in one transaction. */
-async function writeCost(em: EntityManager, row: BatchRow, { cost, reason }: { cost: BatchCost; reason: string }): Promise<void> {
+interface Settled extends Omit<RepriceOptions, 'job'> {
+  readonly cost: BatchCost
+  readonly reason: string
+}
+
+/**
+ * The log that began the batch gets its cost as an adjustment, which its budgets follow; all in one transaction. The other attempts of its request keep
+ * what they cost.
+ */
+async function writeCost(em: EntityManager, row: BatchRow, { cost, reason, prices, termsOf }: Settled): Promise<void> {
   const { organisation_id: organisationId, id } = row
+  await lockCosts(em, organisationId)
   const [settled] = await em.execute<object[]>(
     `UPDATE provider_batches SET state = 'settled', settled_at = now(), fault = NULL WHERE id = ? AND state = 'open' RETURNING id`,
     [id],
   )
+  if (settled === undefined) return
   const log = await readCost(em, { organisationId, id, begunMs: row.begun_ms })
-  if (settled === undefined || log === null || log.cost_state === cost.state) return
-  const attempt = Math.max(0, ...(log.budgets ?? []).map(([at]) => at))
+  if (log === null) throw new ApiError('not_found', 'The log of the request that began it is not kept any more.')
+  const attempt = log.retry_count
+  const { state, catalogue } = reprice(log.charges, { prices, termsOf, job: { attempt, cost } })
+  const amount = BigInt(log.cost_pico ?? '0') + cost.amount
   const now = {
-    state: cost.state,
-    amount: cost.amount,
-    lines: cost.lines.map((line) => Object.assign({ attempt }, line)),
-    catalogue: cost.catalogue,
+    state,
+    amount,
+    lines: [...log.lines, ...cost.lines.map((line) => Object.assign({ attempt }, line))],
+    catalogue: cost.catalogue ?? catalogue,
     amounts: new Map([[attempt, cost.amount]]),
   }
-  await writeAdjustments(em, [{ row: log, now, amount: cost.amount }], { organisationId, recomputeId: id, reason, madeBy: 'gatehouse' })
+  const author = { organisationId, recomputeId: id, reason, madeBy: 'gatehouse' }
+  // What was corrected before was of the other attempts.
+  await writeAdjustments(em, [{ row: { ...log, corrected: null }, now, amount }], author)
 }

@@ -19,7 +19,7 @@ export function presentCost(row: LogDetail): z.input<typeof logCost> {
     lines: lines.map(presentLine),
     unpriced: [...unpriced],
     catalogue: row.price_catalogue,
-    usage: charges.map(presentUsage),
+    usage: charges.filter(({ untold }) => untold !== true).map(presentUsage),
     budgets: (row.counted ?? []).map(presentCounted),
   }
 }

@@ -76,13 +76,15 @@ function chargesOf(charged: Charged): readonly LoggedCharge[] {
 }
 
 /** The usage object stands whole in the log: the scan reads none of more than 8 KB. */
-function ownCharges({ attempt, charge: { metered, pricedModel, facts }, index }: Charged): readonly LoggedCharge[] {
-  if (metered === null || facts === null) return []
-  const { counts, raw, reported, estimated, inconsistent, model } = metered
+function ownCharges({ attempt, charge: { metered, pricedModel, facts, cost }, index }: Charged): readonly LoggedCharge[] {
+  const untold = cost.state === 'unpriced' && facts === null
+  if (!untold && (metered === null || facts === null)) return []
+  const { counts, raw, reported, estimated, inconsistent, model } = metered ?? nothingMetered
+  const { provider, sent, slug, skipped } = targetOf(attempt, raw)
   const charge = {
     attempt: index,
-    provider: attempt.target?.providerId ?? null,
-    sent: attempt.target?.model ?? null,
+    provider,
+    sent,
     answered: model,
     priced: pricedModel,
     recalled: isRecalled(attempt),
@@ -92,8 +94,17 @@ function ownCharges({ attempt, charge: { metered, pricedModel, facts }, index }:
     estimated,
     inconsistent,
     usage: raw,
-    slug: attempt.target?.view?.slug ?? null,
-    skipped: attempt.target?.skipsPtuCost === true && saysProvisioned(raw),
+    slug,
+    skipped,
   }
-  return [charge]
+  return [untold ? { ...charge, untold } : charge]
 }
+
+const targetOf = ({ target }: Attempt, usage: LoggedCharge['usage']) => ({
+  provider: target?.providerId ?? null,
+  sent: target?.model ?? null,
+  slug: target?.view?.slug ?? null,
+  skipped: target?.skipsPtuCost === true && saysProvisioned(usage),
+})
+
+const nothingMetered = { counts: {}, raw: null, reported: null, estimated: false, inconsistent: false, model: null } as const

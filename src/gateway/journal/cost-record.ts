@@ -18,6 +18,7 @@ type ChargeFields = readonly [
   ...used: [counts: LoggedCharge['counts'], facts: LoggedCharge['facts'], reported: string | null, usage: LoggedCharge['usage']],
   slug?: string | null,
   skipped?: boolean,
+  untold?: boolean,
 ]
 
 /** A cost as a record has it: flat arrays, because the names of its fields would be longer than its figures. */
@@ -76,7 +77,8 @@ function writeCharge(json: JsonWriter, charge: LoggedCharge): void {
   json.value(charge.reported)
   json.value(charge.usage)
   json.value(charge.slug)
-  if (charge.skipped) json.value(true)
+  if (charge.skipped || charge.untold === true) json.value(charge.skipped)
+  if (charge.untold === true) json.value(true)
   json.close(']')
 }
 
@@ -111,4 +113,5 @@ const decodeCharge = (fields: ChargeFields): LoggedCharge => ({
   usage: fields[11],
   slug: fields[12] ?? null,
   skipped: fields[13] ?? false,
+  ...(fields[14] === true && { untold: true }),
 })

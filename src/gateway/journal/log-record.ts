@@ -143,6 +143,8 @@ export interface LoggedCharge {
   readonly slug: string | null
   /** True when its config left provisioned throughput out of the costs. */
   readonly skipped: boolean
+  /** True when nobody knew what it would cost: it began what costs when it has ended, or its answer did not come. Absent: false. */
+  readonly untold?: boolean
 }
 
 /** One try of one target. */

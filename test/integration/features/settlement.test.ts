@@ -4,6 +4,7 @@ import { settleBatches, settlingOf } from '../../../src/features/costs/batches.j
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
 import { send } from '../../support/http.ts'
+import { doctor } from './doctor.ts'
 import { type Control, startControl, type Tenant } from './setup.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -50,13 +51,13 @@ async function made({ adminKey, workspaceKey }: Tenant, path: string, body: obje
   return response.body
 }
 
-/** Stores a provider of a tenant's at a host. */
-async function storeProvider(tenant: Tenant, custom_host: string, slug = 'p'): Promise<void> {
+/** Stores a provider of a tenant's at a host, with a key or without one. */
+async function storeProvider(tenant: Tenant, custom_host: string, slug = 'p', key: object = { key: 'sk-of-batches' }): Promise<void> {
   const integration = {
     name: slug,
     slug: `account-${slug}`,
     ai_provider_id: 'openai',
-    key: 'sk-of-batches',
+    ...key,
     configurations: { custom_host },
   }
   await made(tenant, '/integrations', integration)
@@ -68,7 +69,7 @@ async function keyOf(tenant: Tenant): Promise<{ readonly id: string; readonly ke
     name: 'spender',
     workspace_id: tenant.workspaceId,
     scopes: ['completions.write'],
-    usage_limits: { type: 'cost', credit_limit: 1, on_unpriced: 'allow' },
+    usage_limits: { type: 'cost', credit_limit: 2, on_unpriced: 'allow' },
   })
   return { id: String(id), key: String(key) }
 }
@@ -155,6 +156,77 @@ for (const [name, bounds, behaviour, fault] of [
     await look()
     t.is((await costOf(id))['total_pico_usd'], String(amount))
   })
+
+const spentBy = async ({ id }: { readonly id: string }): Promise<unknown> =>
+  ((await control.call(acme.adminKey, 'GET', `/api-keys/${id}`)).body['usage_limits'] as Fields)['current_usage']
+
+/** A response in the background. 1,000 x 1,250,000 + 100 x 10,000,000 = 2,250,000,000 when it has ended. */
+const inBackground = { model: 'gpt-5', input: 'hello', background: true, max_output_tokens: 50_000 }
+const responseAs = (status: string, more: Fields = {}) => ({
+  status: 200,
+  body: JSON.stringify({ id: 'resp_1', object: 'response', model: 'gpt-5-2025-08-07', status, output: [], usage: null, ...more }),
+})
+const message = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a secret', annotations: [] }] }
+const done = { output: [message], usage: { input_tokens: 1000, output_tokens: 100, total_tokens: 1100 } }
+
+const respond = ({ key }: { readonly key: string }, headers: Readonly<Record<string, string>>) =>
+  send(`${control.origin}/v1/responses`, {
+    method: 'POST',
+    headers: { 'x-service-api-key': key, 'x-service-provider': '@p', 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(inBackground),
+  })
+
+const day = 24 * 60 * 60 * 1000
+const recompute = async () =>
+  control.call(acme.adminKey, 'POST', '/costs/recompute', {
+    start: new Date(Date.now() - day).toISOString(),
+    end: new Date(Date.now() + day).toISOString(),
+    dry_run: false,
+  })
+
+test.serial('what an attempt cost before another began a job stays when the job is charged, and when both are priced again', async (t) => {
+  const key = await keyOf(acme)
+  const output = [{ 'default.regexMatch': { rule: 'secret', not: true }, deny: true, async: false }]
+  const targets = [{ provider: '@p', output_guardrails: output }, { provider: '@p' }]
+  const queued = emulator.script({ path: '/responses', behaviour: responseAs('queued') })
+  emulator.script({ method: 'POST', path: '/responses', times: 1, behaviour: responseAs('completed', done) })
+  const config = JSON.stringify({ strategy: { mode: 'fallback', on_status_codes: [446] }, targets })
+  const { status, text, headers } = await respond(key, { 'x-service-config': config })
+  t.is(status, 200, text)
+  const logId = String(headers['x-service-request-id'])
+  await eventually(async () => (await rowOf(logId)) !== undefined, withinMs, 'the response to be noted')
+  t.like(await costOf(logId), { state: 'partly_priced', cost_pico_usd: '2250000000', total_pico_usd: '2250000000' })
+  await recompute()
+  t.deepEqual((await costOf(logId)).adjustments, [], 'the job is still to be charged')
+  queued()
+  const ends = emulator.script({ method: 'GET', path: '/responses', behaviour: responseAs('completed', done) })
+  await look()
+  ends()
+  const { adjustments, ...settled } = await costOf(logId)
+  t.like(settled, { cost_pico_usd: '2250000000', total_pico_usd: '4500000000' })
+  t.is(adjustments.length, 1)
+  t.like(adjustments[0], { state: 'priced', delta_pico_usd: '2250000000', cost_pico_usd: '4500000000' })
+  t.deepEqual(
+    ((adjustments[0]?.['lines'] ?? []) as Fields[]).map(({ attempt, dimension }) => [attempt, dimension]),
+    [0, 1].flatMap((attempt) => [
+      [attempt, 'input'],
+      [attempt, 'output'],
+    ]),
+  )
+  await eventually(async () => (await spentBy(key)) === 0.0045, withinMs, 'the budget to follow')
+  await recompute()
+  t.is((await costOf(logId)).adjustments.length, 1, 'the job keeps what it cost')
+  const change = { pricing_adjustments: { multiplier: { default: 0.5 } } }
+  t.is((await control.call(acme.workspaceKey, 'PUT', '/integrations/account-p', change)).status, 200)
+  await recompute()
+  const whole = { pricing_adjustments: null }
+  t.is((await control.call(acme.workspaceKey, 'PUT', '/integrations/account-p', whole)).status, 200)
+  const halved = await costOf(logId)
+  t.is(halved['total_pico_usd'], '3375000000')
+  t.like(halved.adjustments[1], { state: 'priced', delta_pico_usd: '-1125000000' })
+  await eventually(async () => (await spentBy(key)) === 0.003375, withinMs, 'the budget to follow')
+  t.deepEqual((await doctor(control)).differences, [])
+})
 
 test.serial('a batch that ended without a word of its answers is not free', async (t) => {
   const id = await begin(await keyOf(acme))
