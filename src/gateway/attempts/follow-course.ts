@@ -4,6 +4,7 @@ import type { Call } from '../call.ts'
 import { planGuardrails } from '../checks/plan.ts'
 import { type ChosenConfig, configOf } from '../config/choose.ts'
 import { chargeOf } from '../metering/charge-of.ts'
+import { reachedBy } from '../metering/may-go-on.ts'
 import { route } from '../routing/route.ts'
 import type { Measures } from '../routing/measures.ts'
 import type { RoutingState } from '../routing/state.ts'
@@ -126,6 +127,8 @@ interface Measured {
   readonly measures: Measures
 }
 
+const errorOf = (ended: RelayEnd | ApiError): ApiError | null => (!('kind' in ended) ? ended : ended.kind === 'failed' ? ended.error : null)
+
 interface GivenUp {
   readonly deps: CourseDeps
   readonly call: Call
@@ -135,11 +138,12 @@ interface GivenUp {
 function giveUp(attempt: Attempt, ended: RelayEnd | ApiError, { deps, call }: GivenUp): void {
   const { metrics, prices } = deps
   const result = 'kind' in ended && ended.kind === 'denied' ? ended.result : null
+  const error = errorOf(ended)
   const { operation, work, exchange } = call
   const receivedAt = Date.now() - (performance.now() - exchange.startedAt)
-  attempt.charge = chargeOf(attempt, result, { prices, exchange: { operation, method: exchange.method, work, receivedAt } })
+  attempt.charge = chargeOf(attempt, result, { prices, exchange: { operation, method: exchange.method, work, receivedAt }, error })
   attempt.usage = attempt.charge.metered?.usage ?? null
-  attempt.spent = attempt.reservation?.settle(attempt.charge, attempt.sentAt === null ? 'unsent' : 'failed') ?? null
+  attempt.spent = attempt.reservation?.settle(attempt.charge, reachedBy(attempt, true)) ?? null
   attempt.reservation = null
   const { failure, status } = attempt.fault ?? { failure: null, status: 0 }
   metrics.attemptFailed(attempt.target?.providerId ?? 'none', failure ?? `${Math.floor(status / 100)}xx`)

@@ -3,8 +3,8 @@ import { type Attempt, isRecalled } from '../attempts/attempt.ts'
 import type { Journal } from '../journal/log-record.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { type ChargeContext, chargeOf } from '../metering/charge-of.ts'
+import { reachedBy } from '../metering/may-go-on.ts'
 import type { PriceSource } from '../prices/price-source.ts'
-import type { Reached } from '../limits/ledger.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { cacheStatusOf, type Ending, lastAttempt, type Trail } from '../trail.ts'
 import { toBodies, toRecord } from './record.ts'
@@ -20,10 +20,11 @@ export interface FinishDeps {
 /** Settles, records and measures an exchange, however far it got. Called once, before the last byte goes to the client. */
 export function finish({ journal, metrics, prices }: FinishDeps, trail: Trail, ending: Ending): void {
   const last = lastAttempt(trail)
-  const usage = last === null ? null : charge(last, ending.relayed, { prices, exchange: chargedExchange(trail) })
+  const usage = last === null ? null : charge(last, ending.relayed, { prices, exchange: chargedExchange(trail), error: ending.error })
   const spent = last !== null && isRecalled(last) ? null : usage
+  const hasFailed = ending.relayed === null || ending.relayed.status > 299
   for (const attempt of trail.attempts) {
-    attempt.spent ??= attempt.reservation?.settle(attempt === last ? attempt.charge : null, reachedBy(attempt, ending)) ?? null
+    attempt.spent ??= attempt.reservation?.settle(attempt === last ? attempt.charge : null, reachedBy(attempt, hasFailed)) ?? null
     countSpent(metrics, attempt)
   }
   const key = trail.caller?.key
@@ -54,17 +55,6 @@ const chargedExchange = ({ operation, work, exchange, receivedAt }: Trail) => ({
   work,
   receivedAt,
 })
-
-/**
- * An answer without usage may have cost what was reserved; one of a failure costs nothing. What goes on at the provider when its caller has left
- * is no failure.
- */
-function reachedBy({ sentAt, charge: charged }: Attempt, { relayed }: Ending): Reached {
-  if (sentAt === null) return 'unsent'
-  if (relayed === null) return 'failed'
-  const goesOn = relayed.outcome === 'client_closed' && charged?.cost.state === 'unpriced'
-  return relayed.status > 299 && !goesOn ? 'failed' : 'answered'
-}
 
 function observe(metrics: GatewayMetrics, trail: Trail, ending: Ending & { readonly usage: Usage | null }): void {
   const { startedAt, method } = trail.exchange

@@ -1,3 +1,4 @@
+import type { ApiError } from '../../lib/errors.ts'
 import type { Attempt } from '../attempts/attempt.ts'
 import { isRecalled } from '../attempts/attempt.ts'
 import type { RelayResult } from '../answers/relay.ts'
@@ -16,6 +17,7 @@ import type { Target } from '../targets/target.ts'
 import { type Charge, noCharge, sumCharges, untoldCharge } from './charge.ts'
 import type { RequestBody } from '../wire/body.ts'
 import type { HeldUpload } from '../wire/recorded-length.ts'
+import { mayGoOn } from './may-go-on.ts'
 import { isBilled, meter, type Metered, type MeteredRequest, withCounts } from './meter.ts'
 import { priceMetered } from './price-metered.ts'
 
@@ -32,12 +34,14 @@ export interface ChargedExchange {
 /**
  * Meters and prices one attempt, once. Who only reads or changes what was made before uses nothing: its answer may tell again
  * what was counted then; nor does who counts tokens. A failure costs what its answer says that it used, and nothing if it says nothing. Calls that run no
- * model are not charged; what one begins that costs when it has ended is unpriced until then, and an answer from the cache tells what it saved.
+ * model are not charged; what one begins that costs when it has ended is unpriced until then, also if its answer did not come in time, and an answer from the
+ * cache tells what it saved.
  */
-export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { exchange, prices }: ChargeContext): Charge {
+export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { exchange, prices, error }: ChargeContext): Charge {
   const { target } = attempt
   const { work } = exchange
-  if (result === null || target === null || !usesModel(work)) return noCharge
+  if (target === null || !usesModel(work)) return noCharge
+  if (result === null) return unansweredCharge({ attempt, target, work }, error)
   const request = requestOf(attempt, { exchange, provider: target.providerId })
   const told = ofDeployment(meter(result, request), target)
   if (beganJob(work, result) || runsOn(told, result, { attempt, target, work })) return { ...untoldCharge, metered: told }
@@ -64,11 +68,15 @@ interface Asked {
 }
 
 /** Returns true for a response in the background that has not told its usage: what it will cost is known when it has ended. One that is translated runs in none. */
-const runsOn = ({ hasTokens }: Metered, result: ChargedAnswer, { attempt: { body, translated }, target, work }: Asked): boolean =>
-  !hasTokens &&
-  translated?.sameDialect !== false &&
-  asksBackground({ json: body?.json, operation: work?.operation ?? null, provider: target.providerId }) &&
-  isCharged(result)
+const runsOn = ({ hasTokens }: Metered, result: ChargedAnswer, asked: Asked): boolean =>
+  !hasTokens && isInBackground(asked) && isCharged(result)
+
+const isInBackground = ({ attempt: { body, translated }, target, work }: Asked): boolean =>
+  translated?.sameDialect !== false && asksBackground({ json: body?.json, operation: work?.operation ?? null, provider: target.providerId })
+
+/** Returns the charge of a request that was not answered: nobody knows it where the work goes on when nobody waits for its answer. */
+const unansweredCharge = (asked: Asked, error: ApiError | null): Charge =>
+  mayGoOn(asked.attempt, error) && (asked.work?.beginsJob === true || isInBackground(asked)) ? untoldCharge : noCharge
 
 const nothingTold: TokenUsage = { ...noUsage, own: {} }
 
@@ -127,7 +135,7 @@ interface Targeted {
   readonly target: Target
 }
 
-function priced(told: Metered, { attempt, target }: Targeted, { exchange, prices }: ChargeContext): Charge {
+function priced(told: Metered, { attempt, target }: Targeted, { exchange, prices }: Omit<ChargeContext, 'error'>): Charge {
   const terms = target.view?.prices ?? null
   const request = { target, terms, prices, json: attempt.body?.json, startedAt: exchange.receivedAt }
   const { metered, facts, found, cost } = priceMetered(told, request)
@@ -150,6 +158,8 @@ const isPaidAhead = ({ skipsPtuCost, view }: Target, raw: Metered['raw']): boole
 export interface ChargeContext {
   readonly exchange: ChargedExchange
   readonly prices: PriceSource
+  /** The error in place of an answer; null: there is none. */
+  readonly error: ApiError | null
 }
 
 const requestOf = ({ body }: Attempt, { exchange, provider }: { exchange: ChargedExchange; provider: string }): MeteredRequest => ({

@@ -228,6 +228,38 @@ test.serial('what an attempt cost before another began a job stays when the job 
   t.deepEqual((await doctor(control)).differences, [])
 })
 
+// 50,000 x 10,000,000 and the prompt are held by each attempt that nobody knows to have done nothing.
+for (const [name, behaviour, config, attempts] of [
+  ['is not answered in time', { hang: 'before-headers' }, {}, 1],
+  ['breaks off', { hang: 'after-headers' }, {}, 1],
+  [
+    'is not answered in time, and by no other target',
+    { hang: 'before-headers' },
+    {
+      strategy: { mode: 'fallback' },
+      targets: [
+        { provider: '@p', request_timeout: 100 },
+        { provider: '@p', request_timeout: 100 },
+      ],
+    },
+    2,
+  ],
+  ['is refused', { status: 503 }, {}, 0],
+] as const)
+  test.serial(`a response in the background that ${name} is charged nothing only if it cannot go on`, async (t) => {
+    const key = await keyOf(acme)
+    const stop = emulator.script({ method: 'POST', path: '/responses', behaviour })
+    const { status, headers } = await respond(key, { 'x-service-config': JSON.stringify({ request_timeout: 300, ...config }) })
+    stop()
+    t.true(status >= 500, String(status))
+    const logId = String(headers['x-service-request-id'])
+    await eventually(async () => (await control.call(acme.workspaceKey, 'GET', `/logs/${logId}/cost`)).status === 200, withinMs)
+    t.like(await costOf(logId), attempts === 0 ? { state: 'not_charged', cost_pico_usd: '0' } : { state: 'unpriced', cost_pico_usd: null })
+    const held = attempts * 0.5
+    await eventually(async () => Number(await spentBy(key)) >= held, withinMs, 'the budget to hold what it may cost')
+    t.true(Number(await spentBy(key)) < held + 0.1)
+  })
+
 test.serial('a batch that ended without a word of its answers is not free', async (t) => {
   const id = await begin(await keyOf(acme))
   const body = JSON.stringify({ id: 'batch', object: 'batch', status: 'completed', endpoint: '/v1/chat/completions', output_file_id: null })

@@ -1,0 +1,19 @@
+import type { ApiError } from '../../lib/errors.ts'
+import type { Attempt } from '../attempts/attempt.ts'
+import { ConnectTimeoutError } from '../egress/connect.ts'
+import type { Reached } from '../limits/ledger.ts'
+
+/** The ends of a wait for an answer that say nothing of what the provider does. */
+const given: ReadonlySet<string> = new Set(['upstream_timeout', 'client_closed', 'draining'])
+
+/** Returns true if a provider has a request and may work on it, although its answer did not come: it was too late, or the connection broke under it. */
+export function mayGoOn({ sentAt }: Pick<Attempt, 'sentAt'>, error: ApiError | null): boolean {
+  if (sentAt === null || error === null || error.cause instanceof ConnectTimeoutError) return false
+  return given.has(error.code) || (error.code === 'upstream_bad_response' && error.cause !== undefined)
+}
+
+/** Returns how far an attempt got. One that failed keeps nothing of what was reserved for it, unless nobody knows what it cost. */
+export function reachedBy({ sentAt, charge }: Pick<Attempt, 'sentAt' | 'charge'>, hasFailed: boolean): Reached {
+  if (sentAt === null) return 'unsent'
+  return hasFailed && charge?.cost.state !== 'unpriced' ? 'failed' : 'answered'
+}
