@@ -7,6 +7,7 @@ import { type BatchCost, type BatchPricing, sumBatch } from '../../gateway/batch
 import { videoCost } from '../../gateway/batches/video-cost.ts'
 import type { LoggedCharge } from '../../gateway/ports.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { timeOfUuid } from '../../lib/uuid.ts'
 import { loadCredential, type SealedCredential, storedTarget } from '../integrations/index.ts'
 import { mappedSecretsColumn, type SealedMapping } from '../secret-references/index.ts'
 import { readTerms, termsKey } from '../providers/index.ts'
@@ -79,23 +80,39 @@ interface ProviderRow {
   readonly secret: Buffer | null
   readonly mapped: readonly SealedMapping[] | null
   readonly home: string
+  /** The host of its own that the model of the request has; null: that of the integration. */
+  readonly model_host: string | null
   readonly settings: unknown
 }
 
-/** A provider that was archived since is asked too: the batch runs, and is charged. */
+/** Clocks of processes and of the database differ. */
+const toleranceMs = 2_000
+
+/**
+ * Returns what took the batch: the provider that had the slug when it began, at the host of its model. One that was archived since is asked too: the batch
+ * runs, and is charged. Another one that has the slug now is not asked: what it tells is none of this batch.
+ */
 async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow): Promise<AskedProvider> {
   const { organisation_id: organisationId, workspace_id: workspaceId, provider_slug: slug } = row
+  const begunMs = (timeOfUuid(row.id) ?? row.begun_ms) + toleranceMs
   const [found] = await asSystem(orm, (em) =>
     em.execute<ProviderRow[]>(
       `SELECT p.id, i.id AS integration, i.credential, i.configurations, i.secret_configurations AS secret, o.settings,
-              p.workspace_id AS home, ${mappedSecretsColumn('i')} AS mapped
+              p.workspace_id AS home, ${mappedSecretsColumn('i')} AS mapped,
+              (SELECT m.configurations ->> 'custom_host' FROM logs l JOIN integration_models m ON m.slug = l.model
+                WHERE l.id = ? AND l.created_at BETWEEN to_timestamp(?::float8 / 1000 - 1) AND to_timestamp(?::float8 / 1000 + 1)
+                  AND m.integration_id = i.id) AS model_host
          FROM providers p JOIN integrations i ON i.id = p.integration_id JOIN organisations o ON o.id = p.organisation_id
+         JOIN workspaces w ON w.id = p.workspace_id
         WHERE p.organisation_id = ? AND p.slug = ? AND (?::uuid IS NULL OR p.workspace_id = ?::uuid) AND i.ai_provider_id = ?
-        ORDER BY p.status <> 'archived' DESC, p.created_at LIMIT 1`,
-      [organisationId, slug, workspaceId, workspaceId, row.provider],
+          AND p.created_at <= to_timestamp(?::float8 / 1000)
+          AND NOT EXISTS (SELECT FROM providers n WHERE n.workspace_id = p.workspace_id AND n.slug = p.slug
+                             AND n.created_at > p.created_at AND n.created_at <= to_timestamp(?::float8 / 1000))
+        ORDER BY w.is_default DESC, p.created_at, p.id LIMIT 1`,
+      [row.id, row.begun_ms, row.begun_ms, organisationId, slug, workspaceId, workspaceId, row.provider, begunMs, begunMs],
     ),
   )
-  if (found === undefined) throw new ApiError('not_found', `The provider @${slug} is not there any more.`)
+  if (found === undefined) throw new ApiError('not_found', `The provider @${slug} that took it is not there any more.`)
   const sealed: SealedCredential = {
     id: found.integration,
     organisationId,
@@ -105,7 +122,8 @@ async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow):
     mapped: { secrets: found.mapped, workspaceId: found.home },
   }
   const stored = await loadCredential(sealed, vault)
-  return { target: storedTarget(row.provider, stored, row.organisation_id), egress, signing, allowedHosts: allowedHostsOf(found.settings) }
+  const target = storedTarget(row.provider, { ...stored, customHost: found.model_host ?? stored.customHost }, organisationId)
+  return { target, egress, signing, allowedHosts: allowedHostsOf(found.settings) }
 }
 
 interface Settled extends Omit<RepriceOptions, 'job'> {

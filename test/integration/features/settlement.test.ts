@@ -260,6 +260,48 @@ for (const [name, behaviour, config, attempts] of [
     t.true(Number(await spentBy(key)) < held + 0.1)
   })
 
+test.serial('a batch is asked for at the provider that took it, and not at one that has its slug now', async (t) => {
+  const other = await startEmulator()
+  t.teardown(() => other.stop())
+  other.script({ behaviour: ({ method, url }) => answerOf(method, url) })
+  await storeProvider(acme, emulator.url, 'q')
+  const id = await begin(await keyOf(acme), { 'x-service-provider': '@q' })
+  t.is((await control.call(acme.workspaceKey, 'DELETE', '/providers/q')).status, 200)
+  // What was made in the same seconds may be either, as clocks differ.
+  await control.sql.query(`UPDATE providers SET created_at = created_at - interval '1 hour' WHERE slug = 'q'`)
+  await storeProvider(acme, other.url, 'q2')
+  await made(acme, '/providers', { name: 'q', slug: 'q', integration_id: 'account-q2' })
+  await control.sql.query(`UPDATE providers SET created_at = now() + interval '1 minute' WHERE slug = 'q' AND status <> 'archived'`)
+  await end(id)
+  await look()
+  t.is(other.requests.length, 0)
+  t.is((await costOf(id))['total_pico_usd'], String(amount))
+  const lost = await begin(await keyOf(acme), { 'x-service-provider': '@q2' })
+  await control.sql.query(`UPDATE providers SET created_at = now() + interval '1 minute' WHERE slug = 'q2'`)
+  await end(lost)
+  const before = other.requests.length
+  await look()
+  t.is(other.requests.length, before, 'one that was made later did not take it')
+  t.like(await rowOf(lost), { state: 'open', fault: 'The provider @q2 that took it is not there any more.' })
+})
+
+test.serial('a job is asked for at the host of its model', async (t) => {
+  const own = await startEmulator()
+  t.teardown(() => own.stop())
+  own.script({ path: '/responses', behaviour: responseAs('queued') })
+  await storeProvider(acme, emulator.url, 'hosts', {})
+  const models = [{ slug: 'gpt-5', enabled: true, configurations: { custom_host: own.url } }]
+  const put = await control.call(acme.workspaceKey, 'PUT', '/integrations/account-hosts/models', { models })
+  t.is(put.status, 200, put.text)
+  const { status, text, headers } = await respond(await keyOf(acme), { 'x-service-provider': '@hosts' })
+  t.is(status, 200, text)
+  const logId = String(headers['x-service-request-id'])
+  await eventually(async () => (await rowOf(logId)) !== undefined, withinMs, 'the response to be noted')
+  own.script({ path: '/responses', behaviour: responseAs('completed', done) })
+  await look()
+  t.like(await costOf(logId), { total_pico_usd: '2250000000' })
+})
+
 test.serial('a batch that ended without a word of its answers is not free', async (t) => {
   const id = await begin(await keyOf(acme))
   const body = JSON.stringify({ id: 'batch', object: 'batch', status: 'completed', endpoint: '/v1/chat/completions', output_file_id: null })
