@@ -106,9 +106,9 @@ export interface Audited {
 
 /**
  * Writes in another organisation than the request's own, as somebody who is known there: in a transaction of its own, with its row in the trail
- * of that organisation. The handler's own transaction must not be open meanwhile.
+ * of that organisation; null: there was nothing to write. The handler's own transaction must not be open meanwhile.
  */
-export type WriteElsewhere = (actor: Actor, write: (em: EntityManager) => Promise<Audited>) => Promise<void>
+export type WriteElsewhere = (actor: Actor, write: (em: EntityManager) => Promise<Audited | null>) => Promise<void>
 
 /** The input of a handler: parsed values, the caller, and this request's unit of work. Never Koa's ctx. */
 export interface Call<Params, Query, Body, Found = unknown> {

@@ -6,6 +6,7 @@ import { ownOrigin } from '../../app/own-origin.ts'
 import type { Actor } from '../../app/route.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { lockPeople } from '../sessions/index.ts'
 import { OneTimeLink } from './one-time-link.entity.ts'
 
 const hourMs = 3_600_000
@@ -21,7 +22,10 @@ interface NewLink {
   readonly purpose: OneTimeLink['purpose']
 }
 
-/** Makes a link that serves once, and takes away the earlier ones for the same. The secret stands behind the #, which browsers send to no server. */
+/**
+ * Makes a link that serves once, and takes away the earlier ones for the same. The secret stands behind the #, which browsers send to no server.
+ * Whoever makes one for a person locks them first: no link waits for the return of somebody who is just removed.
+ */
 export async function makeLink(
   em: EntityManager,
   deps: Pick<Deps, 'vault' | 'clock' | 'config'>,
@@ -59,8 +63,9 @@ export async function holderOf(deps: Deps, token: string, purposes: readonly One
   }
 }
 
-/** Uses the link by which somebody acts up. Of two who use it at once the second finds nothing. */
+/** Uses the link by which somebody acts up, and locks its person. Of two who use it at once the second finds nothing. */
 export async function useLink(em: EntityManager, actor: Actor, { clock }: Pick<Deps, 'clock'>): Promise<OneTimeLink> {
+  if (actor.userId !== null) await lockPeople(em, [actor.userId])
   const link = await em.findOne(OneTimeLink, { id: actor.id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
   if (link === null || link.expiresAt.getTime() <= clock.now()) throw invalid()
   em.remove(link)

@@ -8,6 +8,7 @@ import { makeFirstOwner } from '../../app/start/first-owner.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { freeSlug, nameField, slugField, toSlug } from '../../lib/text/slug.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
+import { lockPeople } from '../sessions/index.ts'
 import { emailField } from '../users/index.ts'
 import { User } from '../users/user.entity.ts'
 import { addWorkspace } from '../workspaces/index.ts'
@@ -33,7 +34,12 @@ export const createSetupLink = route({
   response: setupLink,
 })(async ({ em, actor: { organisationId }, deps, body: { email }, audit }) => {
   demandLocal(deps)
-  const owners = await em.find(User, { organisationId, role: 'owner', status: 'active' })
+  const known = await em.find(User, { organisationId, role: 'owner', status: 'active' })
+  const here = await lockPeople(
+    em,
+    known.map(({ id }) => id),
+  )
+  const owners = known.filter(({ id }) => here.has(id))
   const owner = owners.find((user) => user.email === email)
   if (owners.length > 0 && email === undefined)
     throw new ApiError('AB01', 'The organisation has an owner: say by --email for which one the link is.', { param: 'email' })

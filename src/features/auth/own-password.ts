@@ -3,6 +3,7 @@ import type { Deps } from '../../app/deps.ts'
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isPassword } from '../../lib/password.ts'
+import { lockPeople } from '../sessions/index.ts'
 import { demandLocal } from './local.ts'
 import { demandPace } from './pace.ts'
 import { UserPassword } from './user-password.entity.ts'
@@ -13,8 +14,9 @@ export async function countOwnAttempt({ actor }: { readonly actor: Actor }, deps
   await demandPace(deps, [['device', `own ${actor.id}`]])
 }
 
-/** Throws AB03 unless somebody who is signed in shows the password that they have, AB01 if they have none. */
+/** Throws AB03 unless somebody who is signed in shows the password that they have, AB01 if they have none. They stay locked for what follows. */
 export async function demandOwnPassword(em: EntityManager, userId: string, password: string): Promise<void> {
+  await lockPeople(em, [userId])
   const known = await em.findOne(UserPassword, { userId })
   if (known === null)
     throw new ApiError('AB01', 'You have no password, which a second factor stands beside. Set one first: POST /auth/password.', {

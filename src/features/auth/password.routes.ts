@@ -5,6 +5,7 @@ import { deliverMails, queueMail } from '../../app/mail/outbox.ts'
 import { route, type Ahead, type Audited, type WriteElsewhere } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isPassword } from '../../lib/password.ts'
+import { lockPeople } from '../sessions/index.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { User } from '../users/user.entity.ts'
 import { accountsOf, type Account } from './accounts.ts'
@@ -109,7 +110,8 @@ async function sendLinks(deps: Deps, elsewhere: WriteElsewhere, email: string): 
   await deliverMails(deps)
 }
 
-async function sendLink(em: EntityManager, deps: Deps, { userId, organisationId, email }: Account): Promise<Audited> {
+async function sendLink(em: EntityManager, deps: Deps, { userId, organisationId, email }: Account): Promise<Audited | null> {
+  if (!(await lockPeople(em, [userId])).has(userId)) return null
   const { name } = await em.findOneOrFail(Organisation, { id: organisationId })
   const { url, expiresAt } = await makeLink(em, deps, { organisationId, userId, purpose: 'password' })
   const variables = {

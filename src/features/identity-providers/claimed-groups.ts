@@ -4,14 +4,16 @@ import type { Deps } from '../../app/deps.ts'
 import { adopt, hold, rolesInName, settlePlaces } from '../scim/index.ts'
 import type { User } from '../users/user.entity.ts'
 
-/** Makes these the groups of a person, and gives them the places and the role that follow. Returns what was written by SQL alone. */
+/**
+ * Makes these the groups of a person, and gives them the places and the role that follow. Returns what was written by SQL alone. The caller
+ * holds the writes of SCIM since before it touched the person.
+ */
 export async function takeGroups(
   em: EntityManager,
   deps: Deps,
   { user, names }: { readonly user: User; readonly names: readonly string[] },
 ): Promise<readonly RowChange[]> {
   const { id: userId, organisationId } = user
-  await hold(em, organisationId)
   const rows = names.map((name) => toRow(name, deps))
   const before = await em.execute<{ name: string }[]>('SELECT name FROM sso_groups WHERE user_id = ? ORDER BY name', [userId])
   await em.execute('DELETE FROM sso_groups WHERE user_id = ?', [userId])

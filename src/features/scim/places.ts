@@ -3,6 +3,7 @@ import type { RowChange } from '../../app/audit/changes.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { OrganisationRole, WorkspaceRole } from '../../lib/access/roles.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
+import { lockPeople } from '../sessions/index.ts'
 import { User } from '../users/user.entity.ts'
 import { removeMember } from '../workspaces/index.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
@@ -121,11 +122,14 @@ async function settleWorkspaces(em: EntityManager, settled: Settled): Promise<re
   const [all, some] = [organisationId, [organisationId, ...people.values]]
   const values = [all, all, all, ...some, ...some, ...some, ...some, ...some]
   const found = await em.execute<Difference[]>(differences(people.among), values)
-  const given = found.flatMap(({ wanted, ...row }) => (wanted === null ? [] : [{ ...row, wanted }]))
+  const here = await lockPeople(em, idsIn(found))
+  const given = found.flatMap(({ wanted, ...row }) => (wanted === null || !here.has(row.user_id) ? [] : [{ ...row, wanted }]))
   const gone = found.flatMap(({ wanted, member_id: id }) => (wanted === null && id !== null ? [id] : []))
   if (gone.length > 0) for (const row of await em.find(WorkspaceMember, { id: { $in: gone } })) await removeMember(em, row)
   return give(em, organisationId, given)
 }
+
+const idsIn = (found: readonly Difference[]): readonly string[] => [...new Set(found.map(({ user_id }) => user_id))]
 
 type Given = Difference & { readonly wanted: WorkspaceRole }
 

@@ -9,6 +9,7 @@ import { Organisation } from '../organisations/organisation.entity.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
 import type { User } from '../users/user.entity.ts'
 import { secretOf, sessionCookie } from './cookie.ts'
+import { lockPeople } from './lock-people.ts'
 import { csrfToken, hashSecret, isOwnSecret, newSecret } from './secret.ts'
 import { providerTokenPlace, Session, type SignInMethod } from './session.entity.ts'
 
@@ -111,7 +112,7 @@ export async function rotateSession(
  * way holds the person, and is waited for: its session ends too.
  */
 export async function revokeSessionsOf(em: EntityManager, userId: string, but: string | null = null): Promise<number> {
-  await em.execute('SELECT 1 FROM users WHERE id = ? FOR NO KEY UPDATE', [userId])
+  await lockPeople(em, [userId])
   return end(em, await em.find(Session, { userId, ...(but !== null && { id: { $ne: but } }) }))
 }
 

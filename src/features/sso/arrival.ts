@@ -7,6 +7,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { signIn } from '../auth/index.ts'
 import { takeGroups, type Provider } from '../identity-providers/index.ts'
+import { hold } from '../scim/index.ts'
 import { actorOf } from './actor.ts'
 import { groupsIn } from './claims.ts'
 import { personOf, presentPerson, type Vouched } from './people.ts'
@@ -58,8 +59,10 @@ export async function enter(call: Call<unknown, unknown, unknown>): Promise<z.in
   if (arrival === undefined) throw new Error('the caller was not identified by a sign-in')
   const { provider, vouched, returnTo, cookie } = arrival
   await useOnce(em, deps, arrival)
-  const user = await personOf(em, deps, { ...vouched, provider, newId: actor.id })
   const groups = provider.group_claim === null ? null : groupsIn(vouched.claims, provider.group_claim)
+  // Ahead of the person, as SCIM does, which may be writing the same one.
+  if (groups !== null) await hold(em, provider.organisationId)
+  const user = await personOf(em, deps, { ...vouched, provider, newId: actor.id })
   const changes = groups === null ? [] : await takeGroups(em, deps, { user, names: groups })
   const { session, endsAt, token } = vouched
   const opened = await signIn(call, user, { method: provider.type, provider: { ...vouched.identity, session, endsAt, token } })

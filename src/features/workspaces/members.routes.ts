@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { toList } from '../../lib/paging.ts'
+import { lockPeople } from '../sessions/index.ts'
 import { User } from '../users/user.entity.ts'
 import { demandRank, findWorkspace } from './access.ts'
 import { addMembersBody, memberFilter, memberList, memberParams, memberView, updateMemberBody, sorts } from './member.schema.ts'
@@ -40,6 +41,11 @@ export const createMembers = route({
   body: addMembersBody,
   response: empty,
 })(async ({ em, actor, params, body, audit }) => {
+  // Ahead of the workspace, as whoever makes a key for them does.
+  await lockPeople(
+    em,
+    body.users.map(({ id }) => id),
+  )
   const workspace = await findWorkspace(em, actor, { reference: params.workspaceId, lock: true })
   await addMembers(em, actor, { workspace, users: body.users })
   audit({ id: workspace.id, workspaceId: workspace.id })

@@ -8,6 +8,7 @@ import { roleIn, scopesOfRole, type WorkspaceRole } from '../../lib/access/roles
 import { userScopes } from '../../lib/access/scopes.ts'
 import { ApiKey } from '../api-keys/api-key.entity.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
+import { lockPeople } from '../sessions/index.ts'
 import { User } from '../users/user.entity.ts'
 import { demandRank } from './access.ts'
 import { WorkspaceMember } from './workspace-member.entity.ts'
@@ -24,12 +25,16 @@ export interface NewMember {
   readonly role: WorkspaceRole
 }
 
-/** Adds users of the organisation to a workspace; AB07 for those who are there already. */
+/** Adds users of the organisation to a workspace; AB07 for those who are there already. No place waits for the return of who is just removed. */
 export async function addMembers(
   em: EntityManager,
   actor: Actor,
   { workspace, users }: { workspace: Workspace; users: readonly NewMember[] },
 ): Promise<readonly WorkspaceMember[]> {
+  await lockPeople(
+    em,
+    users.map(({ id }) => id),
+  )
   const known = await em.find(User, { id: { $in: users.map(({ id }) => id) }, organisationId: actor.organisationId, status: 'active' })
   const there = await em.find(WorkspaceMember, { workspaceId: workspace.id, userId: { $in: known.map(({ id }) => id) } })
   const ids = new Set(known.map(({ id }) => id))

@@ -85,7 +85,7 @@ export const elsewhereOf =
         await holdWrites(em, { actor, ifMatch: null })
         const resource = await write(em)
         await em.flush()
-        await tellWrite(em, deps, { request: { ...request, actor }, resource })
+        if (resource !== null) await tellWrite(em, deps, { request: { ...request, actor }, resource })
       }),
     )
 

@@ -1,10 +1,11 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { asSystem } from '../../../app/database/orm.ts'
 import { flushUnique, notFound } from '../../../app/database/find.ts'
 import type { Deps } from '../../../app/deps.ts'
 import { route, type Actor, type Ahead } from '../../../app/route.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/is-uuid.ts'
+import { lockPeople } from '../../sessions/index.ts'
 import { User } from '../../users/user.entity.ts'
 import { signedIn } from '../auth.schema.ts'
 import { demandLocal } from '../local.ts'
@@ -103,6 +104,7 @@ export const addPasskey = route({
   const { em, deps, actor, body, found, audit } = call
   const credentialId = Buffer.from(found.credential.id, 'base64url')
   const { organisationId } = actor
+  await lockPeople(em, [actor.id])
   const row = em.create(Passkey, {
     organisationId,
     userId: actor.id,
@@ -227,7 +229,7 @@ export const loginByPasskey = route({
     provePasskey(deps, { ...body, userId: actor.id, organisationId: actor.organisationId, cookie: headers.cookie, purpose: 'sign-in' }),
   response: signedIn,
 })(async (call) => {
-  const user = await call.em.findOneOrFail(User, { id: call.actor.id, status: 'active' })
+  const user = await call.em.findOneOrFail(User, { id: call.actor.id, status: 'active' }, { lockMode: LockMode.PESSIMISTIC_READ })
   await spendPasskey(call.em, call.deps, call.found)
   const { session, answer } = await signIn(call, user, { method: 'passkey' })
   call.audit({ id: session.id })

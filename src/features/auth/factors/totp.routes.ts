@@ -1,8 +1,8 @@
-import { LockMode } from '@mikro-orm/postgresql'
 import { route } from '../../../app/route.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { uuidv7 } from '../../../lib/uuid.ts'
 import { Organisation } from '../../organisations/organisation.entity.ts'
+import { lockPeople } from '../../sessions/index.ts'
 import { User } from '../../users/user.entity.ts'
 import { countOwnAttempt, demandOwnPassword } from '../own-password.ts'
 import { firstRecoveryCodes, renewSession } from './changed.ts'
@@ -32,7 +32,7 @@ export const enrolTotp = route({
   response: totpEnrolment,
 })(async ({ em, deps, actor, body, audit }) => {
   await demandOwnPassword(em, actor.id, body.current_password)
-  const { id: userId, organisationId, email } = await em.findOneOrFail(User, { id: actor.id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+  const { id: userId, organisationId, email } = await em.findOneOrFail(User, { id: actor.id })
   const { name } = await em.findOneOrFail(Organisation, { id: organisationId })
   const known = await em.findOne(UserTotp, { userId })
   if (known !== null && known.confirmedAt !== null)
@@ -64,7 +64,8 @@ export const confirmTotp = route({
 })(async (call) => {
   const { em, deps, actor, body, audit } = call
   const now = deps.clock.now()
-  const totp = await em.findOne(UserTotp, { userId: actor.id, confirmedAt: null }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+  await lockPeople(em, [actor.id])
+  const totp = await em.findOne(UserTotp, { userId: actor.id, confirmedAt: null })
   if (totp === null || totp.createdAt.getTime() + enrolmentMs <= now)
     throw new ApiError('AB08', 'No authenticator app is being set up, or its time is over. Begin again: POST /auth/totp.')
   const step = stepOf(body.code.replaceAll(/\s/g, ''), await deps.vault.decrypt(totpPlace(totp), totp.secret), now)

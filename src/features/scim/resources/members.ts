@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { RowChange } from '../../../app/audit/changes.ts'
 import type { Deps } from '../../../app/deps.ts'
 import { isUuid } from '../../../lib/is-uuid.ts'
+import { lockPeople } from '../../sessions/index.ts'
 import type { User } from '../../users/user.entity.ts'
 import { isByUsers } from '../membership-mode.ts'
 import { scimError } from '../scim-error.ts'
@@ -37,7 +38,7 @@ interface OfGroup {
   readonly groupId: string
 }
 
-/** Adds users to a group. Throws `invalidValue` for who is no user of the organisation. */
+/** Adds users to a group; they stay locked, so that who is removed meanwhile takes no place that it gives. Throws `invalidValue` for who is no user of the organisation. */
 export async function addMembers(
   em: EntityManager,
   { organisationId, groupId }: OfGroup,
@@ -45,6 +46,7 @@ export async function addMembers(
 ): Promise<readonly string[]> {
   if (userIds.length === 0) return []
   const list = JSON.stringify(userIds)
+  await lockPeople(em, userIds)
   const found = await em.execute<{ id: string; by_hand: boolean }[]>(
     `SELECT u.id, (s.id IS NULL AND u.status = 'active') AS by_hand FROM users u LEFT JOIN scim_users s ON s.id = u.id
       WHERE u.organisation_id = ? AND u.id IN (${ids})`,

@@ -4,6 +4,7 @@ import type { Deps } from '../../../app/deps.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { uuidv7 } from '../../../lib/uuid.ts'
 import { takeGroups, type Provider } from '../../identity-providers/index.ts'
+import { hold } from '../../scim/index.ts'
 import { groupsIn, verifiedEmail } from '../claims.ts'
 import { personOf, presentPerson, type Vouched } from '../people.ts'
 import { shownClaims } from './shown-claims.ts'
@@ -58,6 +59,7 @@ async function standing(deps: Deps, provider: Provider, { vouched, groups }: Com
   let found: Standing | null = null
   try {
     await inTenant(deps.orm, provider.organisationId, async (em) => {
+      if (groups !== null) await hold(em, provider.organisationId)
       const present = await presentPerson(em, provider, vouched)
       const user = await personOf(em, deps, { ...vouched, provider, newId: uuidv7() })
       if (groups !== null) await takeGroups(em, deps, { user, names: groups })
