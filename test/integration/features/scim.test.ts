@@ -209,6 +209,9 @@ test('a bad request is told in the schema of SCIM, by the name that RFC 7644 giv
     ['GET', usersWhere(`userName eq "x"; DROP TABLE users`), undefined, 400, 'invalidFilter'],
     ['GET', usersWhere('active gt true'), undefined, 400, 'invalidFilter'],
     ['GET', usersWhere('name eq "Ada"'), undefined, 400, 'invalidFilter'],
+    ['GET', usersWhere('meta.created gt "+275760-09-13T00:00:00.000Z"'), undefined, 400, 'invalidFilter'],
+    ['GET', usersWhere('meta.created gt "0000-01-01T00:00:00.000Z"'), undefined, 400, 'invalidFilter'],
+    ['GET', usersWhere('meta.created gt "9999-12-31T23:59:59.999Z"'), undefined, 200],
     ['GET', usersWhere('name[givenName eq "Ada"]'), undefined, 400, 'invalidFilter'],
     ['GET', usersWhere(`${'('.repeat(11)}active eq true${')'.repeat(11)}`), undefined, 400, 'invalidFilter'],
     ['GET', usersWhere(`userName eq "${'x'.repeat(2100)}"`), undefined, 400, 'invalidFilter'],
@@ -244,6 +247,21 @@ test('a bad request is told in the schema of SCIM, by the name that RFC 7644 giv
     ['PATCH', '/Users', patchOf({ op: 'remove', path: 'title' }), 405],
     ['DELETE', '/Schemas', undefined, 405],
     ['POST', '/Bulk', {}, 404],
+    [...patch(...Array.from({ length: 1000 }, () => ({ op: 'replace', path: 'title', value: 'x' }))), 200],
+    [...patch(...Array.from({ length: 1001 }, () => ({ op: 'replace', path: 'title', value: 'x' }))), 400, 'tooMany'],
+    // Names of what every object has are names of nothing here.
+    ['GET', usersWhere('__proto__ pr'), undefined, 400, 'invalidFilter'],
+    ['GET', usersWhere('constructor eq "x"'), undefined, 400, 'invalidFilter'],
+    ['GET', usersWhere('name.constructor eq "x"'), undefined, 400, 'invalidFilter'],
+    ['GET', '/Users?sortBy=constructor', undefined, 400, 'invalidPath'],
+    ['GET', '/Users?sortBy=toString', undefined, 400, 'invalidPath'],
+    ['GET', '/Users?attributes=__proto__,constructor,name.toString', undefined, 200],
+    ['POST', '/Users', '{"userName":"x@example.com","__proto__":{"active":true}}', 400],
+    ['POST', '/Users', '{"userName":"x@example.com","name":{"constructor":{"prototype":{"x":1}}}}', 400],
+    ['POST', '/Groups', '{"displayName":"x","members":[{"__proto__":{"value":"x"}}]}', 400],
+    [...patch({ op: 'add', path: '__proto__', value: { active: false } }), 400, 'invalidPath'],
+    [...patch({ op: 'add', path: 'constructor.prototype', value: 'x' }), 400, 'invalidPath'],
+    [...patch({ op: 'add', path: 'name.__proto__', value: 'x' }), 400, 'invalidPath'],
     ['POST', '/Users', '{', 400, 'invalidSyntax'],
     ['POST', '/Users', [], 400, 'invalidSyntax'],
   ]
@@ -260,6 +278,18 @@ test('a bad request is told in the schema of SCIM, by the name that RFC 7644 giv
   t.is(plain.status, 415)
   t.deepEqual(plain.body.schemas, ['urn:ietf:params:scim:api:messages:2.0:Error'])
   t.regex(plain.text, /must be application\/scim\+json or application\/json, not text\/plain/)
+})
+
+test('a page has at most 200 users, however many are asked for', async (t) => {
+  const { client, tenant } = await provider()
+  await control.sql.query(
+    `INSERT INTO users (id, organisation_id, email, role)
+     SELECT gen_random_uuid(), $1, 'user-' || n || '@example.com', 'member' FROM generate_series(1, 203) n`,
+    [tenant.organisationId],
+  )
+  for (const count of ['201', '1000000', '99999999999999999999'])
+    t.like((await client.send('GET', `/Users?count=${count}`)).body, { totalResults: 203, itemsPerPage: 200, startIndex: 1 })
+  t.like((await client.send('GET', '/Users?count=500&startIndex=201')).body, { totalResults: 203, itemsPerPage: 3, startIndex: 201 })
 })
 
 test('PATCH takes every form of a path, and the ways in which identity providers bend it', async (t) => {

@@ -166,9 +166,13 @@ function booleanTest(operator: Comparison, value: Operand, { expression, path }:
 
 const timeOperators: Readonly<Partial<Record<Comparison, string>>> = { eq: '=', ne: '<>', gt: '>', lt: '<', ge: '>=', le: '<=' }
 
+/** The years that the database has, as texts of four digits. */
+const storable = /^(?!0000)\d{4}-/
+
 function timeTest(operator: Comparison, value: Operand, { expression, path }: Compared): Sql {
   const [sign, at] = [timeOperators[operator], typeof value === 'string' ? Date.parse(value) : Number.NaN]
-  if (sign === undefined || Number.isNaN(at))
+  const time = Number.isNaN(at) ? '' : new Date(at).toISOString()
+  if (sign === undefined || !storable.test(time))
     throw scimError('invalidFilter', `\`${path}\` is a time: compare it with one, such as "2026-01-31T12:00:00Z".`, 'filter')
-  return { sql: `coalesce(${expression} ${sign} ?::timestamptz, false)`, values: [new Date(at).toISOString()] }
+  return { sql: `coalesce(${expression} ${sign} ?::timestamptz, false)`, values: [time] }
 }
