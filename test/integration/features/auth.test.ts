@@ -314,6 +314,27 @@ test.serial('of two who change a password at once the second has to show the new
   t.is((await login({ email: person.email, password: 'another sentence 0' })).status, 200)
 })
 
+for (const [method, path] of [
+  ['POST', '/auth/login'],
+  ['POST', '/auth/password'],
+  ['PUT', '/auth/me/preferences'],
+] as const)
+  test.serial(`${method} ${path} refuses keys that every object has`, async (t) => {
+    const { cookie, csrf } = await signIn(app, await addPerson(app))
+    const headers = {
+      cookie,
+      'x-csrf-token': csrf,
+      origin: app.baseUrl,
+      'sec-fetch-site': 'same-origin',
+      'content-type': 'application/json',
+    }
+    for (const key of ['__proto__', '\\u005f_proto__', 'constructor']) {
+      const refused = await send(`${app.baseUrl}${path}`, { method, headers, body: `{"preferences":{"a":{"${key}":{"role":"owner"}}}}` })
+      t.is(refused.status, 400, refused.text)
+      t.is(errorOf(refused).param, key === 'constructor' ? key : '__proto__')
+    }
+  })
+
 test.serial('a link sets a password once, until its hour is over', async (t) => {
   const person = await withPassword(addPerson(app))
   const browser = await signIn(app, person)

@@ -62,9 +62,9 @@ const set = (more: Readonly<Record<string, unknown>> = {}) =>
     ...more,
   })
 
-async function comeIn(organisation: string, email: string) {
+async function comeIn(organisation: string, email: string, { origin }: Pick<Control, 'origin'> = control) {
   provider.person = { sub: email, claims: { email, email_verified: true } }
-  return openBrowser(control.origin, authority.cert).signIn(`/auth/oidc/${organisation}/login`)
+  return openBrowser(origin, authority.cert).signIn(`/auth/oidc/${organisation}/login`)
 }
 
 const lost = (organisation: string) => send(`${control.origin}/auth/oidc/${organisation}/login`)
@@ -83,7 +83,17 @@ check('OIDC_CA is the authority of the issuer of the settings: discovery, token,
   t.is(answer.status, 303, answer.text)
 })
 
-check('without it nobody signs in by an issuer whose authority is not known, and the test and doctor say why', async (t) => {
+check('OIDC_REDIRECT_URI is where the issuer sends people back to, and what it is asked for tokens with', async (t) => {
+  const redirectUri = `${publicUrl}/auth/oidc/callback`
+  const elsewhere = await startControl({}, { ...settings, PUBLIC_URL: 'https://console.example', OIDC_REDIRECT_URI: redirectUri })
+  t.teardown(() => elsewhere.close())
+  const sent = await send(`${elsewhere.origin}/auth/oidc/${first}/login`)
+  t.is(new URL(sent.headers.location ?? '').searchParams.get('redirect_uri'), redirectUri)
+  const answer = await comeIn(first, 'bea@first.example', elsewhere)
+  t.is(answer.status, 303, answer.text)
+})
+
+check('without OIDC_CA nobody signs in by an issuer whose authority is not known, and the test and doctor say why', async (t) => {
   t.is((await set()).status, 200)
   const answer = await lost('own')
   t.is(answer.status, 502, answer.text)

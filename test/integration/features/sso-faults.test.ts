@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import { errorOf } from '../../support/caller.ts'
 import { eventually } from '../../support/eventually.ts'
 import { send, type RawAnswer } from '../../support/http.ts'
-import { startFaultyIssuer, type Fault, type FaultyIssuer } from '../../support/oidc/faulty-issuer.ts'
+import { keysOfItsOwn, startFaultyIssuer, type Fault, type FaultyIssuer } from '../../support/oidc/faulty-issuer.ts'
 import { openBrowser, publicUrl } from '../../support/oidc/browser.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
@@ -103,6 +103,7 @@ const faults: Readonly<Record<string, readonly [() => Fault, readonly [number, s
   ],
   'an ID token of a key that nobody knows': [() => ({ header: { kid: 'unknown' } }), unverified],
   'an ID token that somebody else has signed': [() => ({ forged: true }), unverified],
+  'an ID token that names keys of its own': [() => ({ forged: true, header: keysOfItsOwn(other) }), unverified],
   'an algorithm that the issuer does not name': [() => ({ header: { alg: 'EdDSA', kid: 'EdDSA' } }), unverified],
   'another state': [() => ({ answer: { state: 'another' } }), unverified],
   'an answer that names another issuer': [() => ({ answer: { iss: other.issuer } }), unverified],
@@ -125,7 +126,9 @@ const faults: Readonly<Record<string, readonly [() => Fault, readonly [number, s
 for (const [name, [fault, expected]] of Object.entries(faults))
   test.serial(`nobody comes in by ${name}`, async (t) => {
     const before = await sessions()
+    const strangers = other.asked.length
     const outcome = await signIn(fault())
+    t.is(other.asked.length, strangers, 'where a header leads nobody goes')
     refused(t, outcome, expected)
     t.false(outcome.answer.text.includes('<script>'))
     t.is(await sessions(), before)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { send, type RawAnswer } from '../../support/http.ts'
 import { openBrowser, publicUrl, type SsoBrowser } from '../../support/oidc/browser.ts'
-import { startFaultyIssuer, type FaultyIssuer } from '../../support/oidc/faulty-issuer.ts'
+import { keysOfItsOwn, startFaultyIssuer, type FaultyIssuer } from '../../support/oidc/faulty-issuer.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
 let control: Control
@@ -159,6 +159,8 @@ test.serial('a logout token serves once', async (t) => {
 
 test.serial('what is no logout token of the provider ends nothing', async (t) => {
   const browser = await comeIn('fay', { sid: 's-9' })
+  const evil = await startFaultyIssuer()
+  t.teardown(() => evil.close())
   const good = () => claimsOf({ sub: 'fay' })
   const tokens: Readonly<Record<string, string>> = {
     'signed by somebody else': issuer.sign(good(), {}, true),
@@ -175,6 +177,7 @@ test.serial('what is no logout token of the provider ends nothing', async (t) =>
     'without the event': issuer.sign({ ...good(), events: {} }),
     'with a nonce, as ID tokens have': issuer.sign({ ...good(), nonce: 'a' }),
     'of another type': issuer.sign(good(), { typ: 'at+jwt' }),
+    'that names keys of its own': evil.sign(good(), keysOfItsOwn(evil)),
     'about nobody': issuer.sign(claimsOf({})),
     'that is none': 'x.y.z',
   }
@@ -183,6 +186,7 @@ test.serial('what is no logout token of the provider ends nothing', async (t) =>
     t.is(answer.status, 400, name)
     t.true(await isIn(browser), name)
   }
+  t.deepEqual([evil.asked, evil.askedForKeys], [[], 0], 'where a header leads nobody goes')
   t.is(
     (
       await send(`${control.origin}/auth/oidc/backchannel-logout`, {

@@ -197,14 +197,15 @@ test.serial('a role of another account is taken on by the own one, with its exte
 
 test.serial('the operator can set keys and a role aside by which roles of providers are taken on', async (t) => {
   const before = aws.assumed.length
-  const questions = metadata.asked.length
+  const [questions, calls] = [metadata.asked.length, aws.calls.length]
   const more = {
     AWS_ASSUME_ROLE_ACCESS_KEY_ID: awsKeys.id,
     AWS_ASSUME_ROLE_SECRET_ACCESS_KEY: awsKeys.secret,
     AWS_ASSUME_ROLE_SOURCE_ARN: 'arn:aws:iam::1:role/source',
     AWS_ASSUME_ROLE_SOURCE_EXTERNAL_ID: 'source-id',
+    AWS_ASSUME_ROLE_REGION: 'ap-south-1',
   }
-  const fields = { aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::2:role/models' }
+  const fields = { aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::2:role/models', aws_region: 'us-west-2' }
   const { status, text } = await within({ cloud: 'bedrock', fields, env: env(more) }, (bed) => ask(bed, 'bedrock'))
   t.is(status, 200, text)
   t.deepEqual(
@@ -213,6 +214,10 @@ test.serial('the operator can set keys and a role aside by which roles of provid
       [more.AWS_ASSUME_ROLE_SOURCE_ARN, 'source-id'],
       [fields.aws_role_arn, null],
     ],
+  )
+  t.deepEqual(
+    aws.calls.slice(calls).map(({ headers }) => /Credential=\w+\/\d+\/([\w-]+\/\w+)/.exec(headers.authorization ?? '')?.[1]),
+    ['ap-south-1/sts', 'us-west-2/sts', 'us-west-2/bedrock'],
   )
   t.is(metadata.asked.length, questions)
 })

@@ -38,12 +38,22 @@ export interface FaultyIssuer {
   fault: Fault
   /** The requests that it got, such as `POST /token`. */
   readonly asked: readonly string[]
+  /** How often it was asked for its keys. */
+  readonly askedForKeys: number
   /** The PKCE verifiers that came to its token endpoint; each must fit the challenge of its code. */
   readonly verifiers: readonly string[]
   /** A token that is signed as its ID tokens are; `forged` by somebody else. */
   sign(claims: Claims, header?: Claims, forged?: boolean): string
   close(): void
 }
+
+/** Returns the header of a token that says where its keys are, or brings them. */
+export const keysOfItsOwn = ({ issuer }: Pick<FaultyIssuer, 'issuer'>) => ({
+  jku: `${issuer}/keys`,
+  x5u: `${issuer}/certificate`,
+  jwk: { kty: 'oct', k: 'AAAA' },
+  x5c: ['AAAA'],
+})
 
 interface Started {
   readonly challenge: string
@@ -69,6 +79,9 @@ export async function startFaultyIssuer(): Promise<FaultyIssuer> {
     fault: {},
     asked,
     verifiers,
+    get askedForKeys() {
+      return keys.asked
+    },
     sign: (claims, header, forged = false) => (forged ? stranger : keys).sign(claims, header),
     close() {
       for (const one of [keys, stranger]) one.close()
