@@ -195,12 +195,12 @@ const twoTurns = (thought: object) => [
   { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'x' }] },
 ]
 const hm = { type: 'thinking', thinking: 'hm', signature: '' }
+const askTwice = (model: string) => clients.messages({ messages: twoTurns(hm), tools: [tool] }, { at: 'deepseek', model })
 
 test.serial('reasoning goes back to later models of DeepSeek, and not to R1', async (t) => {
-  const ask = (model: string) => clients.messages({ messages: twoTurns(hm), tools: [tool] }, { at: 'deepseek', model })
-  await ask('deepseek-v4-pro')
-  await ask('deepseek-reasoner')
-  const response = await ask('deepseek-r1')
+  await askTwice('deepseek-v4-pro')
+  await askTwice('deepseek-reasoner')
+  const response = await askTwice('deepseek-r1')
   const said = cloud.requests.map(({ json: body }) => (body['messages'] as readonly object[])[1])
   for (const later of said.slice(0, 2)) t.like(later, { role: 'assistant', reasoning_content: 'hm' })
   t.false('reasoning_content' in (said[2] ?? {}))

@@ -67,12 +67,9 @@ test.serial('vLLM completes a text, and tells its tokens and why it ended', asyn
     .withResponse()
   t.like(data, { choices: [{ text: 'Once upon a time', finish_reason: 'length' }], usage: { prompt_tokens: 5, completion_tokens: 3 } })
   t.is(response.headers.get('x-service-dropped-params'), 'logit_bias, user')
-  const { text_input: text, parameters } = (cloud.requests[0]?.json ?? {}) as {
-    text_input: string
-    parameters: { sampling_parameters: string }
-  }
-  t.is(text, 'Tell a tale.')
-  t.deepEqual(JSON.parse(parameters.sampling_parameters), { max_tokens: 3, temperature: 0.5, top_p: 0.9, seed: 7, stop: ['END'] })
+  const sent = cloud.requests[0]?.json as { text_input: string; parameters: { sampling_parameters: string } }
+  t.is(sent.text_input, 'Tell a tale.')
+  t.deepEqual(JSON.parse(sent.parameters.sampling_parameters), { max_tokens: 3, temperature: 0.5, top_p: 0.9, seed: 7, stop: ['END'] })
   t.like((await entry).record.usage, { inputTokens: 5, outputTokens: 3 })
   const counted = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
   t.like(await streamed('@triton/vllm_model'), { said: 'Once upon a time', finish: 'stop', counted })
