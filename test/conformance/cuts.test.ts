@@ -1,12 +1,12 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { frameReader } from '../../src/gateway/answers/framing.ts'
-import { providerCodecOf } from '../../src/gateway/dialects/codecs.ts'
+import { clientCodecOf, codecOf, providerCodecOf } from '../../src/gateway/dialects/codecs.ts'
 import type { DialectId } from '../../src/gateway/dialects/dialect.ts'
 import { foldEvents } from '../../src/gateway/dialects/neutral/answer.ts'
 import type { Frame } from '../../src/gateway/dialects/codec.ts'
 import type { NeutralEvent } from '../../src/gateway/dialects/neutral/events.ts'
-import { assertOrder, contextFor } from '../support/dialects/laws.ts'
+import { assertOrder, contextFor, readStream, saidBy } from '../support/dialects/laws.ts'
 import type { Received } from '../support/emulator/emulator.ts'
 import { dialectProviders, providers } from './sides/index.ts'
 import type { ProviderId, Say } from './talk.ts'
@@ -80,6 +80,20 @@ function framesOf(id: ProviderId, { bytes, type }: Bytes): readonly Frame[] {
   return [...(reader?.push(bytes) ?? []), ...(reader?.end() ?? [])]
 }
 
+/** What a client is told of events, as it reads them; completions, which nothing reads back, by their end mark. */
+function toldTo(client: DialectId, events: readonly NeutralEvent[]): { readonly isWhole: boolean; readonly choices: unknown } {
+  const codec = codecOf(client)
+  const context = contextFor(client)
+  const encoder = clientCodecOf(client)?.stream.encoder(context)
+  const frames = events.flatMap((event) => encoder?.event(event) ?? [])
+  if (codec === null) return { isWhole: frames.some(({ data }) => data === '[DONE]'), choices: isWhole(events) }
+  const heard = readStream(codec, frames, context)
+  assertOrder(heard)
+  return { isWhole: isWhole(heard), choices: saidBy(foldEvents(heard)).choices }
+}
+
+const clients: readonly DialectId[] = ['openai-chat', 'openai-responses', 'anthropic', 'google', 'completions']
+
 /** What a provider may say tomorrow. */
 const unknownEvent: Frame = { name: 'an-event-of-tomorrow', data: JSON.stringify({ type: 'an_event_of_tomorrow', more: { a: 1 } }) }
 const withUnknownField = (text: string): string => (text.startsWith('{') ? `{"a_field_of_tomorrow":{"a":[1]},${text.slice(1)}` : text)
@@ -94,6 +108,18 @@ for (const id of dialectProviders) {
       const events = read(id, [bytes.subarray(0, cut)], type)
       assertOrder(events)
       if (isWhole(events)) t.deepEqual(foldEvents(events).choices, foldEvents(all).choices, `whole after ${cut} of ${bytes.length} bytes`)
+    }
+  })
+
+  test(`${id}: no client takes a stream that is cut for a whole one`, (t) => {
+    const frames = framesOf(id, { bytes, type })
+    for (const client of clients) {
+      const all = toldTo(client, readFrames(id, frames))
+      t.true(all.isWhole, client)
+      for (let count = 0; count < frames.length; count += 1) {
+        const told = toldTo(client, readFrames(id, frames.slice(0, count)))
+        if (told.isWhole) t.deepEqual(told.choices, all.choices, `${client}: whole after ${count} of ${frames.length} frames`)
+      }
     }
   })
 

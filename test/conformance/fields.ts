@@ -190,7 +190,7 @@ export const fieldClients: Readonly<Partial<Record<ClientId, FieldClient>>> = {
 export type Fate = 'as it is' | 'carried' | 'in other words' | 'adapted' | 'dropped' | 'refused' | 'answered here'
 
 /** Returns a body with a value at a path. */
-function withValue(body: Body, [name = '', ...rest]: readonly string[], value: unknown): Body {
+export function withValue(body: Body, [name = '', ...rest]: readonly string[], value: unknown): Body {
   return { ...body, [name]: rest.length === 0 ? value : withValue(Object(body[name] ?? {}) as Body, rest, value) }
 }
 

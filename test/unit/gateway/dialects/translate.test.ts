@@ -1,16 +1,12 @@
 import test from 'ava'
-import fc from 'fast-check'
 import { ApiError } from '../../../../src/lib/errors.ts'
-import { codecOf } from '../../../../src/gateway/dialects/codecs.ts'
 import type { DialectId } from '../../../../src/gateway/dialects/dialect.ts'
 import { foldEvents } from '../../../../src/gateway/dialects/neutral/answer.ts'
 import type { NeutralEvent } from '../../../../src/gateway/dialects/neutral/events.ts'
-import { finishOf, type FinishReason } from '../../../../src/gateway/dialects/neutral/finish.ts'
-import { noUsage } from '../../../../src/gateway/dialects/neutral/token-usage.ts'
+import { finishOf } from '../../../../src/gateway/dialects/neutral/finish.ts'
 import { plainTraits, type Traits } from '../../../../src/gateway/dialects/traits.ts'
 import { translate } from '../../../../src/gateway/dialects/translate.ts'
 import { wayBack } from '../../../../src/gateway/dialects/way-back.ts'
-import { assertCuts, assertOrder, contextFor, readStream, saidBy, writeStream } from '../../../support/dialects/laws.ts'
 
 type Body = Record<string, unknown>
 
@@ -356,109 +352,3 @@ test('vercel#11863: ids of calls have nine characters where the provider wants t
   t.regex(written[1]?.tool_calls?.[0]?.id ?? '', /^[A-Za-z0-9]{9}$/)
   t.is(written[2]?.tool_call_id, written[1]?.tool_calls?.[0]?.id)
 })
-
-const codecs = (['openai-chat', 'anthropic'] as const).map((id) => {
-  const codec = codecOf(id)
-  if (codec === null) throw new Error(id)
-  return codec
-})
-
-/** Answers as any provider may give them: signatures are Anthropic's, which both formats can carry. */
-const answers = fc
-  .record({
-    reasoning: fc.option(
-      fc.record({ text: fc.string({ minLength: 1 }), signature: fc.string({ minLength: 1 }).filter((text) => !text.startsWith('gh1:')) }),
-    ),
-    text: fc.option(fc.string({ minLength: 1, unit: 'grapheme' })),
-    calls: fc.array(
-      fc.record({
-        id: fc.stringMatching(/^[a-z]{3,9}$/),
-        input: fc.dictionary(
-          fc.string(),
-          fc.json().map((json): unknown => JSON.parse(json)),
-        ),
-      }),
-      { maxLength: 3 },
-    ),
-    reason: fc.constantFrom<FinishReason>('stop', 'length', 'content-filter'),
-    input: fc.nat(1000),
-    cacheRead: fc.nat(1000),
-    output: fc.nat(1000),
-    cuts: fc.array(fc.nat(20), { maxLength: 4 }),
-  })
-  .map(({ reasoning, text, calls, reason, input, cacheRead, output, cuts }) => {
-    const events: NeutralEvent[] = [{ type: 'start', id: 'id_1', model: 'm', created: 1_700_000_000 }]
-    const say = (whole: string) => {
-      let from = 0
-      for (const cut of cuts) {
-        if (from < Math.min(cut, whole.length)) events.push({ type: 'delta', choice: 0, text: whole.slice(from, cut) })
-        from = Math.max(from, cut)
-      }
-      if (from < whole.length) events.push({ type: 'delta', choice: 0, text: whole.slice(from) })
-    }
-    const plain = { signature: null, redacted: false }
-    if (reasoning !== null) {
-      events.push({ type: 'block-start', choice: 0, block: { kind: 'reasoning' } })
-      say(reasoning.text)
-      events.push({
-        type: 'block-end',
-        choice: 0,
-        end: { signature: { origin: 'anthropic', value: reasoning.signature }, redacted: false },
-      })
-    }
-    if (text !== null) {
-      events.push({ type: 'block-start', choice: 0, block: { kind: 'text' } })
-      say(text)
-      events.push({ type: 'block-end', choice: 0, end: plain })
-    }
-    for (const [index, { id, input: given }] of calls.entries()) {
-      events.push({ type: 'block-start', choice: 0, block: { kind: 'tool-call', id: `${id}${index}`, name: 'f', custom: false } })
-      say(JSON.stringify(given))
-      events.push({ type: 'block-end', choice: 0, end: plain })
-    }
-    const usage = { ...noUsage, input: input + cacheRead, cacheRead, output }
-    events.push({ type: 'usage', usage, tier: null })
-    events.push({ type: 'finish', choice: 0, finish: finishOf(calls.length > 0 ? 'tool-calls' : reason) }, { type: 'end' })
-    return events
-  })
-
-/** Counts that a format always tells, as 0 where there is nothing to tell. */
-const told = (answer: ReturnType<typeof saidBy>) => ({
-  ...answer,
-  usage: { input: answer.usage?.input, cacheRead: answer.usage?.cacheRead, output: answer.usage?.output },
-})
-
-for (const codec of codecs) {
-  const context = contextFor(codec.id)
-  test(`${codec.id}: an answer that is written and read again says the same, whole and as a stream, cut anywhere`, (t) => {
-    fc.assert(
-      fc.property(answers, (events) => {
-        const expected = told(saidBy(foldEvents(events)))
-        const frames = writeStream(codec, events, context)
-        const again = readStream(codec, frames, context)
-        assertOrder(again)
-        t.deepEqual(told(saidBy(foldEvents(again))), expected)
-        const whole: unknown = JSON.parse(JSON.stringify(codec.answer.encode(foldEvents(events), context)))
-        t.deepEqual(told(saidBy(foldEvents(codec.answer.decode(whole, context)))), expected)
-        const end =
-          codec.id === 'anthropic' ? frames.length : frames.findIndex(({ data }) => data?.includes('"finish_reason":"') === true) + 1
-        assertCuts(codec, frames, context, end)
-      }),
-      { numRuns: 150 },
-    )
-    t.pass()
-  })
-
-  test(`${codec.id}: no JSON of any shape makes its readers fail`, (t) => {
-    fc.assert(
-      fc.property(fc.array(fc.json(), { maxLength: 5 }), (texts) => {
-        const reader = codec.stream.decoder(context)
-        for (const data of texts) reader.frame({ name: null, data })
-        reader.end()
-        for (const data of texts) codec.answer.decode(JSON.parse(data), context)
-        for (const data of texts) codec.error.decode(500, JSON.parse(data))
-      }),
-    )
-    t.pass()
-  })
-}
