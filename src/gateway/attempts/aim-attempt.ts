@@ -6,7 +6,9 @@ import { modelInPath, modelNames } from '../dialects/model-names.ts'
 import { checkBody } from '../front/check-body.ts'
 import { isGooglePath } from '../front/fronts.ts'
 import { withModelOfConfig } from '../front/model-of-config.ts'
-import { openBody } from '../front/read-call.ts'
+import { isPricedForm, openBody } from '../front/read-call.ts'
+import { isOfMoney } from '../limits/limit.ts'
+import type { PolicySource } from '../limits/policy.ts'
 import { expandConfigPrompt } from '../prompts/expand.ts'
 import type { PromptSource } from '../prompts/prompt-source.ts'
 import type { GatewaySettings } from '../settings.ts'
@@ -15,10 +17,11 @@ import { modelRequest } from '../targets/model-access.ts'
 import type { ProviderSource } from '../targets/provider-view.ts'
 import type { Target } from '../targets/target.ts'
 import { modelOf, type RequestBody } from '../wire/body.ts'
+import { readForm } from '../wire/form.ts'
 import type { Attempt } from './attempt.ts'
 
 export interface AimDeps {
-  readonly snapshot: ProviderSource & PromptSource
+  readonly snapshot: ProviderSource & PromptSource & PolicySource
   readonly settings: GatewaySettings
 }
 
@@ -31,13 +34,14 @@ export function aim(call: Call, attempt: Attempt, deps: AimDeps): MaybePromise<A
   })
 }
 
-function aimPlain(asked: Call, attempt: Attempt, { snapshot, settings }: AimDeps): MaybePromise<AimedCall> {
+function aimPlain(asked: Call, attempt: Attempt, deps: AimDeps): MaybePromise<AimedCall> {
+  const { snapshot, settings } = deps
   const call = withModelOfConfig(asked)
   const changed = call.body === null ? null : (attempt.body = withChanges(call, call.body))
   if (changed !== null && call.prompt === null) checkBody(call, changed, settings)
   return settled(findTarget(call, call.model ?? modelOf(changed?.json), { snapshot, settings }), (target) => {
     attempt.target = target
-    return changed === null ? openFor(target, { call, attempt }, settings) : noteAimed(attempt, admit(call, target, changed))
+    return changed === null ? openFor(target, { call, attempt }, deps) : noteAimed(attempt, admit(call, target, changed))
   })
 }
 
@@ -47,11 +51,19 @@ interface Opening {
 }
 
 /** Opens a body that is no JSON, now that its target is known. */
-async function openFor(target: Target, { call, attempt }: Opening, settings: GatewaySettings): Promise<AimedCall> {
-  attempt.body = attempt.opened = await openBody(call, target, settings)
+async function openFor(target: Target, { call, attempt }: Opening, { snapshot, settings }: AimDeps): Promise<AimedCall> {
+  const isBounded = isPricedForm(call) && (await mayBeBounded(call, target, { snapshot, settings }))
+  attempt.body = attempt.opened = await openBody(call, { target, isBounded }, settings)
   const body = (attempt.body = withChanges(call, attempt.body))
   checkBody(call, body, settings)
   return noteAimed(attempt, admit(call, target, body))
+}
+
+/** Returns true if a limit in money may apply to a call. Whether the conditions of a policy hold is not known yet. */
+async function mayBeBounded({ caller: { key } }: Call, { view }: Target, { snapshot, settings }: AimDeps): Promise<boolean> {
+  if ((key.limits ?? []).some(isOfMoney) || (view?.limits ?? []).some(isOfMoney)) return true
+  const policies = settings.acts.policies() ? await snapshot.policies(key) : null
+  return policies?.some(({ limit }) => isOfMoney(limit)) ?? false
 }
 
 type PromptCall = Call & { readonly config: TargetConfig & { readonly promptId: string } }
@@ -78,8 +90,13 @@ export function withModel(aimed: AimedCall): Target {
   return model === null ? target : { ...target, model }
 }
 
-/** Returns the target for the log. Paths of Google's clients name the model, which a target that was found by a header does not know. */
+/** Returns the target for the log. Paths of Google's clients and forms name the model, which a target that was found by a header does not know. */
 function named({ target, call, body }: AimedCall): Target {
-  if (target.model !== null || !isGooglePath(call.path)) return target
-  return { ...target, model: modelNames(modelRequest(call, body))[0] ?? null }
+  if (target.model !== null) return target
+  if (isGooglePath(call.path)) return { ...target, model: modelNames(modelRequest(call, body))[0] ?? null }
+  return body.kind === 'bytes' && isPricedForm(call) ? { ...target, model: modelInForm(body, call.headers) } : target
 }
+
+/** Returns the model that a form names; null: it names none, or cannot be read for certain. */
+const modelInForm = ({ bytes }: RequestBody, { contentType }: Call['headers']): string | null =>
+  (bytes === null ? null : readForm(bytes, contentType))?.find(({ name }) => name === 'model')?.text ?? null

@@ -45,11 +45,18 @@ export function readCall(head: CallHead, settings: GatewaySettings): MaybePromis
 
 const nothingMade = { prompt: null, promptRequest: null, previousResponse: null, mirror: null } as const
 
+/** The target of a body that is no JSON, and whether its price has to be known before. */
+export interface Opening {
+  readonly target: Target
+  /** True when a limit in money may apply. */
+  readonly isBounded: boolean
+}
+
 /** Opens a body that is no JSON for its target. Can be done once. */
-export function openBody(call: Call, target: Target, settings: GatewaySettings): MaybePromise<RequestBody> {
-  refuseSealed(call, target)
+export function openBody(call: Call, opening: Opening, settings: GatewaySettings): MaybePromise<RequestBody> {
+  refuseSealed(call, opening.target)
   const { operation, headers, shortenedBy } = call
-  return read(call, settings, { ...holding(call, target, settings), shortenedBy, inspects: formCheck(operation, headers) })
+  return read(call, settings, { ...holding(call, opening, settings), shortenedBy, inspects: formCheck(operation, headers) })
 }
 
 /** Throws `unsupported_media_type` for a body that guardrails or the rules of a target's models must read, and cannot. */
@@ -78,14 +85,20 @@ type Holding = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass' | 'shortene
 const longestForm = 32 * 1024 * 1024
 
 /** How much is held of a body that is no JSON. Of uploads, guardrails read what is held anyhow, or is no longer than other bodies may be. */
-function holding({ operation, headers, guardrails }: Call, target: Target, settings: GatewaySettings): Holding {
+function holding(call: Call, { target, isBounded }: Opening, settings: GatewaySettings): Holding {
+  const { operation, headers, guardrails } = call
   if (readsForm(target, headers)) return { maxHeldBytes: settings.maxUploadBytes }
   if (isForm(headers.contentType) && offersElsewhere(target.provider, operation.name)) return { maxHeldBytes: longestForm }
   if (signsBody(target.provider)) return { maxHeldBytes: settings.maxJsonBytes }
   const reads = guardrails !== null && readsBody(guardrails)
   const held = { maxHeldBytes: reads ? settings.maxJsonBytes : 0, letsLongOnesPass: !mayHoldWords(headers.contentType) }
-  return pricedForms.has(operation.spec?.task) ? { ...held, watches: true } : held
+  if (!pricedForms.has(operation.spec?.task)) return held
+  return { ...held, watches: true, ...(isBounded && isPricedForm(call) && { maxHeldBytes: Math.max(held.maxHeldBytes, longestForm) }) }
 }
+
+/** Returns true for a form that tells what its answer costs: the model, and how much of it is asked for. */
+export const isPricedForm = ({ operation, headers: { contentType, contentEncoding } }: Call): boolean =>
+  pricedForms.has(operation.spec?.task) && isForm(contentType) && contentEncoding === ''
 
 /** The tasks whose price stands in the form: the length of a recording, and the model, where the answer does not tell them. */
 const pricedForms: ReadonlySet<Task | undefined> = new Set<Task>(['transcription', 'translation', 'image-edit', 'image-variation'])

@@ -1,10 +1,9 @@
 import { isFields } from '../../lib/json/fields.ts'
 import type { RequestBody } from '../wire/body.ts'
+import { inputBound } from './input-bound.ts'
 
 /** Output of a request that names no bound of its own, of which nobody knows more. */
 export const leastOutput = 1024
-/** Bytes of a body for each token: prose has more, digits have fewer. */
-const bytesPerToken = 3
 
 const boundFields = ['max_completion_tokens', 'max_tokens', 'max_output_tokens', 'max_tokens_to_sample', 'num_predict'] as const
 const answerFields = ['n', 'best_of', 'candidateCount'] as const
@@ -17,12 +16,7 @@ const nested = [
 
 /** Estimates the tokens of a request before it is sent; `usual`: of an answer for which it names no bound. */
 export const estimateTokens = (body: RequestBody, usual: number): number =>
-  body.kind !== 'json' || body.bytes === null
-    ? 0
-    : inputTokens(body.bytes.length) + outputTokens(body.json, saysNothing(body.json) ? 0 : usual)
-
-/** Estimates the tokens of a body of so many bytes. */
-export const inputTokens = (bytes: number): number => Math.ceil(bytes / bytesPerToken)
+  body.kind !== 'json' || body.bytes === null ? 0 : inputBound(body).tokens + outputTokens(body.json, saysNothing(body.json) ? 0 : usual)
 
 /** Returns the most tokens of all answers together; `unbounded`: of one answer for which the request names no bound. */
 export function outputTokens(json: unknown, unbounded: number, most = Infinity): number {

@@ -62,6 +62,9 @@ export const moneyTerms = (
   onUnpriced: MoneyTerms['onUnpriced'] | null | undefined,
 ): MoneyTerms => ({ output: output ?? outputPolicies[0], onUnpriced: onUnpriced ?? unpricedTerms[0] })
 
+/** Returns true for a limit in money. */
+export const isOfMoney = ({ counts }: Pick<Limit, 'counts'>): boolean => counts === 'cost'
+
 /** When what was counted is forgotten: a sliding window in slots, or a period of the calendar. */
 export type Window =
   | { readonly slotMs: number; readonly slots: number }

@@ -3,7 +3,7 @@ import type { Task } from '../front/operations.ts'
 import type { AskedWork } from '../front/asked-work.ts'
 import { boundOf, estimateTokens, leastOutput } from './estimate.ts'
 import type { Ledger } from './ledger.ts'
-import type { Limit, MoneyTerms, Needs } from './limit.ts'
+import { isOfMoney, type Limit, type MoneyTerms, type Needs } from './limit.ts'
 import { jobRefusal, unpricedRefusal } from './refusal.ts'
 import type { Speaker, UsualOutput } from './usual-output.ts'
 import { worstCost } from './worst-cost.ts'
@@ -20,7 +20,7 @@ export interface Asked {
 /** Returns what a request may use. Throws `budget_exhausted` when a limit in money applies and nobody knows what it costs. */
 export function needsOf(limits: readonly Limit[], request: Parameters<Ledger['reserve']>[0], usual: UsualOutput): Asked {
   const { call, target, body } = request
-  const ofMoney = limits.some(countsCost)
+  const ofMoney = limits.some(isOfMoney)
   const counting = limits.some(countsTokens)
   if (!ofMoney && !counting) return freely
   const by = { keyId: call.caller.key.id, model: target.model }
@@ -63,7 +63,6 @@ function tokensOf(work: AskedWork | null, request: Working['request'], most: num
   return isNameless(work, request) ? least : Math.max(least, estimateTokens(request.body, most))
 }
 
-const countsCost = ({ counts }: Limit): boolean => counts === 'cost'
 const refusesUnpriced = ({ counts, money }: Limit): boolean => counts === 'cost' && money?.onUnpriced !== 'allow'
 const countsTokens = ({ counts }: Limit): boolean => counts === 'tokens'
 
@@ -81,11 +80,11 @@ interface Priced extends Pick<Working, 'request'> {
   readonly task: Task | 'unknown'
 }
 
-function moneyOf(limits: readonly Limit[], { request: { body, target, prices }, task }: Priced, usual: number): CostAsked {
+function moneyOf(limits: readonly Limit[], { request: { call, body, target, prices }, task }: Priced, usual: number): CostAsked {
   const output = hasPolicy(limits, 'strict') ? 'strict' : 'typical'
   const injects = output === 'typical' && hasPolicy(limits, 'inject') && speaks(task)
   const maxOutput = injects && isFields(body.json) && boundOf(body.json) === null ? usual : null
-  const cost = worstCost({ target, body, task, receivedAt: Date.now(), usual }, prices, output)
+  const cost = worstCost({ target, body, contentType: call.headers.contentType, task, receivedAt: Date.now(), usual }, prices, output)
   const refusing = cost === null ? limits.find(refusesUnpriced) : undefined
   if (refusing !== undefined) throw unpricedRefusal(refusing)
   return { cost: cost ?? 0, maxOutput }

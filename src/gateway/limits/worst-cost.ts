@@ -11,7 +11,10 @@ import { servedModel } from '../targets/azure-deployment.ts'
 import type { Target } from '../targets/target.ts'
 import { placeOf } from '../metering/region.ts'
 import type { RequestBody } from '../wire/body.ts'
-import { inputTokens, outputTokens, promptsOf } from './estimate.ts'
+import { isForm } from '../wire/form.ts'
+import { outputTokens, promptsOf } from './estimate.ts'
+import { type BoundForm, boundForm, tokensOfForm, tokensOfImage } from './form-bound.ts'
+import { inputBound } from './input-bound.ts'
 import type { MoneyTerms } from './limit.ts'
 import { soldCalls, toolDimensions } from './sold-calls.ts'
 
@@ -19,6 +22,7 @@ import { soldCalls, toolDimensions } from './sold-calls.ts'
 export interface PricedRequest {
   readonly target: Target
   readonly body: RequestBody
+  readonly contentType: string
   /** Unknown: the path is the provider's own. Null: it runs no model. */
   readonly task: Task | 'unknown' | null
   /** Epoch milliseconds. */
@@ -40,8 +44,8 @@ export function worstCost(request: PricedRequest, prices: PriceSource, output: E
   if (request.task === null || request.task === 'token-count') return 0
   const found = findPrices({ provider: target.providerId, answered: servedModel(target), sent: target.model, terms }, prices)
   if (found === null) return terms?.skipsCost === true ? 0 : null
-  const json = isFields(request.body.json) ? request.body.json : noFields
-  const tokens = tokensOf(request, found, { json, output })
+  const { form, json } = fieldsOf(request)
+  const tokens = tokensOf(request, found, { json, form, output })
   const facts = factsOf(request, found, { json, promptTokens: tokens.input })
   for (const counts of waysToSell(request, { json, tokens, found, facts })) {
     const amount = counts.image === undefined ? priceAmount({ counts, facts }, found) : imageAmount(counts, facts, found)
@@ -52,6 +56,19 @@ export function worstCost(request: PricedRequest, prices: PriceSource, output: E
 
 const noFields: Fields = {}
 
+interface AskedFields {
+  readonly json: Fields
+  /** The form that has them; null: it is JSON, or not held whole, or no reader reads it. */
+  readonly form: BoundForm | null
+}
+
+function fieldsOf({ body, contentType }: PricedRequest): AskedFields {
+  const { kind, bytes, json } = body
+  if (kind !== 'bytes' || bytes === null || !isForm(contentType)) return { json: isFields(json) ? json : noFields, form: null }
+  const form = boundForm(bytes, contentType)
+  return { json: form?.fields ?? noFields, form }
+}
+
 interface Tokens {
   readonly input: number
   readonly output: number
@@ -60,18 +77,21 @@ interface Tokens {
 function tokensOf(
   { body, task, usual }: PricedRequest,
   { entry: { limits = {} } }: FoundPrices,
-  { json, output }: { json: Fields; output: Exclude<MoneyTerms['output'], 'inject'> },
+  { json, form, output }: { json: Fields; form: BoundForm | null; output: Exclude<MoneyTerms['output'], 'inject'> },
 ): Tokens {
   const isStrict = output === 'strict'
-  const input = inputOf(body, limits.context ?? limits.input ?? null, isStrict)
+  const input = form === null ? inputOf(body, limits.context ?? limits.input ?? null, isStrict) : tokensOfForm(form, isStrict)
   if (task === 'embedding') return { input, output: 0 }
   return { input, output: outputTokens(json, isStrict ? (limits.output ?? longestOutput) : usual, limits.output) }
 }
 
 function inputOf(body: RequestBody, most: number | null, isStrict: boolean): number {
+  if (!isStrict) {
+    const { tokens, isOpen } = inputBound(body)
+    return most === null ? tokens : isOpen ? most : Math.min(tokens, most)
+  }
   const bytes = lengthOf(body) ?? 0
-  if (most === null) return isStrict ? bytes : inputTokens(bytes)
-  return isStrict && namesParts(body) ? most : Math.min(isStrict ? bytes : inputTokens(bytes), most)
+  return most === null ? bytes : namesParts(body) ? most : Math.min(bytes, most)
 }
 
 /** Parts of a prompt that a request sends by their name may be as long as the model can read. */
@@ -174,13 +194,17 @@ function requestFeeOf({ dearestFee }: Extras, json: unknown): Dimension | null {
   return feesBySize.find((fee) => fee === `web_search_${size}`) ?? dearestFee
 }
 
+/** Models whose prompts are written into a cache though no request says so: platform.openai.com/docs/guides/prompt-caching. */
+const writtenUnasked = /\bgpt-/i
+const asksToWrite = (bytes: Buffer): boolean => bytes.includes('"cache_control"') || bytes.includes('"cachePoint"')
+
 /** A prompt that is written into a cache costs more than one that is not. */
 function textCounts(
   tokens: Tokens,
-  { entry }: FoundPrices,
+  { entry, model }: FoundPrices,
   { facts, request: { body } }: { facts: PriceFacts; request: PricedRequest },
 ): Counts {
-  if (!extrasOf(entry).writes || body.bytes === null || !body.bytes.includes('"cache_control"')) return tokens
+  if (!extrasOf(entry).writes || body.bytes === null || !(writtenUnasked.test(model) || asksToWrite(body.bytes))) return tokens
   const period = periodAt(entry, facts.startedAt)
   if (period === null) return tokens
   const { input, output } = tokens
@@ -207,15 +231,17 @@ function waysToSell(request: PricedRequest, sale: Sale): readonly Counts[] {
   const { json, tokens, found, facts } = sale
   switch (request.task) {
     case 'image':
-    case 'image-edit':
       return imageSale(json, tokens)
+    case 'image-edit':
+    case 'image-variation':
+      return imageSale(json, tokens, 'input_image')
     case 'speech':
       return speechSale(json, tokens)
     case 'transcription':
     case 'translation':
       return recordingSale(request.body)
     case 'rerank':
-      return [{ search_unit: 1 }, { input: tokens.input }]
+      return [{ search_unit: searchUnits(json) }, { input: tokens.input }]
     case 'unknown':
       return [
         tokenCounts(tokens, found, { facts, request }),
@@ -229,9 +255,13 @@ function waysToSell(request: PricedRequest, sale: Sale): readonly Counts[] {
   }
 }
 
-function imageSale(json: Fields, { input }: Tokens): readonly Counts[] {
+/** Returns the units of a search, which has up to a hundred documents: docs.cohere.com/docs/rate-limits. */
+const searchUnits = ({ documents }: Fields): number => (Array.isArray(documents) ? Math.max(1, Math.ceil(documents.length / 100)) : 1)
+
+/** `ofPrompt`: what its tokens are. Pictures have a rate of their own at some. */
+function imageSale(json: Fields, { input }: Tokens, ofPrompt: 'input' | 'input_image' = 'input'): readonly Counts[] {
   const images = typeof json['n'] === 'number' && json['n'] > 0 ? Math.ceil(json['n']) : 1
-  return [{ image: images }, { input, output_image: images * tokensOfImage }]
+  return [{ image: images }, { [ofPrompt]: input, output_image: images * tokensOfImage }]
 }
 
 /** Returns what images cost. Where a request leaves their size or quality to the model, they may be the dearest. */
@@ -261,6 +291,3 @@ function recordingSale(body: RequestBody): readonly Counts[] {
   const seconds = Math.ceil(ms / 1000)
   return [{ input_audio_second: ms }, { input_audio: seconds * 32, output: seconds * 5 }]
 }
-
-/** Of the largest and finest image. */
-const tokensOfImage = 6240

@@ -150,3 +150,37 @@ for (const [method, path] of toldAgain)
     const spoken = await ask(key, '/chat/completions', { model: 'gpt-4o', max_tokens: 900, messages: [] })
     t.is(spoken.status, 200, 'the whole budget is left')
   })
+
+/** Edits of an image by forms, whose provider a header names: with a budget of a dollar that wants to know the cost before, and one that does not. */
+const forms: Readonly<Record<string, { fields: Readonly<Record<string, string>>; denied: number; allowed: number; reason?: string }>> = {
+  // 1,600 x 10,000,000 of the picture, and 2 x 6,240 x 40,000,000 of what is made
+  'two images': { fields: { model: 'gpt-image-1', prompt: 'a hat', n: '2' }, denied: 200, allowed: 200 },
+  // 5 x 6,240 x 40,000,000
+  'more images than the budget has money for': { fields: { model: 'gpt-image-1', prompt: 'a hat', n: '5' }, denied: 412, allowed: 412 },
+  'a model without a price': { fields: { model: 'nobody-knows', prompt: 'a hat' }, denied: 412, allowed: 200, reason: 'unpriced_model' },
+  'no model': { fields: { prompt: 'a hat' }, denied: 412, allowed: 200, reason: 'unpriced_model' },
+}
+
+async function edit(key: string, fields: Readonly<Record<string, string>>) {
+  const form = new FormData()
+  form.set('image', new File([Buffer.alloc(300_000, 7)], 'a.png', { type: 'image/png' }))
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  const headers = { 'x-service-api-key': key, 'x-service-provider': '@p' }
+  const answer = await fetch(`${control.origin}/v1/images/edits`, { method: 'POST', headers, body: form })
+  return { status: answer.status, text: await answer.text() }
+}
+
+for (const [name, { fields, denied, allowed, reason }] of Object.entries(forms))
+  test.serial(`an edit of an image by a form is estimated like others: ${name}`, async (t) => {
+    for (const [on_unpriced, status] of [
+      ['deny', denied],
+      ['allow', allowed],
+    ] as const) {
+      const before = emulator.requests.length
+      const answer = await edit(await keyWith(on_unpriced), fields)
+      t.is(answer.status, status, answer.text)
+      t.is(emulator.requests.length - before, status === 200 ? 1 : 0)
+      if (status === 200) t.true((emulator.requests.at(-1)?.body.length ?? 0) > 300_000, 'the form goes on whole')
+      else t.is((JSON.parse(answer.text) as { error: { reason?: string } }).error.reason, reason)
+    }
+  })

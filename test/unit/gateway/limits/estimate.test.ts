@@ -1,5 +1,6 @@
 import test from 'ava'
 import { outputTokens } from '../../../../src/gateway/limits/estimate.ts'
+import { inputBound } from '../../../../src/gateway/limits/input-bound.ts'
 
 test('the most tokens of all answers together: of each prompt, and of each choice of it', (t) => {
   t.is(outputTokens({ prompt: 'a', max_tokens: 10 }, 1), 10)
@@ -9,3 +10,66 @@ test('the most tokens of all answers together: of each prompt, and of each choic
   t.is(outputTokens({ prompt: [1, 2, 3], max_tokens: 10 }, 1), 10)
   t.is(outputTokens({ prompt: [] }, 16), 16)
 })
+
+const said = (content: unknown) => ({ messages: [{ role: 'user', content }] })
+const inputOf = (json: object) => {
+  const bytes = Buffer.from(JSON.stringify(json))
+  return { ...inputBound({ kind: 'json', bytes, json, stream: null, length: null }), bytes: bytes.length }
+}
+
+/** Texts of three thousand bytes and more, by the bytes of a token. */
+const texts: Readonly<Record<string, readonly [text: string, perToken: number]>> = {
+  prose: ['The quick brown fox jumps over the lazy dog. '.repeat(80), 3],
+  'prose with accents': ['Größere Übel für schöne Mädchen, déjà vu à côté. '.repeat(80), 3],
+  digits: ['3141592653589793 '.repeat(200), 2],
+  'JSON in a text': [JSON.stringify(Array.from({ length: 100 }, (_, at) => ({ id: at, ok: true }))), 2],
+  Chinese: ['敏捷的棕色狐狸跳过懒狗'.repeat(100), 2],
+  hex: ['0123456789abcdef'.repeat(200), 2],
+  emoji: ['😀'.repeat(1000), 2],
+}
+for (const [name, [text, perToken]] of Object.entries(texts))
+  test(`a token has ${perToken} bytes of a body that is mostly ${name}`, (t) => {
+    const { tokens, bytes } = inputOf(said(text))
+    t.is(tokens, Math.ceil(bytes / perToken))
+  })
+
+const base64 = 'A'.repeat(80_000)
+/** Parts of a prompt: what they count beside the text, the characters that are no text, and whether they may fill the window. */
+const parts: Readonly<Record<string, readonly [json: object, tokens: number, characters: number, isOpen?: true]>> = {
+  'a picture of OpenAI': [said([{ type: 'image_url', image_url: { url: base64 } }]), 1600, 80_000],
+  'a picture by its address': [said([{ type: 'image_url', image_url: { url: 'https://a/b' } }]), 1600, 11],
+  'two pictures of responses, one of them a file': [
+    {
+      input: [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_image', image_url: base64 },
+            { type: 'input_image', file_id: 'f' },
+          ],
+        },
+      ],
+    },
+    3200,
+    80_001,
+  ],
+  'a picture of Anthropic': [said([{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: base64 } }]), 1600, 80_000],
+  'a picture of Google': [{ contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data: base64 } }] }] }, 1600, 80_000],
+  'a picture of Bedrock': [said([{ image: { format: 'png', source: { bytes: base64 } } }]), 1600, 80_000],
+  // 80,000 characters are 60,000 bytes: 30 seconds at 16 kbit/s, of 32 tokens each
+  sound: [said([{ type: 'input_audio', input_audio: { data: base64, format: 'mp3' } }]), 960, 80_000],
+  'a file by its id': [said([{ type: 'file', file: { file_id: 'f' } }]), 0, 0, true],
+  'a document of Anthropic by its id': [said([{ type: 'document', source: { type: 'file', file_id: 'f' } }]), 0, 0, true],
+  'a film of Google by its address': [{ contents: [{ parts: [{ fileData: { mimeType: 'video/mp4', fileUri: 'gs://a' } }] }] }, 0, 0, true],
+  'an earlier response': [{ input: 'a', previous_response_id: 'r' }, 0, 0, true],
+  'no earlier response': [{ input: 'a', previous_response_id: null }, 0, 0],
+  'a word that is no picture': [said('an "image_url" is not sent'), 0, 0],
+}
+for (const [name, [json, tokens, characters, isOpen = false]] of Object.entries(parts))
+  test(`the parts of a prompt: ${name}`, (t) => {
+    const found = inputOf(json)
+    const text = found.bytes - characters
+    const least = Math.ceil(text / 3) + tokens
+    t.true(found.tokens === least || found.tokens === Math.ceil(text / 2) + tokens, `${found.tokens}, not ${least}`)
+    t.is(found.isOpen, isOpen)
+  })

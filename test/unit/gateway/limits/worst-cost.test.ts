@@ -20,6 +20,9 @@ const entry: PriceEntry = {
 }
 const listed: Readonly<Record<string, PriceEntry>> = {
   m: entry,
+  plain: { prices: [{ rates: { input: 1_000_000, output: 2_000_000 } }], limits: { context: 10_000, output: 4000 } },
+  'gpt-5.6': entry,
+  ranks: { prices: [{ rates: { search_unit: 2_000_000_000 } }] },
   free: { prices: [{ rates: {} }], free: true },
   pictures: { prices: [{ rates: { image: 40_000_000_000 } }] },
   voice: { prices: [{ rates: { input_character: 15_000_000 } }] },
@@ -35,14 +38,16 @@ const prices = {
 
 interface Asked {
   readonly operation?: keyof typeof operations
+  /** Of a path that is no operation; absent: that of the operation. */
+  readonly task?: Task
   readonly policy?: 'strict' | 'typical'
   /** The target is provisioned throughput that is not charged. */
   readonly provisioned?: boolean
 }
 
-function bound(json: object, { operation = 'chatComplete', policy = 'strict', provisioned = false }: Asked = {}) {
+function bound(json: object, { operation = 'chatComplete', task: named, policy = 'strict', provisioned = false }: Asked = {}) {
   const bytes = Buffer.from(JSON.stringify(json))
-  const { task = null } = operations[operation] as { readonly task?: Task }
+  const { task = null } = named === undefined ? (operations[operation] as { readonly task?: Task }) : { task: named }
   const target = {
     providerId: 'openai',
     provider: findProvider('openai'),
@@ -50,7 +55,14 @@ function bound(json: object, { operation = 'chatComplete', policy = 'strict', pr
     credential: { fields: {} },
     model: 'model' in json ? json.model : null,
   }
-  const request = { target, task, receivedAt: 0, usual: 1024, body: { kind: 'json', bytes, json, stream: null, length: null } }
+  const request = {
+    target,
+    task,
+    contentType: 'application/json',
+    receivedAt: 0,
+    usual: 1024,
+    body: { kind: 'json', bytes, json, stream: null, length: null },
+  }
   return { nano: worstCost(request as unknown as PricedRequest, prices, policy), bytes: bytes.length }
 }
 
@@ -108,6 +120,31 @@ test('written caches, priority, searches and dear places are taken at their rate
   t.is(searching.nano, searching.bytes * 1000 + 2000 + 5 * 10_000_000)
   const abroad = bound({ model: 'abroad', messages: [], max_tokens: 10 })
   t.is(abroad.nano, abroad.bytes * 1100 + 10 * 2200)
+})
+
+test('models of OpenAI write prompts into their caches unasked, Bedrock where a request marks a point', (t) => {
+  const unasked = bound({ model: 'gpt-5.6', messages: [], max_tokens: 1 })
+  t.is(unasked.nano, unasked.bytes * 1250 + 2000)
+  const marked = bound({ model: 'm', messages: [{ content: [{ cachePoint: { type: 'default' } }] }], max_tokens: 1 })
+  t.is(marked.nano, marked.bytes * 1250 + 2000)
+})
+
+test('typical: a picture counts by what it is, and what is named from elsewhere may fill the window', (t) => {
+  const picture = { role: 'user', content: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(9000)}` } }] }
+  const seen = bound({ model: 'plain', messages: [picture], max_tokens: 1 }, { policy: 'typical' })
+  t.is(seen.nano, (Math.ceil((seen.bytes - 9022) / 3) + 1600) * 1000 + 2000)
+  const filed = { role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }
+  for (const open of [{ messages: [filed] }, { input: 'a', previous_response_id: 'resp_1' }])
+    t.is(bound({ model: 'plain', max_tokens: 1, ...open }, { policy: 'typical' }).nano, 10_000 * 1000 + 2000)
+  const tool = { model: 'plain', messages: [], max_tokens: 1, tools: [{ parameters: { properties: { file_id: { type: 'string' } } } }] }
+  const free = bound(tool, { policy: 'typical' })
+  t.is(free.nano, Math.ceil(free.bytes / 3) * 1000 + 2000, 'a parameter of a tool is no file')
+})
+
+test('a search counts a unit for each hundred documents', (t) => {
+  const documents = Array.from({ length: 201 }, () => 'a')
+  t.is(bound({ model: 'ranks', query: 'q', documents }, { task: 'rerank' }).nano, 6_000_000)
+  t.is(bound({ model: 'ranks', query: 'q', documents: ['a'] }, { task: 'rerank' }).nano, 2_000_000)
 })
 
 test('pieces are bounded by their number', (t) => {
