@@ -81,7 +81,7 @@ for (const [kind, given] of [
     await fc.assert(
       fc.asyncProperty(given, fc.constantFrom('/Users', '/Groups'), fc.constantFrom(...names), async (sent, of, sortBy) => {
         const query = new URLSearchParams({ filter: sent.toWellFormed(), sortBy })
-        const { status, body } = await client.send('GET', `${of}?${query}`)
+        const { status, body } = await client.send('GET', `${of}?${query.toString()}`)
         if (status !== 200) return status === 400 && body.schemas[0] === 'urn:ietf:params:scim:api:messages:2.0:Error'
         const found: readonly { id: string }[] = body.Resources
         return found.every(({ id }) => own.has(id))
@@ -90,3 +90,16 @@ for (const [kind, given] of [
     )
     t.pass()
   })
+
+test('a page has at most 200 users, however many are asked for', async (t) => {
+  const tenant = await control.createTenant('pages')
+  const many = await scimClient(control, tenant)
+  await control.sql.query(
+    `INSERT INTO users (id, organisation_id, email, role)
+     SELECT gen_random_uuid(), $1, 'user-' || n || '@example.com', 'member' FROM generate_series(1, 203) n`,
+    [tenant.organisationId],
+  )
+  for (const count of ['201', '1000000', '99999999999999999999'])
+    t.like((await many.send('GET', `/Users?count=${count}`)).body, { totalResults: 203, itemsPerPage: 200, startIndex: 1 })
+  t.like((await many.send('GET', '/Users?count=500&startIndex=201')).body, { totalResults: 203, itemsPerPage: 3, startIndex: 201 })
+})

@@ -21,6 +21,11 @@ async function addUser(client: ScimClient, userName: string, email = userName): 
   return String(body.id)
 }
 
+async function addGroup(client: ScimClient, displayName: string, members: readonly string[] = []): Promise<string> {
+  const body = { displayName, members: members.map((value) => ({ value })) }
+  return String((await client.send('POST', '/Groups', { body })).body.id)
+}
+
 const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 
 test.serial('a key that is made for somebody while they are removed does not wait for their return', async (t) => {
@@ -136,3 +141,35 @@ test('somebody may go by the address of another, who goes by another name', asyn
   t.is(taken.body.scimType, 'uniqueness')
   t.regex(taken.body.detail, /`emails` jane@example\.com/)
 })
+
+/** Ways in which the members of a group change. */
+const moves: Readonly<
+  Record<string, readonly [method: string, path: (user: string, group: string) => string, body: (user: string) => unknown]>
+> = {
+  'a member is removed from the organisation': ['DELETE', (user) => `/Users/${user}`, () => undefined],
+  'a member is taken out': [
+    'PATCH',
+    (_, group) => `/Groups/${group}`,
+    (user) => patchOf({ op: 'remove', path: `members[value eq "${user}"]` }),
+  ],
+  'its members are replaced': ['PUT', (_, group) => `/Groups/${group}`, () => ({ displayName: 'People', members: [] })],
+}
+
+for (const [name, [method, path, body]] of Object.entries(moves))
+  test(`the version of a group changes when ${name}: who has the one before writes nothing`, async (t) => {
+    const { client } = await provider(`versions: ${name}`)
+    const id = await addUser(client, 'ada@example.com')
+    const group = await addGroup(client, 'People', [id])
+    const apart = await addGroup(client, 'Others')
+    const versions = async () =>
+      Promise.all([group, apart].map(async (one) => (await client.send('GET', `/Groups/${one}`)).body.meta.version))
+    const [before, beside] = await versions()
+    const sent = body(id)
+    t.true((await client.send(method, path(id, group), sent === undefined ? {} : { body: sent })).status < 300)
+    const [after, still] = await versions()
+    t.not(after, before)
+    t.is(still, beside)
+    const rename = { body: patchOf({ op: 'replace', path: 'displayName', value: 'New' }), headers: { 'if-match': before } }
+    t.is((await client.send('PATCH', `/Groups/${group}`, rename)).status, 412)
+    t.is((await client.send('GET', `/Groups/${group}`, { headers: { 'if-none-match': before } })).status, 200)
+  })
