@@ -6,6 +6,7 @@ import { eventually } from '../../support/eventually.ts'
 import { send } from '../../support/http.ts'
 import { doctor } from './doctor.ts'
 import { type Control, startControl, type Tenant } from './setup.ts'
+import { videoAnswer, videoAs, videos } from './video-host.ts'
 
 let control: Control
 let acme: Tenant
@@ -94,28 +95,6 @@ function answerOf(method: string, path: string) {
       ...held.more,
     }),
   }
-}
-
-/** The videos of the provider, by id. */
-const videos = new Map<string, Fields>()
-const videoAs = (id: string, told: Fields): Fields => ({
-  id,
-  object: 'video',
-  status: 'queued',
-  model: 'sora-2-pro',
-  seconds: '8',
-  size: '1280x720',
-  ...told,
-})
-
-function videoAnswer(method: string, path: string) {
-  if (method === 'POST') {
-    const began = `video_${videos.size + 1}`
-    videos.set(began, videoAs(began, {}))
-    return { status: 200, body: JSON.stringify(videos.get(began)) }
-  }
-  const held = videos.get(/video_\w+/.exec(path)?.[0] ?? '')
-  return held === undefined ? { status: 404, body: '{"error":{"message":"no such video"}}' } : { status: 200, body: JSON.stringify(held) }
 }
 
 const batchOf = (one: string, status: string) => ({
