@@ -11,7 +11,8 @@ export interface ProviderError {
 }
 
 /** Returns true if an error says that a request is too long for its model. */
-export const namesContextWindow = ({ type, code, message }: NeutralError): boolean =>
+export const namesContextWindow = ({ status, type, code, message }: NeutralError): boolean =>
+  status !== 429 &&
   kindOf(
     [type, code].filter((text) => text !== null),
     message,
@@ -59,8 +60,11 @@ const windowWords =
 const policyWords =
   /content (?:management )?policy|content filter|content_filter|safety system|usage polic(?:y|ies)|flagged as potentially/i
 
+/** Too many tokens in a while, as Bedrock says it: the same request is taken later. */
+const rateWords = /please wait|per (?:day|minute)/i
+
 function kindOf(texts: readonly string[], message: string): ProviderError['kind'] {
-  if (texts.some((text) => windowCodes.has(text)) || windowWords.test(message)) return 'context_window'
-  if (texts.some((text) => policyCodes.has(text)) || policyWords.test(message)) return 'content_policy'
-  return texts.some((text) => rateCodes.has(text)) ? 'rate_limit' : null
+  if (texts.some((text) => rateCodes.has(text))) return 'rate_limit'
+  if (texts.some((text) => windowCodes.has(text)) || (windowWords.test(message) && !rateWords.test(message))) return 'context_window'
+  return texts.some((text) => policyCodes.has(text)) || policyWords.test(message) ? 'content_policy' : null
 }

@@ -134,14 +134,18 @@ test.serial(
   },
 )
 
+/** Its words for a rate, and not for a request that is too long. */
+const tooMany = '{"message":"Too many tokens, please wait before trying again."}'
+
 test.serial('an exception that Bedrock streams first has its status; an answer of Cohere is whole', async (t) => {
-  const slow = eventStreamMessage({ ':message-type': 'exception', ':exception-type': 'throttlingException' }, '{"message":"slow down"}')
+  const slow = eventStreamMessage({ ':message-type': 'exception', ':exception-type': 'throttlingException' }, tooMany)
   const answer = { id: 'c0', finish_reason: 'COMPLETE', message: { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] } }
   const asked = answersWith(binary([slow]), json({ ...answer, usage: { tokens: { input_tokens: 3, output_tokens: 1 } } }))
   const refused = await t.throwsAsync(openai('@bedrock').chat.completions.create({ ...hello, stream: true }), {
     instanceOf: OpenAI.RateLimitError,
   })
-  t.regex(refused.message, /slow down/)
+  t.regex(refused.message, /Too many tokens/)
+  t.not(refused.code, 'context_length_exceeded')
   const { data, response } = await openai('@cohere')
     .chat.completions.create({ ...hello, model: 'command-a-03-2025', logit_bias: { 5: 1 } })
     .withResponse()
