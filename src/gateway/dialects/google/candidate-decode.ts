@@ -28,6 +28,8 @@ export class CandidateDecoder {
   #hasSpoken = false
   /** How probable the tokens of the frame were, until it is told. */
   #tokens: readonly TokenLogprob[] = []
+  /** True when the frame has added to the open text. */
+  #adds = false
   #finish: { readonly word: string; readonly message: string | null } | null = null
 
   constructor(choice: number, makeId: (call: number) => string) {
@@ -43,6 +45,7 @@ export class CandidateDecoder {
   push(candidate: Fields, events: NeutralEvent[]): void {
     const content = saidFields(candidate, 'content')
     if ('logprobsResult' in candidate) this.#tokens = readLogprobs(candidate)
+    this.#adds = false
     if (content !== null) for (const part of saidList(content, 'parts')) this.#part(part, events)
     if (this.#kind !== null) this.#logprobs(events)
     this.#tokens = []
@@ -94,6 +97,7 @@ export class CandidateDecoder {
       this.#begin({ kind }, events)
     }
     if (kind === 'text' && this.#text.length < mostText) this.#text += text
+    this.#adds = kind === 'text'
     events.push({ type: 'delta', choice: this.#choice, text })
   }
 
@@ -106,7 +110,8 @@ export class CandidateDecoder {
 
   #close(events: NeutralEvent[], end: BlockEnd = plainEnd): void {
     if (this.#kind === null) return
-    if (this.#kind === 'text') this.#logprobs(events)
+    if (this.#adds) this.#logprobs(events)
+    this.#adds = false
     this.#kind = null
     events.push({ type: 'block-end', choice: this.#choice, end })
   }

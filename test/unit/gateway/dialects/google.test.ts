@@ -63,6 +63,30 @@ test('how probable the tokens of a text were is told of the text, also where a c
   t.deepEqual(choice?.blocks[1]?.logprobs, [])
 })
 
+test('how probable the tokens of a call were is not told of the text in the frame before', (t) => {
+  const frame = (part: object, token: string): Frame => ({
+    name: null,
+    data: JSON.stringify({
+      candidates: [
+        {
+          index: 0,
+          content: { role: 'model', parts: [part] },
+          logprobsResult: { chosenCandidates: [{ token, logProbability: -0.5 }], topCandidates: [{ candidates: [] }] },
+        },
+      ],
+    }),
+  })
+  const events = readStream(
+    googleCodec,
+    [frame({ text: 'I look.' }, 'I look.'), frame({ functionCall: { name: 'weather', args: {} } }, 'weather')],
+    context,
+  )
+  t.deepEqual(
+    foldEvents(events).choices[0]?.blocks.map(({ logprobs }) => logprobs.map(({ token }) => token)),
+    [['I look.'], []],
+  )
+})
+
 const finishes: readonly (readonly [candidate: object, reason: string])[] = [
   [{}, 'stop'],
   [{ finishReason: 'MAX_TOKENS' }, 'length'],
