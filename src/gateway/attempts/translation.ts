@@ -137,7 +137,7 @@ const optionsIn = (json: unknown): unknown => (isFields(json) ? json['provider_o
 
 /** The parts of a request that a client carries of answers in other dialects: how they are seen in a body, and taken out. */
 interface OwnFields {
-  readonly mayHold: (bytes: Buffer) => boolean
+  readonly mayHold: (bytes: Buffer, toolIds: Traits['toolIds']) => boolean
   /** True: a host of one's own that speaks as OpenAI does gets it, since it may be a gateway that knows those fields. */
   readonly staysAtOwnHosts: boolean
   readonly without: (body: Fields, traits: Traits, loss: Loss) => Fields
@@ -153,8 +153,8 @@ const ownFields: Readonly<Partial<Record<DialectId, OwnFields>>> = {
 }
 
 /** A long body is looked through for marks of answers alone: the fields of providers stand at its top. */
-const mayHoldOthers = (bytes: Buffer, json: Fields, own: OwnFields | undefined): boolean =>
-  Object.hasOwn(json, 'provider_options') || own?.mayHold(bytes) === true
+const mayHoldOthers = (bytes: Buffer, json: Fields, { provider }: AimedCall['target'], own: OwnFields | undefined): boolean =>
+  Object.hasOwn(json, 'provider_options') || own?.mayHold(bytes, provider.traits?.toolIds ?? plainTraits.toolIds) === true
 
 /**
  * Returns a request for a provider that speaks its dialect itself, without what its client carries of others, and of a prompt as this provider
@@ -166,7 +166,7 @@ function withoutOthers(aimed: AimedCall, { dialect }: AskedOfCall): TranslatedCa
   const { bytes, json } = body
   const own = ownFields[dialect]
   if (own?.staysAtOwnHosts === true && customHost !== null && providerId === 'openai') return null
-  if (bytes === null || !isFields(json) || (quirksFor(aimed) === undefined && !mayHoldOthers(bytes, json, own))) return null
+  if (bytes === null || !isFields(json) || (quirksFor(aimed) === undefined && !mayHoldOthers(bytes, json, target, own))) return null
   const spoken = spokenAt(provider, call.operation.name, fieldsOf(target))
   if (spoken === null) return null
   const loss = new Loss({ names: {}, provider: providerId, strict: isStrict(call) })

@@ -180,3 +180,24 @@ test.serial("a caller's own chat goes on byte for byte: its parameters are the p
   t.deepEqual(cloud.requests[0]?.json, body)
   t.is(response.headers.get('x-service-dropped-params'), null)
 })
+
+test.serial('a conversation that another provider began goes on at Mistral: ids of calls have the form that it takes', async (t) => {
+  const call = (id: string) => ({ id, type: 'function', function: { name: 'weather', arguments: '{}' } })
+  const messages = [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: null, tool_calls: [call('call_of_another'), call('AbCdE1234')] },
+    { role: 'tool', tool_call_id: 'call_of_another', content: 'sun' },
+    { role: 'tool', tool_call_id: 'AbCdE1234', content: 'rain' },
+  ]
+  for (const at of ['mistral-ai', 'together-ai'])
+    t.is((await send('/v1/chat/completions', { model: 'm', messages }, { 'x-service-provider': `@${at}` })).status, 200)
+  const idsIn = (json: unknown) => {
+    const [, said, ...results] = (json as { messages: { tool_calls?: { id: string }[]; tool_call_id?: string }[] }).messages
+    return [said?.tool_calls?.map(({ id }) => id), results.map((result) => result.tool_call_id)]
+  }
+  const [bent, other] = cloud.requests.map(({ json: body }) => idsIn(body))
+  t.deepEqual(bent?.[0], bent?.[1])
+  t.regex(String(bent?.[0]?.[0]), /^[A-Za-z0-9]{9}$/)
+  t.is(bent?.[0]?.[1], 'AbCdE1234')
+  t.deepEqual(other, idsIn({ messages }))
+})
