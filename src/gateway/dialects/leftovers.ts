@@ -12,7 +12,16 @@ const meaningful: Readonly<Partial<Record<DialectId, ReadonlySet<string>>>> = {
   'openai-responses': new Set(['previous_response_id', 'conversation', 'prompt', 'background']),
   completions: new Set(['suffix', 'best_of', 'logprobs']),
   anthropic: new Set(['container', 'mcp_servers']),
-  google: new Set(['cachedContent', 'speechConfig', 'imageConfig']),
+  google: new Set([
+    'cachedContent',
+    'speechConfig',
+    'imageConfig',
+    'responseFormat',
+    'continuationToken',
+    'audioTranscriptionConfig',
+    'translationConfig',
+    'generationOutputConfig',
+  ]),
 }
 
 const nothing: Fields = {}
