@@ -1,3 +1,6 @@
+import type Anthropic from '@anthropic-ai/sdk'
+import type { GenerationConfig } from '@google/genai'
+import type OpenAI from 'openai'
 import type { DialectId } from '../../src/gateway/dialects/dialect.ts'
 import type { Operation } from '../../src/gateway/front/operations.ts'
 import { translate } from '../../src/gateway/dialects/translate.ts'
@@ -20,6 +23,9 @@ interface Sample {
   /** True if it is for models that think. */
   readonly thinks?: true
 }
+
+/** A sample of each field that the official client of a format knows, and of fields within them. */
+type Samples<Field extends string> = Readonly<Record<Field, Sample> & Record<string, Sample>>
 
 /** A client's format: a request of which no field can be left out, and a sample of every other. */
 export interface FieldClient {
@@ -82,7 +88,12 @@ export const fieldClients: Readonly<Partial<Record<ClientId, FieldClient>>> = {
       cache_control: only({ type: 'ephemeral' }),
       web_search_options: only({}),
       prediction: only({ type: 'content', content: 'Hi' }),
-    },
+      audio: only({ format: 'wav', voice: 'alloy' }),
+      moderation: only({ model: 'omni-moderation-latest' }),
+      prompt_cache_key: only('key'),
+      prompt_cache_retention: only('24h'),
+      prompt_cache_options: only({ mode: 'explicit' }),
+    } satisfies Samples<Exclude<keyof OpenAI.ChatCompletionCreateParams, 'model' | 'messages'>>,
   },
   'openai-responses': {
     title: "OpenAI's responses",
@@ -113,7 +124,42 @@ export const fieldClients: Readonly<Partial<Record<ClientId, FieldClient>>> = {
       prompt_cache_options: only({ mode: 'explicit' }),
       background: only(true),
       prompt_cache_key: only('key'),
-    },
+      prompt_cache_retention: only('24h'),
+      access_programs: only({}),
+      context_management: only([{ type: 'compaction', compact_threshold: 1000 }]),
+      conversation: only('conv_1'),
+      image: only({}),
+      max_tool_calls: only(3),
+      moderation: only({ model: 'omni-moderation-latest' }),
+      previous_response_id: only('resp_1'),
+      prompt: only({ id: 'pmpt_1' }),
+    } satisfies Samples<Exclude<keyof OpenAI.Responses.ResponseCreateParams, 'model' | 'input' | 'text'>>,
+  },
+  completions: {
+    title: "OpenAI's completions",
+    dialect: 'completions',
+    operation: 'complete',
+    least: { prompt: 'Hello' },
+    samples: {
+      max_tokens: only(100),
+      temperature: only(0.5),
+      top_p: only(0.5),
+      top_k: only(40),
+      stop: only(['END']),
+      n: only(2),
+      best_of: only(3),
+      seed: only(7),
+      frequency_penalty: only(0.5),
+      presence_penalty: only(0.5),
+      logit_bias: only({ '5': 10 }),
+      logprobs: only(2),
+      echo: only(true),
+      suffix: only('!'),
+      user: only('person-1'),
+      stream: only(true),
+      stream_options: { value: { include_usage: true }, beside: { stream: true } },
+      'stream_options.include_obfuscation': { value: true, beside: { stream: true } },
+    } satisfies Samples<Exclude<keyof OpenAI.CompletionCreateParams, 'model' | 'prompt'>>,
   },
   anthropic: {
     title: "Anthropic's Messages",
@@ -140,7 +186,12 @@ export const fieldClients: Readonly<Partial<Record<ClientId, FieldClient>>> = {
       stream: only(true),
       cache_control: only({ type: 'ephemeral' }),
       container: only('c1'),
-    },
+      diagnostics: only({}),
+      inference_geo: only('eu'),
+      speed: only('fast'),
+      user_profile_id: only('profile'),
+      workspace_id: only('workspace'),
+    } satisfies Samples<Exclude<keyof Anthropic.MessageCreateParams, 'model' | 'messages' | 'output_config'>>,
   },
   google: {
     title: "Google's `generateContent`",
@@ -178,7 +229,16 @@ export const fieldClients: Readonly<Partial<Record<ClientId, FieldClient>>> = {
       'generationConfig.thinkingConfig': forThinkers({ thinkingBudget: 2048, includeThoughts: true }),
       'generationConfig.responseModalities': only(['TEXT', 'AUDIO']),
       'generationConfig.mediaResolution': only('MEDIA_RESOLUTION_LOW'),
-    },
+      'generationConfig.speechConfig': only({ languageCode: 'en' }),
+      'generationConfig.responseFormat': only([{ text: { mimeType: 'application/json', schema } }]),
+      'generationConfig.audioTranscriptionConfig': only({}),
+      'generationConfig.audioTimestamp': only(true),
+      'generationConfig.enableAffectiveDialog': only(true),
+      'generationConfig.enableEnhancedCivicAnswers': only(true),
+      'generationConfig.modelSelectionConfig': only({}),
+      'generationConfig.routingConfig': only({}),
+      'generationConfig.translationConfig': only({}),
+    } satisfies Samples<`generationConfig.${keyof GenerationConfig}`>,
   },
 }
 

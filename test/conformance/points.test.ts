@@ -9,6 +9,7 @@ type Body = Readonly<Record<string, unknown>>
 
 const clients = Object.keys(fieldClients) as ClientId[]
 const ids = Object.keys(providers) as ProviderId[]
+const entriesOf = <T>(byClient: Readonly<Partial<Record<ClientId, T>>>) => Object.entries(byClient) as [ClientId, T][]
 
 /** Returns each pair that is translated. */
 const pairsOf = (client: ClientId) =>
@@ -96,9 +97,8 @@ const choices: Readonly<Partial<Record<ClientId, { readonly tools: unknown; read
   },
 }
 
-for (const client of clients)
+for (const [client, { tools, field, words }] of entriesOf(choices))
   test(`${client}: a tool may be called, must be, must not be, or is named: said there, or named as left out`, (t) => {
-    const { tools, field, words } = choices[client] ?? { tools: [], field: '', words: {} }
     const least = { ...formatOf(client).least, tools }
     for (const id of pairsOf(client)) {
       const texts = new Map<string, string>()
@@ -196,10 +196,10 @@ const turns: Readonly<Partial<Record<ClientId, Body>>> = {
   },
 }
 
-for (const client of clients)
+for (const [client, body] of entriesOf(turns))
   test(`${client}: results in another order find their calls, one that failed and a call without arguments too`, (t) => {
     for (const id of pairsOf(client)) {
-      const found = judged(client, id, turns[client] ?? {})
+      const found = judged(client, id, body)
       t.is(found === 'refused', !takesTools(id), id)
       if (found === 'refused') continue
       t.is(found.refusal, null, id)
@@ -210,7 +210,7 @@ for (const client of clients)
         )
       for (const line of [/^result weather .*sunny/, /^result time /])
         t.is(found.heard.filter((one) => line.test(one)).length, 1, `${id}: ${String(line)} in ${found.heard.join(' | ')}`)
-      t.true(translated({ client, id }, turns[client] ?? {})?.text.includes('no clock'), id)
+      t.true(translated({ client, id }, body)?.text.includes('no clock'), id)
       if (client.startsWith('openai')) t.true(found.heard.join('\n').includes('Be kind.'), id)
     }
   })

@@ -4,7 +4,8 @@ import { emptyRequest, type NeutralRequest } from '../neutral/request.ts'
 import { readSampling, readStop, readStreaming, withObfuscation } from '../openai-chat/request-decode.ts'
 import { flagIn, numberIn, textIn, unreadable } from '../reading.ts'
 
-const known: ReadonlySet<string> = new Set([
+/** The fields that are read. */
+export const known: ReadonlySet<string> = new Set([
   'model',
   'prompt',
   'max_tokens',
