@@ -24,8 +24,8 @@ export const departures: readonly Departure[] = [
   // What the format of a provider has no place for, for its own client too.
   {
     note: 'OpenAI shows nothing of what a model thinks in chat completions.',
-    providers: ['openai-chat', 'azure-openai'],
-    pairs: (client, provider) => client !== 'openai-responses' || provider !== 'azure-openai',
+    providers: ['openai-chat', 'azure-openai', 'azure-openai-v1', 'huggingface'],
+    pairs: (client, provider) => client !== 'openai-responses' || !provider.startsWith('azure-openai'),
     heard: [[/^assistant thought .*/, null]],
     said: [[/^thought .*/, null]],
   },
@@ -88,6 +88,8 @@ export const departures: readonly Departure[] = [
       'ollama',
       'azure-ai',
       'azure-openai',
+      'azure-openai-v1',
+      'huggingface',
       'oracle',
       'oracle-cohere',
       'workers-ai',
@@ -155,6 +157,8 @@ export const departures: readonly Departure[] = [
       'ollama',
       'azure-ai',
       'azure-openai',
+      'azure-openai-v1',
+      'huggingface',
       'claude-bedrock',
       'claude-vertex',
       'claude-azure',

@@ -17,6 +17,8 @@ const owns: Readonly<Record<string, ClientId>> = {
   google: 'google',
   vertex: 'google',
   'azure-openai': 'openai-chat',
+  'azure-openai-v1': 'openai-chat',
+  huggingface: 'openai-chat',
   completions: 'completions',
   'claude-bedrock': 'anthropic',
   'claude-vertex': 'anthropic',

@@ -24,6 +24,8 @@ export type ProviderId =
   | 'workers-ai'
   | 'replicate'
   | 'completions'
+  | 'huggingface'
+  | 'azure-openai-v1'
 
 /** A piece of a turn, in no vendor's words. */
 export type Piece =

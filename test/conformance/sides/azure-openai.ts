@@ -1,4 +1,4 @@
-import { AzureOpenAI } from 'openai'
+import OpenAI, { AzureOpenAI } from 'openai'
 import { json, sse } from '../../support/dialects/strict.ts'
 import type { Received } from '../../support/emulator/emulator.ts'
 import type { Address, ProviderSide, Talker } from '../talk.ts'
@@ -43,3 +43,20 @@ export const azureOpenaiTalker = (address: Address): Talker => {
   const client = new AzureOpenAI({ baseURL: `${origin}/openai/deployments/${model}`, apiKey: key, apiVersion: version, maxRetries: 0 })
   return chatTalkerOf(client, address)
 }
+
+const v1Chats = /^\/openai\/v1\/chat\/completions$/
+
+/** Azure OpenAI by its `v1`, which names the deployment in the body and needs no date. */
+export const azureV1Provider: ProviderSide = {
+  ...azureOpenaiProvider,
+  refusal(received) {
+    if (!v1Chats.test(received.url)) return azureOpenaiProvider.refusal(received)
+    const { authorization, 'api-key': key } = received.headers
+    if (key === undefined && authorization === undefined) return 'Access denied due to missing subscription key.'
+    return chatProvider.refusal({ ...received, url: '/v1/chat/completions' })
+  },
+}
+
+/** OpenAI's own client at the address of a resource, as learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle has it. */
+export const azureV1Talker = (address: Address): Talker =>
+  chatTalkerOf(new OpenAI({ baseURL: `${address.origin}/openai/v1`, apiKey: address.key, maxRetries: 0 }), address)

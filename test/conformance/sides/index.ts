@@ -2,7 +2,7 @@ import type { Fixture } from '../cases.ts'
 import type { Address, ClientId, ProviderId, ProviderSide, Stop, Talker } from '../talk.ts'
 import { messagesProvider, messagesTalker } from './anthropic.ts'
 import { azureProvider, azureTalker } from './azure-ai.ts'
-import { azureOpenaiProvider, azureOpenaiTalker } from './azure-openai.ts'
+import { azureOpenaiProvider, azureOpenaiTalker, azureV1Provider, azureV1Talker } from './azure-openai.ts'
 import { converseProvider, converseTalker } from './bedrock.ts'
 import { cohereProvider, cohereTalker } from './cohere.ts'
 import { googleProvider, googleTalker } from './google.ts'
@@ -11,6 +11,7 @@ import { ollamaProvider, ollamaTalker } from './ollama.ts'
 import { oracleProvider, oracleTalker } from './oracle.ts'
 import { oracleCohereProvider, oracleCohereTalker } from './oracle-cohere.ts'
 import { completionsProvider, completionsTalker } from './completions.ts'
+import { huggingfaceProvider, huggingfaceTalker } from './huggingface.ts'
 import { chatProvider, chatTalker } from './openai-chat.ts'
 import { replicateProvider, replicateTalker } from './replicate.ts'
 import { responsesProvider, responsesTalker } from './openai-responses.ts'
@@ -52,7 +53,7 @@ interface Provider {
   /** The provider's own client, which proves the emulator. */
   readonly talker: (address: Address) => Talker
   /** What of the path a custom host has in it. */
-  readonly base: '/v1' | '/models' | '/openai' | ''
+  readonly base: '/v1' | '/models' | '/openai' | '/openai/v1' | ''
   /** The clients that are served so; absent: all. */
   readonly only?: readonly ClientId[]
   /** The provider in whose dialect some clients are served. */
@@ -262,6 +263,30 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     base: '/openai',
     isCloud: true,
     as: ownCompletions,
+  },
+  huggingface: {
+    title: "Hugging Face's router",
+    side: huggingfaceProvider,
+    row: 'huggingface',
+    fields: {},
+    model: 'meta-llama/Llama-3.3-70B-Instruct',
+    thinker: 'openai/gpt-oss-120b',
+    talker: huggingfaceTalker,
+    base: '',
+    as: ownCompletions,
+    isCloud: true,
+  },
+  'azure-openai-v1': {
+    title: 'Azure OpenAI by `v1`',
+    side: azureV1Provider,
+    row: 'azure-openai',
+    fields: { azure_resource_name: 'resource', azure_api_version: 'v1' },
+    model: 'gpt-4o',
+    thinker: 'gpt-5',
+    talker: azureV1Talker,
+    base: '/openai/v1',
+    as: ownCompletions,
+    isCloud: true,
   },
   'claude-bedrock': {
     title: 'Claude on Bedrock',

@@ -20,7 +20,7 @@ import {
   type Talker,
 } from '../talk.ts'
 
-type Params = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'stream'>
+export type Params = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'stream'>
 /** A message with what compatible servers, and Gatehouse, tell of thoughts. */
 type Message = OpenAI.ChatCompletionMessage & { readonly reasoning_content?: string }
 
@@ -108,14 +108,20 @@ export const chatTalker = (address: Address): Talker =>
     address,
   )
 
-export function chatTalkerOf(client: OpenAI, { model, extra, signal }: Address): Talker {
+export function chatTalkerOf(client: OpenAI, address: Address): Talker {
+  const { signal } = address
   const options = signal === undefined ? {} : { signal }
+  return chatTalkerBy(address, (params, stream) =>
+    stream
+      ? client.chat.completions.stream({ ...params, stream: true, stream_options: { include_usage: true } }, options).finalChatCompletion()
+      : client.chat.completions.create(params, options),
+  )
+}
+
+/** A client of chats, by the way in which it asks and adds up streams. */
+export function chatTalkerBy({ model, extra }: Address, ask: (params: Params, stream: boolean) => Promise<ChatCompletion>): Talker {
   const send = async (params: Params, stream: boolean): Promise<Talk> => {
-    const answer = stream
-      ? await client.chat.completions
-          .stream({ ...params, stream: true, stream_options: { include_usage: true } }, options)
-          .finalChatCompletion()
-      : await client.chat.completions.create(params, options)
+    const answer = await ask(params, stream)
     const say = sayOf(answer)
     const message = answer.choices[0] && ownFields(answer.choices[0].message)
     return {
@@ -125,7 +131,7 @@ export function chatTalkerOf(client: OpenAI, { model, extra, signal }: Address):
         send({ ...params, messages: [...params.messages, ...(message === undefined ? [] : [message]), ...results.map(toResult)] }, stream),
     }
   }
-  return { talk: (ask, stream) => send({ ...toParams(ask, model), ...extra }, stream) }
+  return { talk: (asked, stream) => send({ ...toParams(asked, model), ...extra }, stream) }
 }
 
 const heardPart = (role: string) => (part: OpenAI.ChatCompletionContentPart) => {
