@@ -31,12 +31,12 @@ export const departures: readonly Departure[] = [
   },
   {
     note: 'The provider does not say which tokens were thoughts.',
-    providers: ['bedrock', 'cohere', 'ollama', 'workers-ai', 'replicate'],
+    providers: ['bedrock', 'cohere', 'ollama', 'workers-ai', 'replicate', 'mistral', 'mistral-fim'],
     said: [[/\(thought \d+\)/, '(thought 0)']],
   },
   {
     note: 'The provider does not say what came from a cache.',
-    providers: ['ollama', 'workers-ai', 'replicate'],
+    providers: ['ollama', 'workers-ai', 'replicate', 'mistral', 'mistral-fim'],
     said: [[/\(cached \d+\)/, '(cached 0)']],
   },
   {
@@ -67,13 +67,16 @@ export const departures: readonly Departure[] = [
     providers: ['workers-ai'],
     heard: [[/^stop .*/, null]],
   },
-  { note: 'Ollama signs no thoughts.', providers: ['ollama'], heard: [[/^(assistant thought .*) \S+$/, '$1 unsigned']] },
+  {
+    note: 'The provider signs no thoughts.',
+    providers: ['cohere', 'mistral', 'ollama'],
+    heard: [[/^(assistant thought .*) \S+$/, '$1 unsigned']],
+  },
   {
     note: 'Azure AI Inference takes no thoughts back: they are dropped and named.',
     providers: ['azure-ai'],
     heard: [[/^assistant thought .*/, null]],
   },
-  { note: 'Cohere signs no thoughts.', providers: ['cohere'], heard: [[/^(assistant thought .*) \S+$/, '$1 unsigned']] },
   {
     note: 'A sequence at which the model stopped is told as an ordinary end.',
     clients: ['openai-chat', 'openai-responses', 'completions', 'google', 'google-array'],
@@ -90,6 +93,8 @@ export const departures: readonly Departure[] = [
       'azure-openai',
       'azure-openai-v1',
       'huggingface',
+      'mistral',
+      'mistral-fim',
       'oracle',
       'oracle-cohere',
       'workers-ai',
@@ -159,6 +164,7 @@ export const departures: readonly Departure[] = [
       'azure-openai',
       'azure-openai-v1',
       'huggingface',
+      'mistral',
       'claude-bedrock',
       'claude-vertex',
       'claude-azure',
@@ -178,7 +184,7 @@ export const departures: readonly Departure[] = [
   },
   {
     note: 'Thoughts of earlier turns are dropped and named.',
-    providers: ['cohere'],
+    providers: ['cohere', 'mistral'],
     heard: [[/^assistant thought .*/, null]],
     clients: ['openai-chat', 'openai-responses', 'anthropic', 'google', 'google-array'],
   },

@@ -19,6 +19,7 @@ const owns: Readonly<Record<string, ClientId>> = {
   'azure-openai': 'openai-chat',
   'azure-openai-v1': 'openai-chat',
   huggingface: 'openai-chat',
+  'mistral-fim': 'completions',
   completions: 'completions',
   'claude-bedrock': 'anthropic',
   'claude-vertex': 'anthropic',

@@ -24,6 +24,8 @@ export type ProviderId =
   | 'workers-ai'
   | 'replicate'
   | 'completions'
+  | 'mistral'
+  | 'mistral-fim'
   | 'huggingface'
   | 'azure-openai-v1'
 

@@ -12,6 +12,7 @@ import { oracleProvider, oracleTalker } from './oracle.ts'
 import { oracleCohereProvider, oracleCohereTalker } from './oracle-cohere.ts'
 import { completionsProvider, completionsTalker } from './completions.ts'
 import { huggingfaceProvider, huggingfaceTalker } from './huggingface.ts'
+import { fimTalker, mistralProvider, mistralTalker } from './mistral.ts'
 import { chatProvider, chatTalker } from './openai-chat.ts'
 import { replicateProvider, replicateTalker } from './replicate.ts'
 import { responsesProvider, responsesTalker } from './openai-responses.ts'
@@ -263,6 +264,32 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
     base: '/openai',
     isCloud: true,
     as: ownCompletions,
+  },
+  mistral: {
+    title: "Mistral's chats",
+    side: mistralProvider,
+    row: 'mistral-ai',
+    fields: {},
+    model: 'mistral-large-latest',
+    thinker: 'magistral-medium-latest',
+    talker: mistralTalker,
+    base: '/v1',
+    lacks: [noFilter('Mistral')],
+    // The words of OpenAI's chats pass unchanged.
+    only: ['openai-responses', 'completions', 'anthropic', 'google', 'google-array'],
+    isCloud: true,
+  },
+  'mistral-fim': {
+    title: "Mistral's texts that are filled in",
+    side: mistralProvider,
+    row: 'mistral-ai',
+    fields: {},
+    model: 'codestral-latest',
+    talker: fimTalker,
+    base: '/v1',
+    lacks: [noFilter('Mistral')],
+    only: ['completions'],
+    isCloud: true,
   },
   huggingface: {
     title: "Hugging Face's router",
