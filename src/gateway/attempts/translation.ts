@@ -152,9 +152,9 @@ const ownFields: Readonly<Partial<Record<DialectId, OwnFields>>> = {
   },
 }
 
-/** A long body is looked through for marks of answers alone: the fields of providers stand at its top. */
-const mayHoldOthers = (bytes: Buffer, json: Fields, { provider }: AimedCall['target'], own: OwnFields | undefined): boolean =>
-  Object.hasOwn(json, 'provider_options') || own?.mayHold(bytes, provider.traits?.toolIds ?? plainTraits.toolIds) === true
+/** A long body is looked through for marks of answers alone. */
+const mayHoldOthers = (bytes: Buffer, { provider }: AimedCall['target'], own: OwnFields | undefined): boolean =>
+  own?.mayHold(bytes, provider.traits?.toolIds ?? plainTraits.toolIds) === true
 
 /**
  * Returns a request for a provider that speaks its dialect itself, without what its client carries of others, and of a prompt as this provider
@@ -166,7 +166,9 @@ function withoutOthers(aimed: AimedCall, { dialect }: AskedOfCall): TranslatedCa
   const { bytes, json } = body
   const own = ownFields[dialect]
   if (own?.staysAtOwnHosts === true && customHost !== null && providerId === 'openai') return null
-  if (bytes === null || !isFields(json) || (quirksFor(aimed) === undefined && !mayHoldOthers(bytes, json, target, own))) return null
+  if (bytes === null || !isFields(json)) return null
+  const isPlain = quirksFor(aimed) === undefined && !Object.hasOwn(json, 'provider_options')
+  if (isPlain && !mayHoldOthers(bytes, target, own)) return null
   const spoken = spokenAt(provider, call.operation.name, fieldsOf(target))
   if (spoken === null) return null
   const loss = new Loss({ names: {}, provider: providerId, strict: isStrict(call) })

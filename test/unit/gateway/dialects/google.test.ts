@@ -63,19 +63,20 @@ test('how probable the tokens of a text were is told of the text, also where a c
   t.deepEqual(choice?.blocks[1]?.logprobs, [])
 })
 
+const frame = (part: object, token: string): Frame => ({
+  name: null,
+  data: JSON.stringify({
+    candidates: [
+      {
+        index: 0,
+        content: { role: 'model', parts: [part] },
+        logprobsResult: { chosenCandidates: [{ token, logProbability: -0.5 }], topCandidates: [{ candidates: [] }] },
+      },
+    ],
+  }),
+})
+
 test('how probable the tokens of a call were is not told of the text in the frame before', (t) => {
-  const frame = (part: object, token: string): Frame => ({
-    name: null,
-    data: JSON.stringify({
-      candidates: [
-        {
-          index: 0,
-          content: { role: 'model', parts: [part] },
-          logprobsResult: { chosenCandidates: [{ token, logProbability: -0.5 }], topCandidates: [{ candidates: [] }] },
-        },
-      ],
-    }),
-  })
   const events = readStream(
     googleCodec,
     [frame({ text: 'I look.' }, 'I look.'), frame({ functionCall: { name: 'weather', args: {} } }, 'weather')],
