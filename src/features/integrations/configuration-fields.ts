@@ -64,6 +64,7 @@ const types: Readonly<Record<string, z.ZodType>> = {
   azure_foundry_url: url,
   azure_deployment_config: z.array(deployment).min(1).max(100),
   huggingface_base_url: url,
+  triton_backend: z.enum(['vllm', 'tensorrtllm']),
   vertex_auth_type: z.enum(['basic', 'serviceAccount', 'workload']),
   vertex_service_account_json: serviceAccountJson,
   oracle_private_key: textField(20_000),

@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import type { MatchedOperation } from '../front/match.ts'
-import type { Provider, Spoken } from './provider.ts'
+import type { Offer, Provider, Spoken, Variant } from './provider.ts'
 import { fillTemplate } from './template.ts'
 
 type Fields = Readonly<Record<string, string>>
@@ -77,6 +77,10 @@ export const serves = ({ except }: Spoken, model: string | null): boolean => exc
 /** Returns all that a provider serves without translation at the address to which these fields lead. */
 export const spokenHere = (provider: Provider, fields: Fields): readonly Spoken[] => addressOf(provider, fields).speaks
 
+/** Returns what a provider does in formats of its own at the address to which these fields lead. */
+export const offeredHere = (provider: Provider, fields: Fields = {}): readonly Offer[] =>
+  addressOf(provider, fields).offers ?? provider.offers ?? []
+
 /**
  * A base path and an operation's path as one. `^/path` leaves the base path out, `~/path` a version at its end. Where both carry a
  * version (a custom host given as `http://host/v1`), it is that of the path.
@@ -114,7 +118,7 @@ function headerText(field: string, value: string): string {
   throw new ApiError('invalid_request', `The value of ${field} cannot be sent as a header.`, { param: field })
 }
 
-function addressOf(provider: Provider, fields: Fields): { readonly baseUrl: string | null; readonly speaks: readonly Spoken[] } {
+function addressOf(provider: Provider, fields: Fields): Pick<Variant, 'baseUrl' | 'speaks' | 'offers'> {
   const variant = provider.variants?.find(({ field, value }) => {
     const given = Object.hasOwn(fields, field) ? (fields[field] ?? '') : ''
     return value === undefined ? given !== '' : given === value

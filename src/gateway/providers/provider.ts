@@ -90,12 +90,14 @@ export interface ListCall {
   readonly baseUrl?: string
 }
 
-/** Another address of a provider, taken when a credential field is given (or has the given value). It replaces `baseUrl` and `speaks`. */
+/** Another address of a provider, taken when a credential field is given (or has the given value). It replaces `baseUrl`, `speaks` and, where it has its own, `offers`. */
 export interface Variant {
   readonly field: string
   readonly value?: string
-  readonly baseUrl: string
+  /** As in `Provider`. */
+  readonly baseUrl: string | null
   readonly speaks: readonly Spoken[]
+  readonly offers?: readonly Offer[]
 }
 
 /** One provider: only how it differs. `{field}` in `baseUrl` and in paths is filled from the credential's fields, `{model}` from the body. */
@@ -109,7 +111,7 @@ export interface Provider {
   readonly baseUrl: string | null
   readonly auth: Auth
   readonly speaks: readonly Spoken[]
-  /** What it does in formats of its own, at every address. `servingOf` takes the first that stands for a model, one in the caller's dialect before all others. */
+  /** What it does in formats of its own, at every address that has no offers itself. `servingOf` takes the first that stands for a model, one in the caller's dialect before all others. */
   readonly offers?: readonly Offer[]
   /** How it differs from the dialect that it speaks, for requests that are translated. */
   readonly traits?: Partial<Traits>

@@ -6,7 +6,7 @@ import { plainTraits, type Traits } from '../dialects/traits.ts'
 import { hasOptionsFor } from '../dialects/translate.ts'
 import { conversations, type Operation, operations, type OperationSpec, type Task } from '../front/operations.ts'
 import { findProvider, providers } from './catalog.ts'
-import { serves, spokenAt, spokenHere } from './endpoint.ts'
+import { offeredHere, serves, spokenAt, spokenHere } from './endpoint.ts'
 import type { Offer, Provider, Spoken } from './provider.ts'
 
 type Fields = Readonly<Record<string, string>>
@@ -79,10 +79,13 @@ function findServing(provider: Provider, asked: Asked): Serving | null {
 }
 
 /** Returns the format that suits a caller better than what the provider speaks: it gives fields for it, or has to be translated anyhow. */
-function betterThan({ dialect }: Spoken, { offers }: Provider, { operation, dialect: own = dialect, options }: Asked): Offer | undefined {
+function betterThan({ dialect }: Spoken, provider: Provider, asked: Asked): Offer | undefined {
+  const { operation, dialect: own = dialect, options, fields } = asked
   const { task }: OperationSpec = operations[operation]
   const isTranslated = own !== dialect
-  return offers?.find((offer) => offer.task === task && (hasOptionsFor(options, offer.dialect) || (isTranslated && offer.first === true)))
+  return offeredHere(provider, fields).find(
+    (offer) => offer.task === task && (hasOptionsFor(options, offer.dialect) || (isTranslated && offer.first === true)),
+  )
 }
 
 /** A task at the address to which the fields of a credential lead, in the caller's dialect. */
@@ -106,7 +109,7 @@ export function offersAt(provider: Provider, fields: Fields = {}, model: string 
     const { task }: OperationSpec = operations[operation]
     return task === undefined || !serves(one, model) ? [] : [{ task, dialect, path }]
   })
-  return [...spoken, ...(provider.offers ?? [])]
+  return [...spoken, ...offeredHere(provider, fields)]
 }
 
 /** Returns true if a provider does what an operation asks in a format of its own alone. */

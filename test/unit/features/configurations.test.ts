@@ -103,6 +103,7 @@ test(refuses, 'workers-ai', {}, 'workers_ai_account_id')
 test(refuses, 'workers-ai', { workers_ai_account_id: '../..' }, 'workers_ai_account_id')
 test(refuses, 'oracle', { ...oracle, oracle_user: undefined }, 'oracle_user')
 test(refuses, 'ollama', {}, 'custom_host')
+test(refuses, 'triton', { custom_host: 'https://host.example', triton_backend: 'python' }, 'triton_backend')
 
 test('every provider of the catalogue takes a custom host', (t) => {
   for (const id of Object.keys(providers)) {

@@ -3,11 +3,13 @@ import { jsonOrUndefined } from '../../../lib/json/json.ts'
 import type { Frame, StreamDecoder } from '../codec.ts'
 import { readError } from '../error-reading.ts'
 import { type NeutralEvent, plainEnd } from '../neutral/events.ts'
-import { finishOf } from '../neutral/finish.ts'
+import { finishOf, type FinishReason } from '../neutral/finish.ts'
 import { countOf, noUsage, sumOf } from '../neutral/token-usage.ts'
 import { saidText } from '../reading.ts'
 
 const none: readonly NeutralEvent[] = []
+
+const reasonOf = (word: string | null): FinishReason => (word === 'length' || word === 'stop' ? word : 'other')
 
 /** Reads the pieces of one answer: a whole one has one piece. A class, because it is a state machine. */
 class TritonDecoder implements StreamDecoder {
@@ -49,7 +51,7 @@ class TritonDecoder implements StreamDecoder {
     return [
       { type: 'block-end', choice: 0, end: plainEnd },
       ...(this.#output === null ? none : ([{ type: 'usage', usage, tier: null }] as const)),
-      { type: 'finish', choice: 0, finish: finishOf(this.#finish === 'length' ? 'length' : 'stop', this.#finish) },
+      { type: 'finish', choice: 0, finish: finishOf(reasonOf(this.#finish), this.#finish) },
       { type: 'end' },
     ]
   }

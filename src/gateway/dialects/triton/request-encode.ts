@@ -1,3 +1,4 @@
+import type { Fields } from '../../../lib/json/fields.ts'
 import { refuseBeyondText } from '../beyond-text.ts'
 import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
@@ -7,35 +8,40 @@ import type { NeutralRequest, RequestField } from '../neutral/request.ts'
 /** Steering that neither of its engines is told. */
 const dropped: readonly RequestField[] = ['logitBias', 'user', 'metadata', 'tier']
 
-/** Fields that ask Triton to tell of an answer: docs.nvidia.com, vllm_backend, additional outputs. */
-const told = { exclude_input_in_output: true, return_finish_reason: true, return_num_input_tokens: true, return_num_output_tokens: true }
-
-/**
- * Writes a text that is completed: the generate extension of Triton, docs.nvidia.com. Its engines name what steers otherwise, and pass by what
- * is not theirs: TensorRT-LLM reads the parameters, vLLM those of the text in them.
- */
-export function encodeRequest(request: NeutralRequest, { loss }: EncodeContext): Encoded {
+/** Writes a text that is completed: the generate extension of Triton, docs.nvidia.com. The form names the engine, which has its own parameters. */
+export function encodeRequest(request: NeutralRequest, { loss, traits }: EncodeContext): Encoded {
   const own = spendBag(request, 'triton', loss)
   refuseBeyondText(request, dropped, loss)
-  const { stop, seed } = request
-  const steering = compact({
-    max_tokens: request.maxTokens,
-    temperature: request.temperature,
-    top_p: request.topP,
-    top_k: request.topK,
-    frequency_penalty: request.frequencyPenalty,
-    presence_penalty: request.presencePenalty,
-  })
-  const ofVllm = compact({ ...steering, seed, stop: stop.length === 0 ? null : stop })
   const text = request.turns.flatMap(({ parts }) => parts.map((part) => (part.kind === 'text' ? part.text : ''))).join('')
-  const parameters = compact({
+  const parameters = {
     stream: request.stream,
-    ...told,
-    ...steering,
-    random_seed: seed,
-    stop_words: stop.length > 1 ? stop : (stop[0] ?? null),
-    sampling_parameters: JSON.stringify(ofVllm),
+    exclude_input_in_output: true,
+    ...(traits.form === 'vllm' ? forVllm(request) : forTensors(request)),
     ...own,
-  })
+  }
   return { body: { text_input: text, parameters }, headers: [], memory: noMemory }
 }
+
+/** The steering that both engines have under the same names. */
+const shared = ({ maxTokens, temperature, topP, topK, frequencyPenalty, presencePenalty }: NeutralRequest) => ({
+  max_tokens: maxTokens,
+  temperature,
+  top_p: topP,
+  top_k: topK,
+  frequency_penalty: frequencyPenalty,
+  presence_penalty: presencePenalty,
+})
+
+/** docs.nvidia.com, vllm_backend: what steers is one text, and additional outputs are told if they are asked for. */
+const forVllm = (request: NeutralRequest): Fields => ({
+  return_finish_reason: true,
+  return_num_input_tokens: true,
+  return_num_output_tokens: true,
+  sampling_parameters: JSON.stringify(compact({ ...shared(request), seed: request.seed, stop: stopsOf(request) })),
+})
+
+/** docs.nvidia.com, tensorrtllm_backend, model_config: each is a tensor of the model, a list too. */
+const forTensors = (request: NeutralRequest): Fields =>
+  compact({ ...shared(request), random_seed: request.seed, stop_words: stopsOf(request) })
+
+const stopsOf = ({ stop }: NeutralRequest): readonly string[] | null => (stop.length === 0 ? null : stop)

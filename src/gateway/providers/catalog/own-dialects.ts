@@ -1,6 +1,6 @@
 import { header, noAuth, type Offer, query, scheme, type Provider } from '../provider.ts'
 import { geminiTasks } from './cloud-offers.ts'
-import { at, chat, embeddings, foreign, messageBatches, messages, openai, tokenCounts } from './rows.ts'
+import { at, chat, completions, embeddings, foreign, messageBatches, messages, openai, tokenCounts } from './rows.ts'
 
 const predictions: readonly (readonly [models: RegExp, path: string])[] = [
   [/^(?:[^/:]+\/[^/:]+:)?([0-9a-f]{64})$/, '/predictions'],
@@ -10,6 +10,9 @@ const predictions: readonly (readonly [models: RegExp, path: string])[] = [
 const replicateOffers = (['conversation', 'image', 'image-edit'] as const).flatMap((task) =>
   predictions.map(([models, path]): Offer => ({ task, dialect: 'replicate', path, models })),
 )
+
+const tritonEngines = ['vllm', 'tensorrtllm'] as const
+const generate = { path: '/v2/models/{model}/generate', streamPath: '/v2/models/{model}/generate_stream' }
 
 /** Providers with an API of their own. What of it a dedicated operation speaks is in `speaks`; `offers` says what it does in its own format. */
 export const ownDialects = {
@@ -119,12 +122,17 @@ export const ownDialects = {
       stability_client_version: 'stability-client-version',
     },
   }),
-  // docs.nvidia.com/deeplearning/triton-inference-server: the server completes texts by its generate extension; its frontend for OpenAI's clients,
-  // at a port of its own, has chats and vectors.
-  triton: openai(null, at([...chat, ...embeddings], '/v1'), {
+  // docs.nvidia.com/deeplearning/triton-inference-server: its frontend for OpenAI's clients has chats, completions and vectors. The server itself, at
+  // a port of its own, completes texts by its generate extension, in the words of the engine that it runs.
+  triton: openai(null, at([...chat, ...completions, ...embeddings], '/v1'), {
     auth: noAuth,
-    offers: [
-      { task: 'completion', dialect: 'triton', path: '/v2/models/{model}/generate', streamPath: '/v2/models/{model}/generate_stream' },
-    ],
+    fields: { triton_backend: '' },
+    variants: tritonEngines.map((value) => ({
+      field: 'triton_backend',
+      value,
+      baseUrl: null,
+      speaks: at([...chat, ...embeddings], '/v1'),
+      offers: [{ task: 'completion', dialect: 'triton', ...generate, traits: { form: value } }],
+    })),
   }),
 } as const satisfies Record<string, Provider>

@@ -6,7 +6,7 @@ import { baseUrlOf, joinPath, providerHeaders, spokenAt, withDefaults } from '..
 import { applyQuirks, quirksTouch } from '../../../../src/gateway/providers/quirks.ts'
 import { secretFields } from '../../../../src/gateway/providers/fields.ts'
 import { operationParams } from '../../../../src/gateway/front/operation-params.ts'
-import { operations, type Operation } from '../../../../src/gateway/front/operations.ts'
+import { operations, type Operation, type OperationSpec } from '../../../../src/gateway/front/operations.ts'
 import { fillTemplate } from '../../../../src/gateway/providers/template.ts'
 import type { Provider } from '../../../../src/gateway/providers/provider.ts'
 import { fakeEgress, ok } from '../credentials/fake-egress.ts'
@@ -83,9 +83,12 @@ for (const [id, provider] of everyProvider) {
       complete(t, operationUrl(provider, operation))
     }
     t.is(new Set(names).size, names.length)
-    for (const { speaks } of provider.variants ?? [])
+    for (const { speaks, offers = [] } of provider.variants ?? [])
       t.deepEqual(
-        names.filter((name) => !speaks.some(({ operation }) => operation === name)),
+        names.filter((name) => {
+          const { task }: OperationSpec = operations[name]
+          return !speaks.some(({ operation }) => operation === name) && !offers.some((offer) => offer.task === task)
+        }),
         [],
         'another address has other paths, and no fewer operations',
       )
@@ -126,7 +129,7 @@ for (const [id, provider] of everyProvider) {
     const templates = [
       provider.baseUrl ?? '',
       ...[provider, ...variants].flatMap(({ speaks }) => speaks.map(({ path }) => path)),
-      ...variants.map(({ baseUrl }) => baseUrl),
+      ...variants.map(({ baseUrl }) => baseUrl ?? ''),
     ]
     const used = templates.flatMap((template) => [...template.matchAll(/\{\+?([^}]+)\}/g)].flatMap(([, names = '']) => names.split('|')))
     for (const name of [...used, ...Object.keys(provider.fieldHeaders ?? {}), ...variants.map((variant) => variant.field)]) {
@@ -156,6 +159,7 @@ test(url, 'deepseek', 'chatComplete', 'https://api.deepseek.com/v1/chat/completi
 test(url, 'bytez', 'chatComplete', 'https://api.bytez.com/models/v2/openai/v1/chat/completions')
 test(url, 'reka-ai', 'chatComplete', 'https://api.reka.ai/v1/chat/completions')
 test(url, 'triton', 'embed', 'https://custom.example.com/base/v1/embeddings')
+test(url, 'triton', 'complete', 'https://custom.example.com/base/v1/completions')
 test(url, 'lepton', 'createTranscription', 'https://api.lepton.ai/api/v1/audio/transcriptions')
 test(url, 'huggingface', 'chatComplete', 'https://router.huggingface.co/v1/chat/completions')
 test(url, 'huggingface', 'complete', 'https://router.huggingface.co/hf-inference/models/maker/model-1%3Aa%20b/v1/completions')
