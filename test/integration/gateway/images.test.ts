@@ -2,7 +2,7 @@ import { crc32, deflateSync, inflateSync } from 'node:zlib'
 import test from 'ava'
 import OpenAI, { toFile } from 'openai'
 import { json } from '../../support/dialects/strict.ts'
-import { drawsStrictly, pixel, textsOfForm } from '../../support/dialects/strict-images.ts'
+import { drawsStrictly, pixel, textsOfForm, xaiUsage } from '../../support/dialects/strict-images.ts'
 import { type Emulator, type Received, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
@@ -218,30 +218,34 @@ test.serial(
   },
 )
 
-test.serial('images: xAI gets pictures that are changed in JSON, and fields of its own', async (t) => {
+test.serial('images: xAI gets pictures that are changed in JSON, and JSON in its own words goes on as it came', async (t) => {
   const image = await toFile(Buffer.from(pixel, 'base64'), 'a.png', { type: 'image/png' })
   const asked = { model: '@xai/grok-imagine-image', prompt: 'more sun', n: 2, size: '1024x1536', user: 'u' } as const
   const { data, response } = await openai()
     .images.edit({ ...asked, image })
     .withResponse()
   t.deepEqual(
-    data.data?.map(({ b64_json: base64 }) => base64),
-    [pixel, pixel],
+    data.data?.map(({ b64_json: base64, revised_prompt: drawn }) => [base64, drawn]),
+    Array.from({ length: 2 }, () => [pixel, 'much more sun']),
   )
+  t.like(data, { usage: { input_tokens: 4, output_tokens: 6, total_tokens: 10 } })
   t.is(response.headers.get('x-service-dropped-params'), null)
   const url = `data:image/png;base64,${pixel}`
   const sent = { model: 'grok-imagine-image', prompt: 'more sun', n: 2, aspect_ratio: '2:3', user: 'u' }
   t.like(cloud.requests[0]?.json, { ...sent, image: { url } })
   await openai().images.edit({ ...asked, image: [image, image] })
   t.deepEqual(cloud.requests[1]?.json['images'], [{ url }, { url }])
+  const placed = await openai().images.edit({ ...asked, image, n: 1, response_format: 'url' })
+  t.like(placed, { data: [{ url: 'https://pictures.example/1.png', revised_prompt: 'much more sun' }] })
   const own = { model: '@xai/grok-imagine-image', prompt: 'more sun', image: { url: 'https://pictures.example/a.png' }, resolution: '2k' }
   const answer = await fetch(`${bed.origin}/v1/images/edits`, {
     method: 'POST',
     headers: { 'x-service-api-key': workspaceKey, 'content-type': 'application/json' },
     body: JSON.stringify(own),
   })
-  t.is(answer.status, 200, await answer.text())
-  t.like(cloud.requests[2]?.json, { image: own.image, resolution: '2k' })
+  t.is(answer.status, 200)
+  t.like(await answer.json(), { data: [{ url: 'https://pictures.example/1.png', revised_prompt: 'much more sun' }], usage: xaiUsage })
+  t.deepEqual(cloud.requests[3]?.json, { ...own, model: 'grok-imagine-image' })
 })
 
 test.serial('images: a picture is changed by Gemini, and varied by Nova Canvas; a mask is refused', async (t) => {

@@ -112,6 +112,9 @@ const fireworks = z.strictObject({
   num_inference_steps: whole.optional(),
   seed,
 })
+/** What xAI tells of a call: its price too. */
+export const xaiUsage = { input_tokens: 4, output_tokens: 6, cost_in_usd_ticks: 200_000_000 }
+
 const place = z.strictObject({ url: text.regex(/^(?:https:|data:image\/)/) })
 const xai = z.strictObject({
   model: text,
@@ -201,7 +204,11 @@ const endpoints: readonly Endpoint[] = [
   {
     path: /xai\/v1\/images\/edits$/,
     shape: xai,
-    answer: (body) => ({ data: Array.from({ length: xai.parse(body).n ?? 1 }, () => ({ b64_json: pixel, revised_prompt: '' })) }),
+    answer: (body) => {
+      const { n = 1, response_format: format = 'url' } = xai.parse(body)
+      const image = format === 'url' ? { url: 'https://pictures.example/1.png' } : { b64_json: pixel }
+      return { data: Array.from({ length: n }, () => ({ ...image, revised_prompt: 'much more sun' })), usage: xaiUsage }
+    },
   },
   { path: /segmind\/flux-schnell$/, shape: segmind, ...asBytes },
   { path: /segmind\/sdxl1\.0-txt2img$/, shape: segmindOld, answer: () => ({ image: pixel, status: 'Success', infer_time: 1 }) },

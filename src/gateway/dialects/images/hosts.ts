@@ -1,6 +1,7 @@
-import { isFields } from '../../../lib/json/fields.ts'
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Loss } from '../neutral/loss.ts'
-import { saidList, saidText } from '../reading.ts'
+import { countOf, noUsage, type TokenUsage } from '../neutral/token-usage.ts'
+import { saidFields, saidList, saidText } from '../reading.ts'
 import type { TaskAnswer } from '../tasks/task.ts'
 import type { ImageAnswer, ImageProvider, MadeImage, Size } from './neutral.ts'
 import { ratioFor } from './shapes.ts'
@@ -76,14 +77,22 @@ export const segmind: ImageProvider = {
   },
 }
 
+/** Tokens where they are told; the price of a call stands beside them. */
+const usageOf = (usage: Fields): TokenUsage => ({
+  ...noUsage,
+  input: countOf(usage['input_tokens']),
+  output: countOf(usage['output_tokens']),
+  own: usage,
+})
+
 const xaiRatios = ['1:1', '3:4', '4:3', '9:16', '16:9', '2:3', '3:2', '1:2', '2:1']
 
 /** docs.x.ai/developers/rest-api-reference/inference/images: pictures that are changed come as addresses, their bytes too. */
 export const xai: ImageProvider = {
   most: 10,
   takes: [],
-  keepsOthers: true,
-  encode({ prompt, count, size, images, rest }, { model, loss }) {
+  takesOwn: true,
+  encode({ prompt, count, size, images, asUrl, rest }, { model, loss }) {
     const { stream: _, ...others } = rest
     const ratio = ratioFor(size, xaiRatios, loss)
     const pictures = images.map(({ bytes, mediaType }) => ({ url: `data:${mediaType};base64,${bytes.toString('base64')}` }))
@@ -94,14 +103,19 @@ export const xai: ImageProvider = {
         model,
         prompt,
         n: count,
-        response_format: 'b64_json',
+        response_format: asUrl ? 'url' : 'b64_json',
         ...(ratio !== null && { aspect_ratio: ratio }),
         ...(more.length > 0 ? { images: pictures } : picture !== undefined && { image: picture }),
       },
     }
   },
   decode({ json }) {
-    const drawn = isFields(json) ? saidList(json, 'data').flatMap((one) => saidText(one, 'b64_json') ?? saidText(one, 'url') ?? []) : []
-    return drawn.length === 0 ? null : made(...drawn.map(imageOf))
+    if (!isFields(json)) return null
+    const images = saidList(json, 'data').flatMap((one): readonly MadeImage[] => {
+      const [image, prompt] = [saidText(one, 'b64_json') ?? saidText(one, 'url'), saidText(one, 'revised_prompt')]
+      return image === null ? [] : [{ ...imageOf(image), ...(prompt !== null && { prompt }) }]
+    })
+    const usage = saidFields(json, 'usage')
+    return images.length === 0 ? null : { ...made(...images), usage: usage === null ? null : usageOf(usage) }
   },
 }

@@ -39,6 +39,8 @@ export interface ImageRequest {
   /** The part of the picture that is changed: the transparent pixels of a PNG. Null: all of it. */
   readonly mask: Mask | null
   readonly seed: number | null
+  /** True if the caller wants addresses. */
+  readonly asUrl: boolean
   /** Fields that are not read. */
   readonly rest: Fields
 }
@@ -67,8 +69,8 @@ export interface ImageProvider {
   suffix?(request: ImageRequest): string
   /** The fields beside prompt, number and size that it has a place for. */
   readonly takes: readonly ('quality' | 'style' | 'outputFormat' | 'seed')[]
-  /** True if fields that are not read may be its own, and go on as they are. */
-  readonly keepsOthers?: true
+  /** True if callers may use its own words: JSON goes on as it came, and so do the fields of a form that are not read. */
+  readonly takesOwn?: true
   /** The headers that every call has, flat. */
   readonly headers?: readonly string[]
   /** How an answer is reached that takes several steps; `asUrl`: the caller wants addresses. */

@@ -1,6 +1,6 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { unread } from '../leftovers.ts'
-import type { TokenUsage } from '../neutral/token-usage.ts'
+import { sumOf, type TokenUsage } from '../neutral/token-usage.ts'
 import { flagIn, neededText, numberIn, textIn, unreadable } from '../reading.ts'
 import type { SentFile, TaskBody } from '../tasks/task.ts'
 import { readImage, readMask } from './mask.ts'
@@ -36,6 +36,7 @@ export function decode(sent: Fields, files: readonly SentFile[]): ImageRequest {
     images: files.filter(({ name }) => name === 'image' || name === 'image[]').map(readImage),
     mask: mask === undefined ? null : readMask(mask),
     seed: numberIn(body, 'seed'),
+    asUrl: textIn(body, 'response_format') === 'url',
     rest: { ...unread(body, known), ...(flagIn(body, 'stream') === true && { stream: true }) },
   }
 }
@@ -58,7 +59,7 @@ function sizeIn(size: string | null): Size | null {
 
 /** Writes the answer: `url` is asked for where a program wants an address, which is that of the bytes themselves. */
 export function encode({ images, usage }: ImageAnswer, body: Fields, nowSeconds: number): TaskBody {
-  const counted = usage === null ? {} : { usage: writeCounts(usage) }
+  const counted = usage === null || sumOf(usage.input, usage.output) === null ? {} : { usage: writeCounts(usage) }
   if (body['stream'] === true)
     return { contentType: 'text/event-stream', bytes: Buffer.from(images.map((image) => event(image, counted, nowSeconds)).join('')) }
   const asUrl = body['response_format'] === 'url'

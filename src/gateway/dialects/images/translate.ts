@@ -38,10 +38,10 @@ export interface AskedImages {
   readonly files: readonly SentFile[]
 }
 
-/** Translates a request for images: in as many calls as it takes to make all of them. Throws `invalid_request`. */
+/** Translates a request for images: in as many calls as it takes to make all of them. Null: the provider takes it as it is. Throws `invalid_request`. */
 export function translateImages({ task, to, body, files }: AskedImages, context: TaskContext): TaskTranslation | null {
   const provider = imageProviders[to]
-  if (provider === undefined) return null
+  if (provider === undefined || (provider.takesOwn === true && files.length === 0)) return null
   const request = decode(task === 'image-variation' ? { prompt: '', ...body } : body, files)
   dropOthers(request, provider, context)
   const counts = countsOf(request.count, provider.most)
@@ -49,7 +49,7 @@ export function translateImages({ task, to, body, files }: AskedImages, context:
     bodies: counts.map((count, at) => provider.encode({ ...request, count, seed: seedOf(request, at) }, context)),
     headers: provider.headers ?? [],
     suffix: provider.suffix?.(request) ?? '',
-    ...(provider.steps !== undefined && { steps: provider.steps(body['response_format'] === 'url' && body['stream'] !== true) }),
+    ...(provider.steps !== undefined && { steps: provider.steps(request.asUrl && body['stream'] !== true) }),
     loss: context.loss,
     write: (answers, now) => write(answers, { provider, body, now }),
   }
@@ -66,9 +66,9 @@ const optional = { quality: 'quality', style: 'style', outputFormat: 'output_for
 const names = ['quality', 'style', 'outputFormat', 'seed'] as const
 
 /** Drops what the provider has no place for. */
-function dropOthers(request: ImageRequest, { takes, takesMask = false, keepsOthers }: ImageProvider, { loss }: TaskContext): void {
+function dropOthers(request: ImageRequest, { takes, takesMask = false, takesOwn }: ImageProvider, { loss }: TaskContext): void {
   if (request.mask !== null && !takesMask) loss.refuseAt('mask', 'has no counterpart there')
-  for (const name of Object.keys(request.rest)) if (keepsOthers !== true || name === 'stream') loss.dropAt(name)
+  for (const name of Object.keys(request.rest)) if (takesOwn !== true || name === 'stream') loss.dropAt(name)
   for (const name of names) if (request[name] !== null && request[name] !== 'auto' && !takes.includes(name)) loss.dropAt(optional[name])
 }
 
