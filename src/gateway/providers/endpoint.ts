@@ -62,10 +62,10 @@ export interface AskedByPath {
  * speak as OpenAI does may have files and batches of its own at the same paths, and nothing else. Of a host that somebody gave a row says nothing,
  * unless the provider has an API of its own.
  */
-export function lacksPath({ api, offers }: Provider, { dialect, atOwnHost }: AskedByPath): boolean {
+export function lacksPath({ api, offers, openHosts }: Provider, { dialect, atOwnHost }: AskedByPath): boolean {
   if (foreignApis.has(api)) return true
   if (api === 'openai') return !atOwnHost
-  return dialect !== 'openai-platform' && (api === 'anthropic' || offers !== undefined || !atOwnHost)
+  return dialect !== 'openai-platform' && (api === 'anthropic' || !atOwnHost || (offers !== undefined && openHosts !== true))
 }
 
 /** Returns true if it is a field of the credential that names the host. */

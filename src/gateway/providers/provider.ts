@@ -113,6 +113,8 @@ export interface Provider {
   readonly speaks: readonly Spoken[]
   /** What it does in formats of its own, at every address that has no offers itself. `servingOf` takes the first that stands for a model, one in the caller's dialect before all others. */
   readonly offers?: readonly Offer[]
+  /** True if a host that somebody gave may have paths of OpenAI's, although the provider has formats of its own. */
+  readonly openHosts?: true
   /** How it differs from the dialect that it speaks, for requests that are translated. */
   readonly traits?: Partial<Traits>
   readonly variants?: readonly Variant[]

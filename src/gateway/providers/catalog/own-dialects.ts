@@ -99,6 +99,7 @@ export const ownDialects = {
   }),
   segmind: foreign('https://api.segmind.com/v1', {
     auth: header('x-api-key'),
+    openHosts: true,
     offers: [{ task: 'image', dialect: 'images', path: '/{model}', traits: { form: 'segmind' } }],
   }),
   // platform.stability.ai/docs/api-reference: headers by which a client may name itself.
