@@ -401,6 +401,21 @@ test.serial('an answer that is no form is told what it has to be', async (t) => 
   t.regex(errorOf(answer).message, /must be application\/x-www-form-urlencoded, not text\/plain/)
 })
 
+test.serial('fields with the names of what every object has are nothing in a form, and refused in JSON', async (t) => {
+  const named: Readonly<Record<string, string>> = JSON.parse('{"__proto__":"x","constructor":"y","hasOwnProperty":"z"}')
+  await put(settings())
+  isIn(t, await come(person('named'), named))
+  for (const key of ['__proto__', 'constructor']) {
+    const refused = await send(`${control.origin}${acs}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `{"SAMLResponse":"a","${key}":{"SAMLResponse":"b"}}`,
+    })
+    t.is(refused.status, 400, refused.text)
+    t.is(errorOf(refused).param, key)
+  }
+})
+
 test.serial('metadata that cannot be used is refused in words', async (t) => {
   const good = crafted.metadata()
   const cases: readonly (readonly [string, RegExp])[] = [
