@@ -105,8 +105,9 @@ export const resetPassword = route({
 
 async function sendLinks(deps: Deps, elsewhere: WriteElsewhere, email: string): Promise<void> {
   const asker = await nobody()
+  // Nobody knows who has asked: whom the link is for is the resource of the row.
   for (const account of await accountsOf(deps, email))
-    await elsewhere({ ...asker, organisationId: account.organisationId, userId: account.userId }, (em) => sendLink(em, deps, account))
+    await elsewhere({ ...asker, organisationId: account.organisationId }, (em) => sendLink(em, deps, account))
   await deliverMails(deps)
 }
 

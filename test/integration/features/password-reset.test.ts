@@ -108,8 +108,14 @@ test.serial('its time is an hour', async (t) => {
   t.is((await set(tokenIn(received))).status, 401)
 })
 
-/** The row of the trail about a link to a person. */
-const sentTo = ({ organisationId, id }: TestPerson) => ({ organisationId, id, about: id, uri: '/auth/password/reset', actor: 'invite' })
+/** The row of the trail about a link to a person, which anybody may have asked for. */
+const sentTo = ({ organisationId, id }: TestPerson) => ({
+  organisationId,
+  by: null,
+  about: id,
+  uri: '/auth/password/reset',
+  actor: 'invite',
+})
 
 test.serial('a person of two organisations gets a link for each, which opens that one alone', async (t) => {
   const email = 'both@example.com'
@@ -122,8 +128,8 @@ test.serial('a person of two organisations gets a link for each, which opens tha
   const received = await askedFor(email, 2)
   const trail = await asSystem(app.deps.orm, (em) =>
     em.execute(
-      `SELECT organisation_id AS "organisationId", user_id AS id, resource_id AS about, uri, actor_type AS actor
-         FROM audit_logs WHERE action = 'send-link' AND user_id IN (?, ?) ORDER BY at`,
+      `SELECT organisation_id AS "organisationId", user_id AS by, resource_id AS about, uri, actor_type AS actor
+         FROM audit_logs WHERE action = 'send-link' AND resource_id IN (?, ?) ORDER BY at`,
       [here.id, there.id],
     ),
   )
