@@ -18,12 +18,16 @@ export interface Vouched {
   readonly claims: Claims
 }
 
-/** Returns who is there already of those that a provider vouches for, by their subject or else by their address, before they are let in; null: nobody. */
+/**
+ * Returns whom a provider vouches for, before they are let in: who is there by this subject or else by this address, or else who was removed and
+ * had the subject; null: nobody.
+ */
 export async function presentPerson(em: EntityManager, provider: Provider, { identity, claims }: Vouched): Promise<User | null> {
   const known = await findByIdentity(em, provider.organisationId, identity)
-  if (known !== null) return known
+  if (known?.status === 'active') return known
   const email = verifiedEmail(claims, provider.email_verified_claim)
-  return email === null || !isOwned(provider, email) ? null : personAt(em, provider.organisationId, email)
+  const there = email === null || !isOwned(provider, email) ? null : await personAt(em, provider.organisationId, email)
+  return there ?? known
 }
 
 interface Arriving extends Vouched {

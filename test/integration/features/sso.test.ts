@@ -214,6 +214,23 @@ test.serial('who is invited comes in as the invitation says; who was removed sta
   t.is(await roleIn(id, second.sideId), 'manager')
 })
 
+test.serial('who was removed and has another account by now signs in as that one, and the trail says so', async (t) => {
+  t.is((await put(settings({ auto_provision: true }))).status, 200)
+  const email = `${randomUUID()}@second.example`
+  t.is((await comeIn(second, verified(email))).answer.status, 303)
+  const { rows } = await control.sql.query<{ id: string }>('SELECT id FROM users WHERE email = $1', [email])
+  t.is((await control.call(second.adminKey, 'DELETE', `/admin/users/${rows[0]?.id}`)).status, 200)
+  const id = await control.createUser(second, { email })
+  const { answer, browser } = await comeIn(second, verified(email))
+  t.is(answer.status, 303, answer.text)
+  t.true((await me(browser)).text.includes(id))
+  const trail = await control.sql.query(
+    'SELECT actor_id, user_id, action FROM audit_logs WHERE organisation_id = $1 ORDER BY seq DESC LIMIT 1',
+    [second.organisationId],
+  )
+  t.deepEqual(trail.rows, [{ actor_id: id, user_id: id, action: 'sign-in' }])
+})
+
 test.serial('who returns by an invitation has its role by hand, and that of their groups beside it', async (t) => {
   t.is((await put(settings())).status, 200)
   const scim = await scimClient(control, second)
