@@ -3,11 +3,11 @@ import { decodeJwt, jwtVerify, type JWTPayload } from 'jose'
 import { z } from 'zod'
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
-import type { Actor, Audited, Identifying } from '../../app/route.ts'
+import type { Actor, Identifying } from '../../app/route.ts'
 import { remoteKeys } from '../../gateway/callers/tokens/jwks.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { callsTo, clientOf, providersOf, type Provider } from '../identity-providers/index.ts'
-import { revokeProviderSessions, sessionsOfProvider } from '../sessions/index.ts'
+import { lockPeople, revokeProviderSessions, sessionsOfProvider } from '../sessions/index.ts'
 import { findByIdentity } from '../users/index.ts'
 import { User } from '../users/user.entity.ts'
 import { actorOf } from './actor.ts'
@@ -65,8 +65,12 @@ async function personOf({ orm }: Deps, ended: Ended): Promise<Actor> {
   return actorOf(organisationId, { type: 'user', id: user.id, name: user.email, userId: user.id })
 }
 
-/** Ends sessions by the word of a provider, and returns what the trail tells of it. A token that comes again ends nothing. */
-export async function endSessions(em: EntityManager, { vault, clock }: Deps, { actor, ended }: Heard): Promise<Audited> {
+/**
+ * Ends sessions by the word of a provider, and returns how many; null: its token has come before. A sign-in of the person that is on its way
+ * is waited for: its session ends too.
+ */
+export async function endSessions(em: EntityManager, { vault, clock }: Deps, { actor, ended }: Heard): Promise<number | null> {
+  if (actor.userId !== null) await lockPeople(em, [actor.userId])
   const used = await em.execute<unknown[]>(
     'INSERT INTO used_sign_ins (state_hash, organisation_id, expires_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING organisation_id',
     [
@@ -75,8 +79,7 @@ export async function endSessions(em: EntityManager, { vault, clock }: Deps, { a
       new Date(clock.now() + 2 * longestAgeS * 1000),
     ],
   )
-  if (used.length > 0) await revokeProviderSessions(em, ended)
-  return { id: actor.id }
+  return used.length === 0 ? null : revokeProviderSessions(em, ended)
 }
 
 function unread(token: string): JWTPayload {

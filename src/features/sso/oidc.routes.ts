@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { route } from '../../app/route.ts'
+import { ApiError } from '../../lib/errors.ts'
 import { enter } from './arrival.ts'
 import { endSessions, hearLogout, heardOf } from './backchannel.ts'
 import { leave } from './departure.ts'
@@ -46,10 +47,16 @@ export const backchannelLogout = route({
   action: 'sign-out',
   body: logoutBody,
   before: async ({ actor, elsewhere }, deps) => {
-    for (const one of heardOf(actor).slice(1)) await elsewhere(one.actor, (em) => endSessions(em, deps, one))
+    for (const one of heardOf(actor).slice(1))
+      await elsewhere(one.actor, async (em) => ((await endSessions(em, deps, one)) ? { id: one.actor.id } : null))
   },
   response: z.object({}),
 })(async ({ em, deps, actor, audit }) => {
-  for (const own of heardOf(actor).slice(0, 1)) audit(await endSessions(em, deps, own))
+  for (const own of heardOf(actor).slice(0, 1)) {
+    const count = await endSessions(em, deps, own)
+    // As OpenID Connect Back-Channel Logout 1.0, section 2.6, lets who has received the same `jti` already.
+    if (count === null) throw new ApiError('AB01', 'This logout token has been used.', { param: 'logout_token' })
+    audit({ id: actor.id, ...(count === 0 && { action: 'hear-sign-out' }) })
+  }
   return {}
 })

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
+import { errorOf } from '../../support/caller.ts'
+import { eventually } from '../../support/eventually.ts'
 import { send, type RawAnswer } from '../../support/http.ts'
 import { openBrowser, publicUrl, type SsoBrowser } from '../../support/oidc/browser.ts'
 import { keysOfItsOwn, startFaultyIssuer, type FaultyIssuer } from '../../support/oidc/faulty-issuer.ts'
@@ -149,12 +151,54 @@ for (const { name, said } of [
     ])
   })
 
-test.serial('a logout token serves once', async (t) => {
+const signOuts = async () => (await control.sql.query(`SELECT action, seq FROM audit_logs WHERE action LIKE '%sign-out' ORDER BY id`)).rows
+
+test.serial('a logout token serves once; one that comes again ends nothing and leaves no row', async (t) => {
+  const come = async () => [await comeIn('eve'), await comeIn('eve', { organisation: 'shared' })] as const
+  const before = await come()
   const token = issuer.sign(claimsOf({ sub: 'eve' }))
   t.is((await tell(token)).status, 200)
-  const browser = await comeIn('eve')
-  t.is((await tell(token)).status, 200)
-  t.true(await isIn(browser))
+  t.deepEqual(await Promise.all(before.map(isIn)), [false, false])
+  const [after, rows] = [await come(), await signOuts()]
+  const again = await tell(token)
+  t.is(again.status, 400, again.text)
+  t.regex(errorOf(again).message, /has been used/)
+  t.deepEqual(await Promise.all(after.map(isIn)), [true, true])
+  t.deepEqual(await signOuts(), rows)
+})
+
+test.serial('a logout token that ends no session is in the trail of one organisation, as what was heard', async (t) => {
+  await comeIn('flo', { sid: 'of flo' })
+  await comeIn('flo', { sid: 'of flo', organisation: 'shared' })
+  t.is((await tell(issuer.sign(claimsOf({ sub: 'flo' })))).status, 200)
+  const rows = await signOuts()
+  t.is((await tell(issuer.sign(claimsOf({ sub: 'flo' })))).status, 200)
+  t.deepEqual(
+    (await signOuts()).slice(rows.length).map(({ action }: { action: string }) => action),
+    ['hear-sign-out'],
+  )
+})
+
+test.serial('a sign-in that is on its way when the provider ends the sessions of the person is waited for, and ended too', async (t) => {
+  await comeIn('gil')
+  const waiting = async () =>
+    (
+      await control.sql.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query NOT LIKE '%pg_stat_activity%'`,
+      )
+    ).rows.length
+  const trail = await control.sql.connect()
+  await trail.query('BEGIN')
+  await trail.query('SELECT 1 FROM audit_heads WHERE organisation_id = $1 FOR UPDATE', [own.organisationId])
+  const signing = comeIn('gil')
+  await eventually(async () => (await waiting()) === 1, 10_000, 'the sign-in to wait for the trail')
+  const telling = tell(issuer.sign(claimsOf({ sub: 'gil' })))
+  await eventually(async () => (await waiting()) === 2, 10_000, 'the sign-out to wait')
+  await trail.query('ROLLBACK')
+  trail.release()
+  const browser = await signing
+  t.is((await telling).status, 200)
+  t.false(await isIn(browser))
 })
 
 test.serial('what is no logout token of the provider ends nothing', async (t) => {
