@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { RowChange } from '../../app/audit/changes.ts'
 import type { Deps } from '../../app/deps.ts'
 import { adopt, hold, rolesInName, settlePlaces } from '../scim/index.ts'
+import { lockPeople } from '../sessions/index.ts'
 import type { User } from '../users/user.entity.ts'
 
 /**
@@ -15,6 +16,7 @@ export async function takeGroups(
 ): Promise<readonly RowChange[]> {
   const { id: userId, organisationId } = user
   const rows = names.map((name) => toRow(name, deps))
+  await lockPeople(em, [userId])
   const before = await em.execute<{ name: string }[]>('SELECT name FROM sso_groups WHERE user_id = ? ORDER BY name', [userId])
   await em.execute('DELETE FROM sso_groups WHERE user_id = ?', [userId])
   await em.execute(

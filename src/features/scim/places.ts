@@ -29,8 +29,10 @@ export interface Settled {
  */
 export async function settlePlaces(em: EntityManager, deps: Needs, settled: Settled): Promise<readonly RowChange[]> {
   if (settled.userIds?.length === 0 || !arePlacesGiven(deps)) return []
-  const changes = await settleWorkspaces(em, settled)
-  await settleRoles(em, deps, settled)
+  const [places, roles] = [await placesToSettle(em, settled), await rolesToSettle(em, deps, settled)]
+  const here = await lockPeople(em, [...new Set([...places.map(({ user_id }) => user_id), ...roles.map(({ id }) => id)])])
+  const changes = await settleWorkspaces(em, settled.organisationId, { found: places, here })
+  for (const role of roles) if (here.has(role.id)) await settleRole(em, deps, role)
   return changes
 }
 
@@ -116,20 +118,25 @@ const differences = (among: People['among']): string => `
     FROM wanted FULL JOIN present ON present.user_id = wanted.user_id AND present.workspace_id = wanted.workspace_id
    WHERE (wanted.user_id IS NULL AND present.by_group) OR (wanted.user_id IS NOT NULL AND (present.id IS NULL OR NOT present.by_group OR present.role <> wanted.role))`
 
-async function settleWorkspaces(em: EntityManager, settled: Settled): Promise<readonly RowChange[]> {
-  const { organisationId } = settled
+async function placesToSettle(em: EntityManager, settled: Settled): Promise<readonly Difference[]> {
   const people = peopleOf(settled)
-  const [all, some] = [organisationId, [organisationId, ...people.values]]
+  const [all, some] = [settled.organisationId, [settled.organisationId, ...people.values]]
   const values = [all, all, all, ...some, ...some, ...some, ...some, ...some]
-  const found = await em.execute<Difference[]>(differences(people.among), values)
-  const here = await lockPeople(em, idsIn(found))
+  return em.execute<Difference[]>(differences(people.among), values)
+}
+
+/** The differences to settle, and those of their people who are there. */
+interface Locked {
+  readonly found: readonly Difference[]
+  readonly here: ReadonlySet<string>
+}
+
+async function settleWorkspaces(em: EntityManager, organisationId: string, { found, here }: Locked): Promise<readonly RowChange[]> {
   const given = found.flatMap(({ wanted, ...row }) => (wanted === null || !here.has(row.user_id) ? [] : [{ ...row, wanted }]))
   const gone = found.flatMap(({ wanted, member_id: id }) => (wanted === null && id !== null ? [id] : []))
   if (gone.length > 0) for (const row of await em.find(WorkspaceMember, { id: { $in: gone } })) await removeMember(em, row)
   return give(em, organisationId, given)
 }
-
-const idsIn = (found: readonly Difference[]): readonly string[] => [...new Set(found.map(({ user_id }) => user_id))]
 
 type Given = Difference & { readonly wanted: WorkspaceRole }
 
@@ -171,33 +178,27 @@ const roleDifferences = (among: People['among']): string => `
       ON w.user_id = s.id
    WHERE s.organisation_id = ? AND u.status = 'active' AND ${among('s.id')} AND ${among('u.id')} AND w.role IS DISTINCT FROM s.given_role`
 
-/** A role that was given by hand and is higher stays. */
-async function settleRoles(em: EntityManager, { config, log }: Needs, settled: Settled): Promise<void> {
+async function rolesToSettle(em: EntityManager, { config }: Needs, settled: Settled): Promise<readonly RoleDifference[]> {
   const { organisationId } = settled
   const { among, values } = peopleOf(settled)
-  const rows = await em.execute<RoleDifference[]>(roleDifferences(among), [
-    ...values,
-    ...values,
-    organisationId,
-    config.scim.ownerGroups,
-    organisationId,
-    ...values,
-    ...values,
-  ])
-  for (const { id, wanted } of rows) {
-    const [user, known] = [await em.findOneOrFail(User, { id }), await em.findOneOrFail(ScimUser, { id })]
-    const next = nextRole(user.role, { given: known.givenRole ?? null, wanted })
-    if (user.role === 'owner' && next !== 'owner' && (await isLastOwner(em, user))) {
-      log.warn(
-        { org: organisationId, user: id },
-        'the last owner of an organisation is no longer in a group that gives the role, and keeps it',
-      )
-      continue
-    }
-    user.role = next
-    known.givenRole = wanted
-    await em.flush()
+  const asked = [...values, ...values, organisationId, config.scim.ownerGroups, organisationId, ...values, ...values]
+  return em.execute<RoleDifference[]>(roleDifferences(among), asked)
+}
+
+/** A role that was given by hand and is higher stays. */
+async function settleRole(em: EntityManager, { log }: Needs, { id, wanted }: RoleDifference): Promise<void> {
+  const [user, known] = [await em.findOneOrFail(User, { id }), await em.findOneOrFail(ScimUser, { id })]
+  const next = nextRole(user.role, { given: known.givenRole ?? null, wanted })
+  if (user.role === 'owner' && next !== 'owner' && (await isLastOwner(em, user))) {
+    log.warn(
+      { org: user.organisationId, user: id },
+      'the last owner of an organisation is no longer in a group that gives the role, and keeps it',
+    )
+    return
   }
+  user.role = next
+  known.givenRole = wanted
+  await em.flush()
 }
 
 const ranks: Readonly<Record<OrganisationRole, number>> = { owner: 3, admin: 2, member: 1 }

@@ -8,6 +8,7 @@ import { uuidv7 } from '../../lib/uuid.ts'
 import { findWorkspace } from '../workspaces/index.ts'
 import { hold } from './hold.ts'
 import { settlePlaces } from './places.ts'
+import { idsOfMembers } from './resources/members.ts'
 import { ScimGroup } from './scim-group.entity.ts'
 import { ScimWorkspaceGroup } from './workspace-group.entity.ts'
 import {
@@ -98,7 +99,7 @@ export const createScimMapping = route({
     createdBy: actor.id,
   })
   await flushUnique(em, `The group ${group.displayName} gives a role in this workspace already.`, 'scim_group_id')
-  const changes = await settlePlaces(em, deps, { organisationId, userIds: await membersOfGroup(em, group.id) })
+  const changes = await settlePlaces(em, deps, { organisationId, userIds: await idsOfMembers(em, group.id) })
   audit({ id: row.id, workspaceId: workspace.id, changes })
   return presentMapping(row, group.displayName)
 })
@@ -121,7 +122,7 @@ export const deleteScimMapping = route({
   if (row === null) throw notFound('mapping', id, 'scimWorkspaceGroupId')
   em.remove(row)
   await em.flush()
-  const changes = await settlePlaces(em, deps, { organisationId, userIds: await membersOfGroup(em, row.groupId) })
+  const changes = await settlePlaces(em, deps, { organisationId, userIds: await idsOfMembers(em, row.groupId) })
   audit({ id: row.id, workspaceId: row.workspaceId, changes })
   return { success: true as const }
 })
@@ -144,11 +145,6 @@ async function findGroup(
   )
   if (found === undefined) throw notFound('group of the identity provider', name ?? '', 'scim_group_name')
   return em.findOneOrFail(ScimGroup, { organisationId, id: found.id })
-}
-
-async function membersOfGroup(em: EntityManager, groupId: string): Promise<readonly string[]> {
-  const rows = await em.execute<{ user_id: string }[]>('SELECT user_id FROM scim_group_members WHERE group_id = ?', [groupId])
-  return rows.map(({ user_id }) => user_id)
 }
 
 const presentGroupOfProvider = (row: ScimGroup, members: number) => ({

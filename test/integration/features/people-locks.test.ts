@@ -83,6 +83,31 @@ const writes: Readonly<Record<string, { readonly status: number; readonly begin:
       return async () => (await scim.send('PATCH', `/Groups/${body.id}`, add)).status
     },
   },
+  'a role by the new name of a group': {
+    status: 200,
+    async begin({ id }) {
+      const { body } = await scim.send('POST', '/Groups', { body: { displayName: `group of ${id}`, members: [{ value: id }] } })
+      const rename = { body: patchOf({ op: 'replace', path: 'displayName', value: 'org-role-admin' }) }
+      return async () => (await scim.send('PATCH', `/Groups/${body.id}`, rename)).status
+    },
+  },
+  'leaving a whole group': {
+    status: 200,
+    async begin({ id }) {
+      const other = await addPerson(app)
+      const group = { displayName: `whole group of ${id}` }
+      const { body } = await scim.send('POST', '/Groups', { body: { ...group, members: [{ value: id }] } })
+      return async () => (await scim.send('PUT', `/Groups/${body.id}`, { body: { ...group, members: [{ value: other.id }] } })).status
+    },
+  },
+  'another name by SCIM': {
+    status: 200,
+    async begin({ id, email }) {
+      const body = { userName: email, name: { familyName: 'Stone' } }
+      if ((await scim.send('PUT', `/Users/${id}`, { body: { userName: email } })).status !== 200) throw new Error(email)
+      return async () => (await scim.send('PUT', `/Users/${id}`, { body })).status
+    },
+  },
 }
 
 /** The tables whose rows those hold who wait. */
@@ -93,7 +118,8 @@ const heldByWaiting = `
 const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 const left = `
   SELECT (SELECT count(*) FROM sessions WHERE user_id = $1 AND method = 'link') AS sessions,
-         (SELECT count(*) FROM workspace_members WHERE user_id = $1) AS places`
+         (SELECT count(*) FROM workspace_members WHERE user_id = $1) AS places,
+         (SELECT count(*) FROM users WHERE id = $1 AND role = 'admin') AS roles`
 
 for (const [name, { status, begin }] of Object.entries(writes))
   test.serial(`${name}, while the person is removed`, async (t) => {
@@ -118,5 +144,5 @@ for (const [name, { status, begin }] of Object.entries(writes))
     })
     t.is(written, status)
     const { rows } = await inDatabase(superuser, (client) => client.query(left, [person.id]))
-    t.deepEqual(rows, [{ sessions: '0', places: '0' }])
+    t.deepEqual(rows, [{ sessions: '0', places: '0', roles: '0' }])
   })

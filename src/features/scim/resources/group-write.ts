@@ -11,7 +11,7 @@ import { groups } from '../schema/group.ts'
 import { locate } from '../schema/locate.ts'
 import { isObject, normalise, type Document } from '../schema/normalise.ts'
 import { applyPatch, type Operation } from '../schema/patch.ts'
-import { addMembers, memberIds, nobodyMoved, removeMembers, setMembers, type Moved } from './members.ts'
+import { addMembers, lockMembers, memberIds, nobodyMoved, removeMembers, setMembers, type Moved } from './members.ts'
 import { membersOf } from './group-rows.ts'
 
 type Naming = Pick<Deps, 'config' | 'level'>
@@ -64,13 +64,17 @@ interface Patched {
 /** Applies the operations of a PATCH in their order. Returns the document, and who moved. */
 export async function patchGroup(em: EntityManager, { group, operations, skipMembers }: Patched) {
   let document: Document = { displayName: group.displayName, ...(group.externalId && { externalId: group.externalId }) }
-  const moves: Moved[] = []
+  const moves: Move[] = []
   for (const operation of operations.flatMap(split)) {
     const attribute = membersNamedBy(operation)
     if (attribute === null) document = applyPatch(groups, document, [operation])
-    else if (!skipMembers) moves.push(await moveMembers(em, { group, operation, attribute }))
+    else if (!skipMembers) moves.push(moveOf(operation, attribute))
   }
-  return { document, moved: sumOf(moves) }
+  const all = document['displayName'] !== group.displayName || moves.some(({ op, ids }) => op === 'replace' || ids === null)
+  await lockMembers(em, group.id, { named: moves.flatMap(({ ids }) => ids ?? []), all })
+  const moved: Moved[] = []
+  for (const move of moves) moved.push(await moveMembers(em, group, move))
+  return { document, moved: sumOf(moved) }
 }
 
 /** An operation without a path is one for each name in its value. */
@@ -90,31 +94,46 @@ function membersNamedBy({ path }: Operation): Attribute | null {
   return found?.attribute.name === 'members' ? found.attribute : null
 }
 
+/** An operation on members. */
 interface Move {
-  readonly group: ScimGroup
-  readonly operation: Operation
+  readonly op: Operation['op']
+  /** The members that it names; null: it names none. */
+  readonly ids: readonly string[] | null
+  /** Its filter of members; null: it has none. */
+  readonly where: Filter | null
   readonly attribute: Attribute
 }
 
-async function moveMembers(em: EntityManager, move: Move): Promise<Moved> {
-  const { group, operation } = move
-  const { op, path = '', value } = operation
+/** Reads an operation on members. Throws `mutability`, `invalidValue`. */
+function moveOf({ op, path = '', value }: Operation, attribute: Attribute): Move {
   const { where, part } = parsePath(path)
   if (part !== null) throw scimError('mutability', 'The parts of a member cannot be changed.', 'path')
-  if (where !== null) return removeMeant(em, move, where)
-  const ids = value === undefined || value === null ? null : memberIds(value)
-  if (op === 'remove') return { ...nobodyMoved, removed: await removeMembers(em, group.id, ids) }
+  if (where !== null && op !== 'remove')
+    throw scimError('mutability', 'A member cannot be changed: remove it, and add another one.', 'path')
+  const told = where === null ? value : idIn(where)
+  return { op, where, attribute, ids: told === undefined || told === null ? null : memberIds(told) }
+}
+
+/** `members[value eq "…"]`: of a large group only the one member is looked at. */
+const idIn = (where: Filter) =>
+  where.op === 'compare' && where.operator === 'eq' && where.path.toLowerCase() === 'value' ? where.value : null
+
+async function moveMembers(em: EntityManager, group: ScimGroup, { op, ids, where, attribute }: Move): Promise<Moved> {
+  if (op === 'remove') {
+    const meant = ids ?? (where === null ? null : await membersMeant(em, group, { where, attribute }))
+    return { ...nobodyMoved, removed: await removeMembers(em, group.id, meant) }
+  }
   const [ofGroup, sent] = [{ organisationId: group.organisationId, groupId: group.id }, ids ?? []]
   return op === 'add' ? { sent, added: await addMembers(em, ofGroup, sent), removed: [] } : setMembers(em, ofGroup, sent)
 }
 
-/** `members[value eq "…"]`: of a large group only the one member is looked at. */
-async function removeMeant(em: EntityManager, { group, operation, attribute }: Move, where: Filter): Promise<Moved> {
-  if (operation.op !== 'remove') throw scimError('mutability', 'A member cannot be changed: remove it, and add another one.', 'path')
-  const stated = where.op === 'compare' && where.operator === 'eq' && where.path.toLowerCase() === 'value' ? where.value : null
-  const meant = stated === null ? await membersOf(em, [group.id]) : []
-  const found = meant.filter(({ id, display }) => matches({ value: id, display, type: 'User' }, where, attribute)).map(({ id }) => id)
-  return { ...nobodyMoved, removed: await removeMembers(em, group.id, stated === null ? found : memberIds(stated)) }
+async function membersMeant(
+  em: EntityManager,
+  group: ScimGroup,
+  { where, attribute }: { readonly where: Filter; readonly attribute: Attribute },
+): Promise<readonly string[]> {
+  const members = await membersOf(em, [group.id])
+  return members.filter(({ id, display }) => matches({ value: id, display, type: 'User' }, where, attribute)).map(({ id }) => id)
 }
 
 const sumOf = (moves: readonly Moved[]): Moved => ({

@@ -19,7 +19,7 @@ import { groups } from '../schema/group.ts'
 import { asksFor, project, projectionOf, type Projection } from '../schema/project.ts'
 import { groupColumns, groupSource, groupVersion, membersOf, presentGroup, readGroup, type GroupRow } from './group-rows.ts'
 import { describeGroup, groupDocument, patchGroup } from './group-write.ts'
-import { addMembers, memberIds, movedChange, nobodyMoved, renewMembers, setMembers, type Moved } from './members.ts'
+import { addMembers, lockMembers, memberIds, movedChange, nobodyMoved, renewMembers, setMembers, type Moved } from './members.ts'
 import { readList } from './list.ts'
 
 const permission: readonly string[] = []
@@ -85,8 +85,9 @@ export const createScimGroup = route({
   const document = groupDocument(body)
   const group = em.create(ScimGroup, { id: uuidv7(), organisationId, displayName: '', version: 1 })
   await describeGroup(em, group, { document, deps })
-  await em.flush()
   const members = isByUsers(deps) ? [] : memberIds(document['members'] ?? [])
+  await lockMembers(em, group.id, { named: members, all: false })
+  await em.flush()
   const added = await addMembers(em, { organisationId, groupId: group.id }, members)
   await settle(call, { group, moved: { sent: members, added, removed: [] }, renamed: false })
   return answerGroup(call, { id: group.id, asked: call.query, made: true })
@@ -109,8 +110,10 @@ export const replaceScimGroup = route({
   const [document, before] = [groupDocument(body), group.displayName]
   await describeGroup(em, group, { document, deps })
   const ofGroup = { organisationId: group.organisationId, groupId: group.id }
-  const moved = isByUsers(deps) ? nobodyMoved : await setMembers(em, ofGroup, memberIds(document['members'] ?? []))
-  await settle(call, { group, moved, renamed: before !== group.displayName })
+  const [sent, renamed] = [isByUsers(deps) ? null : memberIds(document['members'] ?? []), before !== group.displayName]
+  await lockMembers(em, group.id, { named: sent ?? [], all: sent !== null || renamed })
+  const moved = sent === null ? nobodyMoved : await setMembers(em, ofGroup, sent)
+  await settle(call, { group, moved, renamed })
   return answerGroup(call, { id: group.id, asked: call.query })
 })
 
@@ -147,6 +150,7 @@ export const deleteScimGroup = route({
 })(async (call) => {
   const { em, actor, deps, audit } = call
   const group = await lockedGroup(call, call.params.id)
+  await lockMembers(em, group.id, { named: [], all: true })
   const members = (await givesPlaces(em, deps, group)) ? await membersOf(em, [group.id]) : []
   await renewMembers(em, deps, group.id)
   em.remove(group)

@@ -38,7 +38,25 @@ interface OfGroup {
   readonly groupId: string
 }
 
-/** Adds users to a group; they stay locked, so that who is removed meanwhile takes no place that it gives. Throws `invalidValue` for who is no user of the organisation. */
+/** Reads the ids of the members of a group. */
+export async function idsOfMembers(em: EntityManager, groupId: string): Promise<readonly string[]> {
+  const rows = await em.execute<{ user_id: string }[]>('SELECT user_id FROM scim_group_members WHERE group_id = ?', [groupId])
+  return rows.map(({ user_id }) => user_id)
+}
+
+/** The people whom the write of a group may move, or give something. */
+interface Meant {
+  readonly named: readonly string[]
+  /** True: all members too. */
+  readonly all: boolean
+}
+
+/** Locks whom the write of a group may move, or give something, ahead of the group, so that who is removed meanwhile takes no place that it gives. */
+export async function lockMembers(em: EntityManager, groupId: string, { named, all }: Meant): Promise<void> {
+  await lockPeople(em, all ? [...named, ...(await idsOfMembers(em, groupId))] : named)
+}
+
+/** Adds users, who are locked, to a group. Throws `invalidValue` for who is no user of the organisation. */
 export async function addMembers(
   em: EntityManager,
   { organisationId, groupId }: OfGroup,
@@ -46,7 +64,6 @@ export async function addMembers(
 ): Promise<readonly string[]> {
   if (userIds.length === 0) return []
   const list = JSON.stringify(userIds)
-  await lockPeople(em, userIds)
   const found = await em.execute<{ id: string; by_hand: boolean }[]>(
     `SELECT u.id, (s.id IS NULL AND u.status = 'active') AS by_hand FROM users u LEFT JOIN scim_users s ON s.id = u.id
       WHERE u.organisation_id = ? AND u.id IN (${ids})`,

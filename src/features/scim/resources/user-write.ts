@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { RowChange } from '../../../app/audit/changes.ts'
 import { ApiError } from '../../../lib/errors.ts'
+import { lockPeople } from '../../sessions/index.ts'
 import { archiveUser } from '../../users/index.ts'
 import { User } from '../../users/user.entity.ts'
 import { isLastOwner } from '../places.ts'
@@ -24,6 +25,7 @@ export interface Written {
 export async function addUser(em: EntityManager, organisationId: string, document: Document): Promise<Written> {
   const wanted = wantedUser(document)
   const own = await claim(em, organisationId, { wanted, id: null })
+  if (own !== null) await lockPeople(em, [own])
   const there = own === null ? null : await readUser(em, organisationId, own)
   // Somebody new is in no group, and has no place.
   if (there === null) return { ...(await storeNew(em, organisationId, wanted)), settles: false }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { route, type Call } from '../../../app/route.ts'
 import { notFound } from '../../../app/database/find.ts'
 import { isUuid } from '../../../lib/is-uuid.ts'
+import { lockPeople } from '../../sessions/index.ts'
 import { User } from '../../users/user.entity.ts'
 import { answered, isNamed, nothing, resourceAnswer, scimAnswer, type ScimAnswer } from '../answer.ts'
 import { scimBase } from '../base-url.ts'
@@ -194,6 +195,7 @@ export const deleteScimUser = route({
 /** Reads a user who is about to change, and holds all writes by SCIM until then. Throws AB08, and `precondition_failed`. */
 async function lockedUser({ em, actor, headers }: AnyCall, id: string): Promise<UserRow> {
   await hold(em, actor.organisationId)
+  if (isUuid(id)) await lockPeople(em, [id])
   const row = await find(em, actor.organisationId, id)
   const ifMatch = headers['if-match']
   if (ifMatch !== undefined && !isNamed(ifMatch, versionOf(row))) throw outdated()
