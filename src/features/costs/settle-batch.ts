@@ -11,7 +11,7 @@ import { timeOfUuid } from '../../lib/uuid.ts'
 import { loadCredential, type SealedCredential, storedTarget } from '../integrations/index.ts'
 import { mappedSecretsColumn, type SealedMapping } from '../secret-references/index.ts'
 import { readTerms, termsKey } from '../providers/index.ts'
-import { lockCosts, readCost, writeAdjustments } from './recompute.ts'
+import { type CostRow, lockCosts, readCost, writeAdjustments } from './recompute.ts'
 import { reprice, type RepriceOptions } from './reprice.ts'
 
 /** A batch that waits for its cost. */
@@ -147,15 +147,29 @@ async function writeCost(em: EntityManager, row: BatchRow, { cost, reason, price
   if (log === null) throw new ApiError('not_found', 'The log of the request that began it is not kept any more.')
   const attempt = log.retry_count
   const { state, catalogue } = reprice(log.charges, { prices, termsOf, job: { attempt, cost } })
-  const amount = BigInt(log.cost_pico ?? '0') + cost.amount
+  const { before, others, budgets } = withoutAttempt(log, attempt)
+  const amount = BigInt(log.cost_pico ?? '0') - before + cost.amount
   const now = {
     state,
     amount,
-    lines: [...log.lines, ...cost.lines.map((line) => Object.assign({ attempt }, line))],
+    lines: [...others, ...cost.lines.map((line) => Object.assign({ attempt }, line))],
     catalogue: cost.catalogue ?? catalogue,
     amounts: new Map([[attempt, cost.amount]]),
   }
   const author = { organisationId, recomputeId: id, reason, madeBy: 'gatehouse' }
-  // What was corrected before was of the other attempts.
-  await writeAdjustments(em, [{ row: { ...log, corrected: null }, now, amount }], author)
+  // What was corrected before was of the other attempts, or is in the budgets.
+  await writeAdjustments(em, [{ row: { ...log, budgets, corrected: null }, now, amount }], author)
+}
+
+/** Returns what a log has beside an attempt. What the attempt itself was charged before by what it told is the job's cost too, and counts once. */
+function withoutAttempt({ lines, budgets }: Pick<CostRow, 'lines' | 'budgets'>, attempt: number) {
+  const own = lines.filter((line) => line.attempt === attempt)
+  const before = own.reduce((sum, line) => sum + BigInt(line.amount), 0n)
+  const isCorrected = (of: number) => of === attempt && own.length > 0
+  return {
+    before,
+    others: lines.filter((line) => line.attempt !== attempt),
+    budgets:
+      budgets?.map(([of, ...counted]) => [of, counted[0], counted[1], isCorrected(of) ? String(before) : counted[2]] as const) ?? null,
+  }
 }

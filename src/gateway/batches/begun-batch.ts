@@ -26,10 +26,11 @@ export function begunBatch(trail: Trail, result: RelayResult | null): string | n
   return begin.has(name) ? batchIn(answerOf(result)) : null
 }
 
-/** Returns true for a response that goes on in the background, whose cost was not told. */
+/** Returns true for a response that goes on in the background and told no usage. One that told it is charged by that, whenever its model has a price. */
 function goesOn(trail: Trail): boolean {
   const json = sentBody(trail)?.json
-  return isFields(json) && json['background'] === true && lastAttempt(trail)?.charge?.cost.state === 'unpriced'
+  const charge = lastAttempt(trail)?.charge
+  return isFields(json) && json['background'] === true && charge?.cost.state === 'unpriced' && charge.facts === null
 }
 
 function answerOf(result: RelayResult): Fields | null {

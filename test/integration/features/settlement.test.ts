@@ -169,11 +169,11 @@ const responseAs = (status: string, more: Fields = {}) => ({
 const message = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a secret', annotations: [] }] }
 const done = { output: [message], usage: { input_tokens: 1000, output_tokens: 100, total_tokens: 1100 } }
 
-const respond = ({ key }: { readonly key: string }, headers: Readonly<Record<string, string>>) =>
+const respond = ({ key }: { readonly key: string }, headers: Readonly<Record<string, string>>, body: object = inBackground) =>
   send(`${control.origin}/v1/responses`, {
     method: 'POST',
     headers: { 'x-service-api-key': key, 'x-service-provider': '@p', 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(inBackground),
+    body: JSON.stringify(body),
   })
 
 const day = 24 * 60 * 60 * 1000
@@ -225,6 +225,54 @@ test.serial('what an attempt cost before another began a job stays when the job 
   t.is(halved['total_pico_usd'], '3375000000')
   t.like(halved.adjustments[1], { state: 'priced', delta_pico_usd: '-1125000000' })
   await eventually(async () => (await spentBy(key)) === 0.003375, withinMs, 'the budget to follow')
+  t.deepEqual((await doctor(control)).differences, [])
+})
+
+/** Gives a model of a tenant's a price: 1,000 x 2,000,000 + 100 x 4,000,000 = 2,400,000,000 for `done`. */
+async function priceModel(slug: string): Promise<void> {
+  const rates = { request_token: { price: 2 }, response_token: { price: 4 } }
+  const models = [{ slug, enabled: true, is_custom: true, pricing_config: { type: 'static', pay_as_you_go: rates } }]
+  const { status, text } = await control.call(acme.workspaceKey, 'PUT', '/integrations/account-p/models', { models })
+  if (status !== 200) throw new Error(text)
+}
+
+test.serial('a response in the background whose stream told its usage is charged by that alone, once its model has a price', async (t) => {
+  const key = await keyOf(acme)
+  const model = 'told-at-once'
+  const response = { id: 'resp_told', object: 'response', model, status: 'completed', ...done }
+  const ended = { type: 'response.completed', sequence_number: 1, response }
+  const behaviour = {
+    status: 200,
+    headers: { 'content-type': 'text/event-stream' },
+    body: `event: response.completed\ndata: ${JSON.stringify(ended)}\n\n`,
+  }
+  const stop = emulator.script({ method: 'POST', path: '/responses', behaviour })
+  const { status, text, headers } = await respond(key, {}, { ...inBackground, model, stream: true })
+  stop()
+  t.is(status, 200, text)
+  const logId = String(headers['x-service-request-id'])
+  await eventually(async () => (await costOf(logId))['state'] === 'unpriced', withinMs, 'its log')
+  t.is(await rowOf(logId), undefined, 'nobody asks for it again')
+  await priceModel(model)
+  await recompute()
+  t.is((await costOf(logId))['total_pico_usd'], '2400000000')
+  await eventually(async () => (await spentBy(key)) === 0.0024, withinMs, 'the budget to follow')
+  // The former release noted it.
+  await control.sql.query(
+    `INSERT INTO provider_batches (id, organisation_id, workspace_id, provider, provider_slug, batch_id, begun_at)
+     SELECT id, organisation_id, workspace_id, provider, 'p', 'resp_told', created_at FROM logs WHERE id = $1`,
+    [logId],
+  )
+  const ends = emulator.script({ method: 'GET', path: '/responses', behaviour: responseAs('completed', { ...done, model }) })
+  await look()
+  ends()
+  t.like(await rowOf(logId), { state: 'settled', fault: null })
+  const settled = await costOf(logId)
+  t.is(settled['total_pico_usd'], '2400000000')
+  t.is((settled.adjustments.at(-1)?.['lines'] as Fields[]).length, 2)
+  await recompute()
+  t.is((await costOf(logId))['total_pico_usd'], '2400000000')
+  t.is(await spentBy(key), 0.0024)
   t.deepEqual((await doctor(control)).differences, [])
 })
 
