@@ -1,7 +1,9 @@
 import { type Attempt, isRecalled } from '../attempts/attempt.ts'
 import type { LoggedCharge, LoggedCost, LoggedCostLine } from '../journal/log-record.ts'
 import type { Charge } from '../metering/charge.ts'
+import type { Metered } from '../metering/meter.ts'
 import type { CostLine, CostState } from '../prices/price-usage.ts'
+import type { PriceFacts } from '../prices/rates.ts'
 import { stateOf } from '../prices/state-of.ts'
 import { saysProvisioned } from '../prices/terms.ts'
 import type { Trail } from '../trail.ts'
@@ -75,13 +77,24 @@ function chargesOf(charged: Charged): readonly LoggedCharge[] {
   return parts === null ? ownCharges(charged) : parts.flatMap((charge) => ownCharges({ ...charged, charge }))
 }
 
+/**
+ * What nobody knew yet has no counts and facts of nothing: who knows no `untold`, such as the former release in a recompute, takes it for unpriced
+ * too, and never for free.
+ */
+function ownCharges(charged: Charged): readonly LoggedCharge[] {
+  const { metered, facts, cost } = charged.charge
+  if (cost.state === 'unpriced' && facts === null)
+    return [{ ...loggedCharge(charged, { ...nothingMetered, model: metered?.model ?? null, facts: nothingKnown }), untold: true }]
+  return metered === null || facts === null ? [] : [loggedCharge(charged, { ...metered, facts })]
+}
+
+type Used = Pick<Metered, 'counts' | 'raw' | 'reported' | 'estimated' | 'inconsistent' | 'model'> & { readonly facts: PriceFacts }
+
 /** The usage object stands whole in the log: the scan reads none of more than 8 KB. */
-function ownCharges({ attempt, charge: { metered, pricedModel, facts, cost }, index }: Charged): readonly LoggedCharge[] {
-  const untold = cost.state === 'unpriced' && facts === null
-  if (!untold && (metered === null || facts === null)) return []
-  const { counts, raw, reported, estimated, inconsistent, model } = metered ?? nothingMetered
+function loggedCharge({ attempt, charge: { pricedModel }, index }: Charged, used: Used): LoggedCharge {
+  const { counts, raw, reported, estimated, inconsistent, model, facts } = used
   const { provider, sent, slug, skipped } = targetOf(attempt, raw)
-  const charge = {
+  return {
     attempt: index,
     provider,
     sent,
@@ -97,7 +110,6 @@ function ownCharges({ attempt, charge: { metered, pricedModel, facts, cost }, in
     slug,
     skipped,
   }
-  return [untold ? { ...charge, untold } : charge]
 }
 
 const targetOf = ({ target }: Attempt, usage: LoggedCharge['usage']) => ({
@@ -107,4 +119,14 @@ const targetOf = ({ target }: Attempt, usage: LoggedCharge['usage']) => ({
   skipped: target?.skipsPtuCost === true && saysProvisioned(usage),
 })
 
-const nothingMetered = { counts: {}, raw: null, reported: null, estimated: false, inconsistent: false, model: null } as const
+const nothingMetered = { counts: {}, raw: null, reported: null, estimated: false, inconsistent: false } as const
+const nothingKnown: PriceFacts = {
+  startedAt: 0,
+  mode: null,
+  promptTokens: 0,
+  geo: null,
+  region: null,
+  size: null,
+  quality: null,
+  hasTokens: false,
+}

@@ -276,6 +276,19 @@ test.serial('a response in the background whose stream told its usage is charged
   t.deepEqual((await doctor(control)).differences, [])
 })
 
+test.serial('what was not told yet is unpriced to a release that knows no such charge, and is never written as free', async (t) => {
+  const id = await begin(await keyOf(acme))
+  const asked = `SELECT b.cost -> 'charges' -> 0 AS charge FROM log_bodies b WHERE b.id = $1`
+  const { rows } = await control.sql.query<{ charge: Fields }>(asked, [id])
+  t.like(rows[0]?.charge, { untold: true, counts: {}, facts: { promptTokens: 0 } })
+  await control.sql.query(`UPDATE log_bodies SET cost = cost #- '{charges,0,untold}' WHERE id = $1`, [id])
+  await recompute()
+  t.like(await costOf(id), { state: 'unpriced', total_pico_usd: null, adjustments: [] })
+  await end(id)
+  await look()
+  t.is((await costOf(id))['total_pico_usd'], String(amount))
+})
+
 // 50,000 x 10,000,000 and the prompt are held by each attempt that nobody knows to have done nothing.
 for (const [name, behaviour, config, attempts] of [
   ['is not answered in time', { hang: 'before-headers' }, {}, 1],
