@@ -182,6 +182,11 @@ export const unreadableBatches: Readonly<
     },
     fault: /The pages of answers do not end/,
   },
+  'pages of xAI without the answers that it counts': {
+    ...batchOfXai,
+    told: { body: batchAtXai(answeredByXai), pages: { [resultsAtXai]: '{"results":[]}' } },
+    fault: /fewer than its provider says/,
+  },
   'pages of xAI that are none': {
     ...batchOfXai,
     told: { body: batchAtXai(answeredByXai), pages: { [resultsAtXai]: '{"data":[]}' } },

@@ -64,11 +64,18 @@ interface Pricing {
   readonly bounds: FileBounds
 }
 
-async function costOf(source: AskedProvider, { answers, video, response }: ToldBatch, { pricing, bounds }: Pricing): Promise<BatchCost> {
+async function costOf(
+  source: AskedProvider,
+  { answers, succeeded, video, response }: ToldBatch,
+  { pricing, bounds }: Pricing,
+): Promise<BatchCost> {
   if (video !== null) return videoCost(video, pricing)
   const sum = sumBatch(pricing)
   if (response !== null) sum.add({ response: { body: response } })
   if (answers !== null) await eachAnswer(source, { path: answers, bounds }, (answer) => sum.add(answer))
+  // Who names a place of answers without counting them has one at least.
+  if (sum.succeeded() < (succeeded ?? (answers === null ? 0 : 1)))
+    throw new ApiError('upstream_bad_response', 'The answers of the batch are fewer than its provider says.')
   return sum.cost()
 }
 

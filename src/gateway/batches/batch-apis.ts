@@ -15,6 +15,8 @@ export interface ToldBatch {
   readonly endpoint: string
   /** The path of the answers; null: there are none. */
   readonly answers: string | null
+  /** How many of its requests succeeded, by what its provider counts; null: it counts none. */
+  readonly succeeded: number | null
   readonly kind: 'batch' | 'video' | 'response'
   /** The video that it made; null: it is none, or was not made. */
   readonly video: MadeVideo | null
@@ -37,7 +39,7 @@ export interface BatchApi {
   readonly page?: (told: Fields) => AnswerPage | null
 }
 
-export const nothing = { kind: 'batch', answers: null, video: null, response: null } as const
+export const nothing = { kind: 'batch', answers: null, succeeded: null, video: null, response: null } as const
 const endedStatuses: ReadonlySet<unknown> = new Set(['completed', 'expired', 'cancelled', 'failed'])
 
 /**
@@ -49,7 +51,8 @@ const ofOpenai: BatchApi = {
   read: (told) => readOpenai(told, mayHaveAnswers(told)),
 }
 
-function readOpenai({ status, endpoint, output_file_id: output }: Fields, hasAnswers: boolean): ToldBatch | null {
+function readOpenai(told: Fields, hasAnswers: boolean): ToldBatch | null {
+  const { status, endpoint, output_file_id: output } = told
   if (typeof status !== 'string') return null
   const ended = endedStatuses.has(status)
   if (ended && !isBatchId(output) && hasAnswers) throw unreadable()
@@ -59,6 +62,7 @@ function readOpenai({ status, endpoint, output_file_id: output }: Fields, hasAns
     status: status.slice(0, 40),
     endpoint: typeof endpoint === 'string' ? endpoint : '',
     answers: isBatchId(output) ? `/files/${output}/content` : null,
+    succeeded: countIn(within(told, 'request_counts'), 'completed'),
   }
 }
 
@@ -93,9 +97,10 @@ const ofAnthropic: BatchApi = {
     if (typeof status !== 'string') return null
     const ended = status === 'ended'
     const hasResults = typeof results === 'string'
-    if (ended && !hasResults && within(told, 'request_counts')['succeeded'] !== 0) throw unreadable()
+    const counts = within(told, 'request_counts')
+    if (ended && !hasResults && counts['succeeded'] !== 0) throw unreadable()
     const answers = hasResults ? `/messages/batches/${id}/results` : null
-    return { ...nothing, ended, status: status.slice(0, 40), endpoint: '/v1/messages', answers }
+    return { ...nothing, ended, status: status.slice(0, 40), endpoint: '/v1/messages', answers, succeeded: countIn(counts, 'succeeded') }
   },
 }
 
@@ -110,13 +115,14 @@ const ofXai: BatchApi = {
   read(told, id) {
     if (told['batch_id'] !== id || !isFields(told['state'])) return null
     const status = stateOfXai(told, told['state'])
-    const answered = countOf(told['state'], 'num_success') > 0
+    const succeeded = countOf(told['state'], 'num_success')
     return {
       ...nothing,
       ended: status !== 'in_progress',
       status,
       endpoint: '/v1/chat/completions',
-      answers: answered ? `/batches/${id}/results?limit=${resultsOfPage}` : null,
+      succeeded,
+      answers: succeeded > 0 ? `/batches/${id}/results?limit=${resultsOfPage}` : null,
     }
   },
   page({ results, pagination_token: next }) {
@@ -142,7 +148,8 @@ function stateOfXai(
   return isBatchId(file) || Date.now() > Date.parse(String(made)) + 2 * dayMs ? 'completed' : 'in_progress'
 }
 
-const countOf = (state: Fields, name: string): number => (typeof state[name] === 'number' ? state[name] : 0)
+const countIn = (counts: Fields, name: string): number | null => (typeof counts[name] === 'number' ? counts[name] : null)
+const countOf = (state: Fields, name: string): number => countIn(state, name) ?? 0
 
 function lineOfXai(result: Fields): Fields {
   const body = Object.values(within(within(result, 'batch_result'), 'response')).find(isFields)

@@ -30,17 +30,29 @@ export interface BatchPricing {
   readonly mode: 'batch' | null
 }
 
+/** A sum of answers. */
+export interface BatchSum {
+  add(answer: Fields): void
+  cost(): BatchCost
+  /** Returns how many of the answers are those of requests that succeeded. */
+  succeeded(): number
+}
+
 /** Sums answers up as they come, in lines that say what was counted at which rate. */
-export function sumBatch(pricing: BatchPricing): { add(answer: Fields): void; cost(): BatchCost } {
+export function sumBatch(pricing: BatchPricing): BatchSum {
   const operation = matchOperation('POST', pricing.endpoint.replace(/^\/v1(?=\/)/, ''))
   const lines = new Map<string, CostLine>()
   const states = new Set<CostState>()
   let amount = 0n
   let answers = 0
+  let succeeded = 0
   let catalogue: string | null = null
   return {
     add(answer) {
-      const priced = priceAnswer(answer, operation, pricing)
+      const { status, body } = answerOf(answer)
+      if (!isFields(body)) return
+      if (isSuccess(status)) succeeded += 1
+      const priced = priceAnswer({ status, body }, operation, pricing)
       if (priced === null) return
       const { cost, model, found } = priced
       answers += 1
@@ -50,18 +62,27 @@ export function sumBatch(pricing: BatchPricing): { add(answer: Fields): void; co
       for (const line of cost.lines) addLine(lines, noteModel(line, model))
     },
     cost: () => ({ state: stateOf([...states]), amount, lines: [...lines.values()], catalogue, answers }),
+    succeeded: () => succeeded,
   }
 }
 
+interface Answer {
+  readonly status: number
+  readonly body: Fields
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300
+
+/** An answer to nobody knows what is no free one. */
+const isOfUnknown = ({ spec }: MatchedOperation, status: number): boolean => spec === null && isSuccess(status)
+
 /** Prices an answer as one that came at once, at the rates of batches; null: the request failed, or the provider charges nothing for it. */
-function priceAnswer(line: Fields, operation: MatchedOperation, { target, terms, prices, begunAt, mode }: BatchPricing) {
-  const { status, body } = answerOf(line)
-  if (!isFields(body)) return null
+function priceAnswer({ status, body }: Answer, operation: MatchedOperation, { target, terms, prices, begunAt, mode }: BatchPricing) {
   const bytes = Buffer.from(JSON.stringify(body))
   const asked = { operation: operation.name, method: 'POST', provider: target.providerId, json: null, upload: null }
   const metered = meterBytes({ head: bytes, tail: bytes }, null, asked)
   const told = mode === null ? metered : { ...metered, mode }
-  if (!isBilled(told, status, operation)) return null
+  if (!isBilled(told, status, operation) && !isOfUnknown(operation, status)) return null
   const model = typeof body['model'] === 'string' ? body['model'] : told.model
   // The model that was asked stands in a file that is not read: the one that answered has its price.
   const request = { target: { ...target, model }, terms, prices, json: null, startedAt: begunAt }
