@@ -35,8 +35,9 @@ const dayMs = 24 * 60 * 60 * 1000
 export async function settleBatch(deps: Deps, row: BatchRow, bounds: FileBounds): Promise<void> {
   const source = await findSource(deps, row)
   const told = await askBatch(source, row.batch_id)
+  const isLate = Date.now() - row.begun_ms >= lostAfterDays * dayMs
   if (!told.ended) {
-    if (Date.now() - row.begun_ms < lostAfterDays * dayMs) return
+    if (!isLate) return
     throw new ApiError('upstream_timeout', `The provider has not ended it within ${lostAfterDays} days.`)
   }
   await deps.catalogue.ready('pricing', row.provider)
@@ -46,7 +47,7 @@ export async function settleBatch(deps: Deps, row: BatchRow, bounds: FileBounds)
   const mode = told.kind === 'batch' ? ('batch' as const) : null
   const pricing = { mode, target: source.target, terms: own, prices: deps.catalogue.prices, endpoint: told.endpoint, begunAt: row.begun_ms }
   const cost = await costOf(source, told, { pricing, bounds })
-  if (cost.state === 'unpriced')
+  if (cost.state === 'unpriced' || (cost.lacksPrices && !isLate))
     throw new ApiError('invalid_request', 'No price is known for the models of its answers, or they tell no usage.')
   const reason = reasonOf(row.batch_id, told, cost.answers)
   await asSystem(deps.orm, (em) => writeCost(em, row, { cost, reason, prices: deps.catalogue.prices, termsOf }))

@@ -16,6 +16,8 @@ export interface BatchCost {
   readonly lines: readonly CostLine[]
   readonly catalogue: string | null
   readonly answers: number
+  /** True while a model of an answer that tells what it used has no price. */
+  readonly lacksPrices: boolean
 }
 
 export interface BatchPricing {
@@ -46,6 +48,7 @@ export function sumBatch(pricing: BatchPricing): BatchSum {
   let amount = 0n
   let answers = 0
   let succeeded = 0
+  let lacksPrices = false
   let catalogue: string | null = null
   return {
     add(answer) {
@@ -57,11 +60,12 @@ export function sumBatch(pricing: BatchPricing): BatchSum {
       const { cost, model, found } = priced
       answers += 1
       states.add(cost.state)
+      lacksPrices ||= cost.state === 'unpriced' && cost.unpriced.length > 0
       amount += cost.amount ?? 0n
       catalogue ??= found?.catalogue ?? null
       for (const line of cost.lines) addLine(lines, noteModel(line, model))
     },
-    cost: () => ({ state: stateOf([...states]), amount, lines: [...lines.values()], catalogue, answers }),
+    cost: () => ({ state: stateOf([...states]), amount, lines: [...lines.values()], catalogue, answers, lacksPrices }),
     succeeded: () => succeeded,
   }
 }

@@ -34,6 +34,7 @@ export function videoCost({ model, length, size = '', images, reported }: MadeVi
     lines: cost.lines.map((line) => noteModel(line, found?.model ?? model ?? null)),
     catalogue: found?.catalogue ?? null,
     answers: 1,
+    lacksPrices: cost.state === 'unpriced',
   }
 }
 

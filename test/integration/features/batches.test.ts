@@ -405,6 +405,10 @@ const faults: Readonly<Record<string, { told: Parameters<typeof end>[1]; fault: 
     fault: /1 lines of the file of answers cannot be read/,
   },
   'a model without a price': { told: { lines: [line('nobody-knows', usageOf(1, 0, 1))] }, fault: /No price is known/ },
+  'a model without a price beside others': {
+    told: { lines: [...lines, line('nobody-knows', usageOf(1, 0, 1))] },
+    fault: /No price is known/,
+  },
   'a store of the customer that has the answers': {
     told: {
       lines: [],
