@@ -6,11 +6,12 @@ import { askBatch, type AskedProvider, eachAnswer, type FileBounds, type ToldBat
 import { type BatchCost, type BatchPricing, sumBatch } from '../../gateway/batches/batch-cost.ts'
 import { videoCost } from '../../gateway/batches/video-cost.ts'
 import type { LoggedCharge } from '../../gateway/ports.ts'
+import type { IntegrationPrices } from '../../gateway/prices/terms.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { timeOfUuid } from '../../lib/uuid.ts'
 import { loadCredential, type SealedCredential, storedTarget } from '../integrations/index.ts'
 import { mappedSecretsColumn, type SealedMapping } from '../secret-references/index.ts'
-import { readTerms, termsKey } from '../providers/index.ts'
+import { readTerms, type StoredTerms, storedTerms, termsColumns, termsKey } from '../providers/index.ts'
 import { type CostRow, lockCosts, readCost, writeAdjustments } from './recompute.ts'
 import { reprice, type RepriceOptions } from './reprice.ts'
 
@@ -43,9 +44,15 @@ export async function settleBatch(deps: Deps, row: BatchRow, bounds: FileBounds)
   await deps.catalogue.ready('pricing', row.provider)
   const terms = await asSystem(deps.orm, (em) => readTerms(em, row.organisation_id))
   const termsOf = ({ slug }: Pick<LoggedCharge, 'slug'>) => terms.get(termsKey(row.workspace_id, slug ?? '')) ?? null
-  const own = termsOf({ slug: row.provider_slug })
   const mode = told.kind === 'batch' ? ('batch' as const) : null
-  const pricing = { mode, target: source.target, terms: own, prices: deps.catalogue.prices, endpoint: told.endpoint, begunAt: row.begun_ms }
+  const pricing = {
+    mode,
+    target: source.target,
+    terms: source.terms,
+    prices: deps.catalogue.prices,
+    endpoint: told.endpoint,
+    begunAt: row.begun_ms,
+  }
   const cost = await costOf(source, told, { pricing, bounds })
   if (cost.state === 'unpriced' || (cost.lacksPrices && !isLate))
     throw new ApiError('invalid_request', 'No price is known for the models of its answers, or they tell no usage.')
@@ -80,7 +87,7 @@ async function costOf(
   return sum.cost()
 }
 
-interface ProviderRow {
+interface ProviderRow extends StoredTerms {
   readonly id: string
   readonly integration: string
   readonly credential: Buffer | null
@@ -93,6 +100,11 @@ interface ProviderRow {
   readonly settings: unknown
 }
 
+/** What took a batch, with the terms of its integration. */
+interface BatchSource extends AskedProvider {
+  readonly terms: IntegrationPrices | null
+}
+
 /** Clocks of processes and of the database differ. */
 const toleranceMs = 2_000
 
@@ -100,12 +112,12 @@ const toleranceMs = 2_000
  * Returns what took the batch: the provider that had the slug when it began, at the host of its model. One that was archived since is asked too: the batch
  * runs, and is charged. Another one that has the slug now is not asked: what it tells is none of this batch.
  */
-async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow): Promise<AskedProvider> {
+async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow): Promise<BatchSource> {
   const { organisation_id: organisationId, workspace_id: workspaceId, provider_slug: slug } = row
   const begunMs = (timeOfUuid(row.id) ?? row.begun_ms) + toleranceMs
   const [found] = await asSystem(orm, (em) =>
     em.execute<ProviderRow[]>(
-      `SELECT p.id, i.id AS integration, i.credential, i.configurations, i.secret_configurations AS secret, o.settings,
+      `SELECT p.id, i.id AS integration, i.credential, i.configurations, i.secret_configurations AS secret, o.settings, ${termsColumns},
               p.workspace_id AS home, ${mappedSecretsColumn('i')} AS mapped,
               (SELECT m.configurations ->> 'custom_host' FROM logs l JOIN integration_models m ON m.slug = l.model
                 WHERE l.id = ? AND l.created_at BETWEEN to_timestamp(?::float8 / 1000 - 1) AND to_timestamp(?::float8 / 1000 + 1)
@@ -131,7 +143,7 @@ async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow):
   }
   const stored = await loadCredential(sealed, vault)
   const target = storedTarget(row.provider, { ...stored, customHost: found.model_host ?? stored.customHost }, organisationId)
-  return { target, egress, signing, allowedHosts: allowedHostsOf(found.settings) }
+  return { target, egress, signing, allowedHosts: allowedHostsOf(found.settings), terms: storedTerms(found) }
 }
 
 interface Settled extends Omit<RepriceOptions, 'job'> {

@@ -331,12 +331,14 @@ test.serial('a batch is asked for at the provider that took it, and not at one t
   // What was made in the same seconds may be either, as clocks differ.
   await control.sql.query(`UPDATE providers SET created_at = created_at - interval '1 hour' WHERE slug = 'q'`)
   await storeProvider(acme, other.url, 'q2')
+  const terms = { pricing_adjustments: { multiplier: { default: 0.5 } } }
+  t.is((await control.call(acme.workspaceKey, 'PUT', '/integrations/account-q2', terms)).status, 200)
   await made(acme, '/providers', { name: 'q', slug: 'q', integration_id: 'account-q2' })
   await control.sql.query(`UPDATE providers SET created_at = now() + interval '1 minute' WHERE slug = 'q' AND status <> 'archived'`)
   await end(id)
   await look()
   t.is(other.requests.length, 0)
-  t.is((await costOf(id))['total_pico_usd'], String(amount))
+  t.is((await costOf(id))['total_pico_usd'], String(amount), 'at the prices of what took it')
   const lost = await begin(await keyOf(acme), { 'x-service-provider': '@q2' })
   await control.sql.query(`UPDATE providers SET created_at = now() + interval '1 minute' WHERE slug = 'q2'`)
   await end(lost)
