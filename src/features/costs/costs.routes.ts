@@ -24,6 +24,8 @@ export const recomputeCosts = route({
     throw new ApiError('AB01', 'The range is empty: `end` must be after `start`.', { param: 'end' })
   if (!body.dry_run) await lockCosts(em, organisationId)
   const rows = await readCosts(em, { organisationId, ...rangeOf(body) })
+  if (rows.some(({ id }) => id === body.recompute_id))
+    throw new ApiError('AB01', 'The id of a log is kept for the job that it began.', { param: 'recompute_id' })
   const terms = await readTerms(em, organisationId)
   await Promise.all([...new Set(rows.flatMap(({ provider }) => provider ?? []))].map((provider) => catalogue.ready('pricing', provider)))
   const counted = rows.map((row): Counted => {

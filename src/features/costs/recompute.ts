@@ -85,12 +85,15 @@ interface LogPlace {
   readonly begunMs: number
 }
 
+/** The author of the adjustments by jobs that ended, each of which has the id of its log. */
+export const settler = 'gatehouse'
+
 const costRows = `
   SELECT l.id, l.created_at::text AS created_at, l.workspace_id, l.api_key_id, l.provider, l.provider_slug, l.model,
          coalesce(a.cost_pico, l.cost_pico)::text AS cost_pico, coalesce(a.cost_state, l.cost_state) AS cost_state,
          coalesce(b.cost -> 'charges', '[]') AS charges, coalesce(a.lines, b.cost -> 'lines', '[]') AS lines, l.retry_count, l.budgets,
          (SELECT jsonb_build_object('state', s.cost_state, 'lines', s.lines) FROM cost_adjustments s
-           WHERE s.log_id = l.id AND s.recompute_id = l.id AND s.organisation_id = l.organisation_id) AS settlement,
+           WHERE s.log_id = l.id AND s.recompute_id = l.id AND s.made_by = '${settler}' AND s.organisation_id = l.organisation_id) AS settlement,
          (SELECT jsonb_agg(c) FROM cost_adjustments f, jsonb_array_elements(f.budgets) c
            WHERE f.log_id = l.id AND f.organisation_id = l.organisation_id) AS corrected
     FROM logs l

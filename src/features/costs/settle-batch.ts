@@ -12,7 +12,7 @@ import { timeOfUuid } from '../../lib/uuid.ts'
 import { loadCredential, type SealedCredential, storedTarget } from '../integrations/index.ts'
 import { mappedSecretsColumn, type SealedMapping } from '../secret-references/index.ts'
 import { readTerms, type StoredTerms, storedTerms, termsColumns, termsKey } from '../providers/index.ts'
-import { type CostRow, lockCosts, readCost, writeAdjustments } from './recompute.ts'
+import { type CostRow, lockCosts, readCost, settler, writeAdjustments } from './recompute.ts'
 import { reprice, type RepriceOptions } from './reprice.ts'
 
 /** A batch that waits for its cost. */
@@ -176,7 +176,7 @@ async function writeCost(em: EntityManager, row: BatchRow, { cost, reason, price
     catalogue: cost.catalogue ?? catalogue,
     amounts: new Map([[attempt, cost.amount]]),
   }
-  const author = { organisationId, recomputeId: id, reason, madeBy: 'gatehouse' }
+  const author = { organisationId, recomputeId: id, reason, madeBy: settler }
   // What was corrected before was of the other attempts, or is in the budgets.
   await writeAdjustments(em, [{ row: { ...log, budgets, corrected: null }, now, amount }], author)
 }

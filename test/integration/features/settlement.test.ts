@@ -177,11 +177,12 @@ const respond = ({ key }: { readonly key: string }, headers: Readonly<Record<str
   })
 
 const day = 24 * 60 * 60 * 1000
-const recompute = async () =>
+const recompute = async (more: object = {}) =>
   control.call(acme.adminKey, 'POST', '/costs/recompute', {
     start: new Date(Date.now() - day).toISOString(),
     end: new Date(Date.now() + day).toISOString(),
     dry_run: false,
+    ...more,
   })
 
 test.serial('what an attempt cost before another began a job stays when the job is charged, and when both are priced again', async (t) => {
@@ -274,6 +275,16 @@ test.serial('a response in the background whose stream told its usage is charged
   t.is((await costOf(logId))['total_pico_usd'], '2400000000')
   t.is(await spentBy(key), 0.0024)
   t.deepEqual((await doctor(control)).differences, [])
+})
+
+test.serial('a recompute by the id of a log is refused: it is that of the job which the log began', async (t) => {
+  const id = await begin(await keyOf(acme))
+  const { status, text } = await recompute({ recompute_id: id })
+  t.is(status, 400, text)
+  t.like(JSON.parse(text), { error: { param: 'recompute_id' } })
+  await end(id)
+  await look()
+  t.is((await costOf(id))['total_pico_usd'], String(amount))
 })
 
 test.serial('what was not told yet is unpriced to a release that knows no such charge, and is never written as free', async (t) => {
