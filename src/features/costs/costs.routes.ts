@@ -5,7 +5,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { readTerms, termsKey } from '../providers/index.ts'
 import { jobOf } from './job-cost.ts'
 import { recomputeBody, recomputed } from './costs.schema.ts'
-import { type Change, changeOf, type CostRow, lockCosts, readCosts, writeAdjustments } from './recompute.ts'
+import { type Change, changeOf, type CostRow, lockCosts, readCosts, readPriced, writeAdjustments } from './recompute.ts'
 import { reprice, type Repriced } from './reprice.ts'
 
 export const recomputeCosts = route({
@@ -22,12 +22,14 @@ export const recomputeCosts = route({
   const { organisationId } = actor
   if (Date.parse(body.start) >= Date.parse(body.end))
     throw new ApiError('AB01', 'The range is empty: `end` must be after `start`.', { param: 'end' })
+  const asked = { organisationId, ...rangeOf(body) }
+  // Lists are waited for before the lock, under which batches are charged too.
+  await Promise.all((await readPriced(em, asked)).map((provider) => catalogue.ready('pricing', provider)))
   if (!body.dry_run) await lockCosts(em, organisationId)
-  const rows = await readCosts(em, { organisationId, ...rangeOf(body) })
+  const rows = await readCosts(em, asked)
   if (rows.some(({ id }) => id === body.recompute_id))
     throw new ApiError('AB01', 'The id of a log is kept for the job that it began.', { param: 'recompute_id' })
   const terms = await readTerms(em, organisationId)
-  await Promise.all([...new Set(rows.flatMap(({ provider }) => provider ?? []))].map((provider) => catalogue.ready('pricing', provider)))
   const counted = rows.map((row): Counted => {
     const termsOf = ({ slug }: { readonly slug?: string | null }) =>
       terms.get(termsKey(row.workspace_id, (slug === undefined ? row.provider_slug : slug) ?? '')) ?? null

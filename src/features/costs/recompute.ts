@@ -52,6 +52,18 @@ const among = (column: string, values: readonly string[] | null): readonly (read
 
 /** Reads the next logs of a recompute in the order of their ids, which is that of time. */
 export function readCosts(em: EntityManager, asked: Recompute): Promise<CostRow[]> {
+  const { sql, values } = nextCosts(asked)
+  return em.execute<CostRow[]>(sql, values)
+}
+
+/** Reads the providers of the next logs of a recompute. */
+export async function readPriced(em: EntityManager, asked: Recompute): Promise<readonly string[]> {
+  const { sql, values } = nextCosts(asked)
+  const rows = await em.execute<{ provider: string }[]>(`SELECT DISTINCT c.provider FROM (${sql}) c WHERE c.provider IS NOT NULL`, values)
+  return rows.map(({ provider }) => provider)
+}
+
+function nextCosts(asked: Recompute): { readonly sql: string; readonly values: string[] } {
   const { organisationId, start, end, workspaceId, providers, models, states, after, limit } = asked
   const conditions: readonly (readonly [sql: string, values: readonly string[]])[] = [
     ['l.organisation_id = ?', [organisationId]],
@@ -63,10 +75,10 @@ export function readCosts(em: EntityManager, asked: Recompute): Promise<CostRow[
     ...among('coalesce(a.cost_state, l.cost_state)', states),
     ...(after === null ? [] : ([['l.id > ?::uuid', [after]]] as const)),
   ]
-  return em.execute<CostRow[]>(
-    `${costRows} WHERE ${conditions.map(([sql]) => sql).join(' AND ')} ORDER BY l.id LIMIT ${limit}`,
-    conditions.flatMap(([, values]) => values),
-  )
+  return {
+    sql: `${costRows} WHERE ${conditions.map(([sql]) => sql).join(' AND ')} ORDER BY l.id LIMIT ${limit}`,
+    values: conditions.flatMap(([, values]) => values),
+  }
 }
 
 /** Reads one log as far as its cost goes; null: it is there no more. */
