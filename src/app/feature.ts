@@ -60,7 +60,8 @@ export interface Job {
   readonly name: string
   /** A node-cron pattern. */
   readonly every: string
-  run(deps: Deps): Promise<void>
+  /** `ending` aborts when the process stops or has lost its lock; absent: nobody ends the run. */
+  run(deps: Deps, ending?: AbortSignal): Promise<void>
 }
 
 export const feature = (definition: Feature): Feature => definition

@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts'
 import type { Job } from './feature.ts'
 
 export interface Jobs {
-  /** No job starts any more; resolves when those that run have ended, or after `graceMs`. */
+  /** No job starts any more, and those that run are told; resolves when they have ended, or after `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -15,11 +15,12 @@ export interface Jobs {
  */
 export function startJobs(jobs: readonly Job[], deps: Deps, client: pg.ClientConfig): Jobs {
   const running = new Set<Promise<void>>()
+  const stopping = new AbortController()
   const tasks = jobs.map((job) =>
     cron.schedule(
       job.every,
       async () => {
-        const run = runJob(job, deps, client)
+        const run = runJob(job, deps, client, stopping.signal)
         running.add(run)
         await run
         running.delete(run)
@@ -30,6 +31,7 @@ export function startJobs(jobs: readonly Job[], deps: Deps, client: pg.ClientCon
   return {
     async stop(graceMs) {
       for (const task of tasks) await task.destroy()
+      stopping.abort()
       const { promise: late, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, graceMs)
       await Promise.race([Promise.all(running), late])
@@ -45,10 +47,12 @@ function quietLogger(log: Logger) {
 }
 
 /** One run of one job, if no other process is at it. Never throws: a failure is logged and counted. */
-export async function runJob(job: Job, deps: Deps, client: pg.ClientConfig): Promise<void> {
+export async function runJob(job: Job, deps: Deps, client: pg.ClientConfig, stopping?: AbortSignal): Promise<void> {
   const startedAt = performance.now()
   try {
-    const led = await asLeader(client, `gatehouse:job:${job.name}`, () => job.run(deps))
+    const led = await asLeader(client, `gatehouse:job:${job.name}`, (lost) =>
+      job.run(deps, stopping === undefined ? lost : AbortSignal.any([stopping, lost])),
+    )
     deps.metrics.jobRan(job.name, led ? 'done' : 'skipped')
     if (led) deps.log.debug({ job: job.name, duration_ms: Math.round(performance.now() - startedAt) }, 'job done')
   } catch (error) {
@@ -57,17 +61,19 @@ export async function runJob(job: Job, deps: Deps, client: pg.ClientConfig): Pro
   }
 }
 
-/** Runs `work` holding the lock on a connection of its own; false, and nothing done, when another holds it. */
-async function asLeader(config: pg.ClientConfig, lock: string, work: () => Promise<void>): Promise<boolean> {
+/** Runs `work` holding the lock on a connection of its own, and tells it when that connection ends; false, and nothing done, when another holds it. */
+async function asLeader(config: pg.ClientConfig, lock: string, work: (lost: AbortSignal) => Promise<void>): Promise<boolean> {
   const client = new pg.Client(config)
+  const lost = new AbortController()
   client.on('error', () => {})
+  client.on('end', () => lost.abort())
   await client.connect()
   try {
     // The idle limits of a usual session would end the lock in the middle of a long job.
     await client.query('SET idle_session_timeout = 0')
     const { rows } = await client.query<{ leads: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS leads', [lock])
     if (rows[0]?.leads !== true) return false
-    await work()
+    await work(lost.signal)
     return true
   } finally {
     await client.end().catch(() => {})

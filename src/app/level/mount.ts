@@ -113,7 +113,7 @@ export const jobsOf = (features: readonly Feature[], options: MountOptions): rea
     (feature.jobs ?? []).map((job): Job => ({
       name: job.name,
       every: job.every,
-      run: async (deps) => void (isOneOf(featuresOn(features, options))(feature) && (await job.run(deps))),
+      run: async (deps, ending) => void (isOneOf(featuresOn(features, options))(feature) && (await job.run(deps, ending))),
     })),
   ),
 ]

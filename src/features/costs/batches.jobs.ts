@@ -35,20 +35,24 @@ const usualBounds: FileBounds = { timeMs: 10 * 60_000, bytes: 4 * 1024 ** 3 }
 export const settlingOf = (bounds: FileBounds): Job => ({
   name: 'costs.settle-batches',
   every: '* * * * *',
-  async run(deps) {
+  async run(deps, ending) {
     await asSystem(deps.orm, async (em) => {
       await em.execute(`DELETE FROM provider_batches WHERE begun_at < now() - ? * interval '1 day'`, [keptDays])
     })
     const looks = new Map<BatchRow, Promise<void>>()
-    for (;;) {
-      // Claimed while others run: a slow look holds up no other batch that comes due.
-      for (const row of await claim(deps, [...looks.keys()]))
-        looks.set(
-          row,
-          look(deps, row, bounds).finally(() => looks.delete(row)),
-        )
-      if (looks.size === 0) return
-      await endsWithin(claimEveryMs, Promise.all(looks.values()))
+    try {
+      while (ending?.aborted !== true) {
+        // Claimed while others run: a slow look holds up no other batch that comes due.
+        for (const row of await claim(deps, [...looks.keys()]))
+          looks.set(
+            row,
+            look(deps, row, { bounds, ending }).finally(() => looks.delete(row)),
+          )
+        if (looks.size === 0) return
+        await endsWithin(claimEveryMs, Promise.race(looks.values()))
+      }
+    } finally {
+      await Promise.allSettled(looks.values())
     }
   },
 })
@@ -58,8 +62,16 @@ export const settleBatches = settlingOf(usualBounds)
 const claim = ({ orm }: Deps, looks: readonly BatchRow[]): Promise<BatchRow[]> =>
   asSystem(orm, (em) => em.execute<BatchRow[]>(due, [JSON.stringify(looks), atOnce - looks.length]))
 
-const look = (deps: Deps, row: BatchRow, bounds: FileBounds): Promise<void> =>
-  settleBatch(deps, row, bounds).catch((thrown: unknown) => noteFault(deps, row, toApiError(thrown).message))
+interface Looking {
+  readonly bounds: FileBounds
+  readonly ending: AbortSignal | undefined
+}
+
+/** What fails in a run that ends says nothing of the batch. */
+const look = (deps: Deps, row: BatchRow, { bounds, ending }: Looking): Promise<void> =>
+  settleBatch(deps, row, bounds).catch(async (thrown: unknown) => {
+    if (ending?.aborted !== true) await noteFault(deps, row, toApiError(thrown).message)
+  })
 
 async function noteFault({ orm, log }: Deps, { id, batch_id: batchId }: BatchRow, fault: string): Promise<void> {
   const rows = await asSystem(orm, (em) =>

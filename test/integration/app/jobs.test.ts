@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
 import { runJob, startJobs } from '../../../src/app/jobs.ts'
+import { asSystem } from '../../../src/app/database/orm.ts'
 import type { Job } from '../../../src/app/feature.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 
@@ -68,4 +69,37 @@ test('jobs run by their pattern, do not overlap, and are awaited at the end', as
   gate.resolve()
   await stop
   t.is(runs, 1)
+})
+
+test('a run is told when the process stops, and when it has lost its lock', async (t) => {
+  const [stopping, begun] = [new AbortController(), Promise.withResolvers<AbortSignal>()]
+  const ended = (ending: AbortSignal | undefined) =>
+    new Promise<void>((resolve) => void ending?.addEventListener('abort', () => resolve(), { once: true }))
+  await runJob(
+    jobOf('stopped', (_, ending) => {
+      stopping.abort()
+      t.true(ending?.aborted)
+      return Promise.resolve()
+    }),
+    app.deps,
+    client(),
+    stopping.signal,
+  )
+  const lost = runJob(
+    jobOf('lost', (_, ending) => {
+      if (ending !== undefined) begun.resolve(ending)
+      return ended(ending)
+    }),
+    app.deps,
+    client(),
+  )
+  t.false((await begun.promise).aborted)
+  await asSystem(app.deps.orm, (em) =>
+    em.execute(
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_locks
+        WHERE locktype = 'advisory' AND (classid::bigint << 32 | objid::bigint) = hashtextextended('gatehouse:job:lost', 0)
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    ),
+  )
+  await lost
 })

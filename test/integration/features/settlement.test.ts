@@ -141,6 +141,26 @@ test.serial("a host that never ends its answers holds up no other organisation's
   for (const batch of theirs) t.is((await rowOf(batch))?.state, 'open')
 })
 
+test.serial('a run that is to end looks at no more batches, and gives none up', async (t) => {
+  const key = await keyOf(acme)
+  const [running, late] = [await begin(key), await begin(key)]
+  await control.sql.query(`UPDATE provider_batches SET begun_at = now() - interval '11 days' WHERE id = $1`, [running])
+  await control.sql.query(`UPDATE provider_batches SET next_look_at = CASE WHEN id = $1 THEN now() ELSE now() + interval '1 hour' END`, [
+    running,
+  ])
+  const path = (await rowOf(running))?.batch_id ?? ''
+  const stop = emulator.script({ method: 'GET', path, behaviour: { status: 503, body: '{}', delayMs: 1500 } })
+  const [arrived, ending] = [emulator.next(path), new AbortController()]
+  const run = settleBatches.run(control.started.deps, ending.signal)
+  await arrived
+  ending.abort()
+  await control.sql.query('UPDATE provider_batches SET next_look_at = now() WHERE id = $1', [late])
+  await end(late)
+  await run
+  stop()
+  for (const id of [running, late]) t.like(await rowOf(id), { state: 'open', fault: null })
+})
+
 for (const [name, bounds, behaviour, fault] of [
   ['drips', { timeMs: 300, bytes: 1e9 }, { drip: { bytes: 1, everyMs: 50 } }, 'The answers of the batch did not come whole within 300 ms.'],
   ['has no end', { timeMs: 60_000, bytes: 100_000 }, { endless: true }, 'The answers of the batch are longer than 100000 bytes.'],
