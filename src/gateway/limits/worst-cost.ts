@@ -14,7 +14,7 @@ import type { RequestBody } from '../wire/body.ts'
 import { isForm } from '../wire/form.ts'
 import { outputTokens, promptsOf } from './estimate.ts'
 import { type BoundForm, boundForm, tokensOfForm, tokensOfImage } from './form-bound.ts'
-import { inputBound } from './input-bound.ts'
+import { inputBound, strictInputBound } from './input-bound.ts'
 import type { MoneyTerms } from './limit.ts'
 import { soldCalls, toolDimensions } from './sold-calls.ts'
 
@@ -80,32 +80,16 @@ function tokensOf(
   { json, form, output }: { json: Fields; form: BoundForm | null; output: Exclude<MoneyTerms['output'], 'inject'> },
 ): Tokens {
   const isStrict = output === 'strict'
-  const input = form === null ? inputOf(body, limits.context ?? limits.input ?? null, isStrict) : tokensOfForm(form, isStrict)
+  const window = Math.min(limits.input ?? Infinity, limits.context ?? Infinity)
+  const input = form === null ? inputOf(body, window, isStrict) : tokensOfForm(form, isStrict)
   if (task === 'embedding') return { input, output: 0 }
   return { input, output: outputTokens(json, isStrict ? (limits.output ?? longestOutput) : usual, limits.output) }
 }
 
-function inputOf(body: RequestBody, most: number | null, isStrict: boolean): number {
-  if (!isStrict) {
-    const { tokens, isOpen } = inputBound(body)
-    return most === null ? tokens : isOpen ? most : Math.min(tokens, most)
-  }
-  const bytes = lengthOf(body) ?? 0
-  return most === null ? bytes : namesParts(body) ? most : Math.min(bytes, most)
+function inputOf(body: RequestBody, window: number, isStrict: boolean): number {
+  const { tokens, isOpen } = isStrict ? strictInputBound(body) : inputBound(body)
+  return isOpen && window !== Infinity ? window : Math.min(tokens, window)
 }
-
-/** Parts of a prompt that a request sends by their name may be as long as the model can read. */
-const namesParts = ({ bytes }: RequestBody): boolean => bytes !== null && namingFields.some((name) => bytes.includes(name))
-const namingFields = [
-  '"previous_response_id"',
-  '"conversation"',
-  '"file_id"',
-  '"file_uri"',
-  '"fileUri"',
-  '"image_url"',
-  '"url"',
-  '"s3Location"',
-]
 
 const lengthOf = ({ bytes, length }: RequestBody): number | null => bytes?.length ?? length
 

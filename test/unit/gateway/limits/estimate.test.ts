@@ -1,6 +1,6 @@
 import test from 'ava'
 import { outputTokens } from '../../../../src/gateway/limits/estimate.ts'
-import { inputBound } from '../../../../src/gateway/limits/input-bound.ts'
+import { inputBound, strictInputBound } from '../../../../src/gateway/limits/input-bound.ts'
 
 test('the most tokens of all answers together: of each prompt, and of each choice of it', (t) => {
   t.is(outputTokens({ prompt: 'a', max_tokens: 10 }, 1), 10)
@@ -12,9 +12,13 @@ test('the most tokens of all answers together: of each prompt, and of each choic
 })
 
 const said = (content: unknown) => ({ messages: [{ role: 'user', content }] })
+/** What of a prompt is not in its body: a file may fill the window, any other part only where a limit is strict. */
+type Unseen = 'nothing' | 'part' | 'file'
 const inputOf = (json: object) => {
   const bytes = Buffer.from(JSON.stringify(json))
-  return { ...inputBound({ kind: 'json', bytes, json, stream: null, length: null }), bytes: bytes.length }
+  const body = { kind: 'json', bytes, json, stream: null, length: null } as const
+  const unseen: Unseen = inputBound(body).isOpen ? 'file' : strictInputBound(body).isOpen ? 'part' : 'nothing'
+  return { tokens: inputBound(body).tokens, unseen, bytes: bytes.length }
 }
 
 /** Texts of three thousand bytes and more, by the bytes of a token. */
@@ -34,10 +38,13 @@ for (const [name, [text, perToken]] of Object.entries(texts))
   })
 
 const base64 = 'A'.repeat(80_000)
-/** Parts of a prompt: what they count beside the text, the characters that are no text, and whether they may fill the window. */
-const parts: Readonly<Record<string, readonly [json: object, tokens: number, characters: number, isOpen?: true]>> = {
+const edited = (pictures: object) => ({ model: 'm', prompt: 'a hat', ...pictures })
+const called = (part: object) => ({ contents: [{ role: 'user', parts: [part] }] })
+const named = { file_id: 'f', fileId: 'f', file_uri: 'gs://a', fileUri: 'gs://a', image_url: 'https://a/b' }
+/** Parts of a prompt: what they count beside the text, the characters that are no text, and what is not in the body. */
+const parts: Readonly<Record<string, readonly [json: object, tokens: number, characters: number, unseen?: Unseen]>> = {
   'a picture of OpenAI': [said([{ type: 'image_url', image_url: { url: base64 } }]), 1600, 80_000],
-  'a picture by its address': [said([{ type: 'image_url', image_url: { url: 'https://a/b' } }]), 1600, 11],
+  'a picture by its address': [said([{ type: 'image_url', image_url: { url: 'https://a/b' } }]), 1600, 11, 'part'],
   'two pictures of responses, one of them a file': [
     {
       input: [
@@ -52,24 +59,68 @@ const parts: Readonly<Record<string, readonly [json: object, tokens: number, cha
     },
     3200,
     80_001,
+    'part',
   ],
   'a picture of Anthropic': [said([{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: base64 } }]), 1600, 80_000],
   'a picture of Google': [{ contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data: base64 } }] }] }, 1600, 80_000],
   'a picture of Bedrock': [said([{ image: { format: 'png', source: { bytes: base64 } } }]), 1600, 80_000],
   // 80,000 characters are 60,000 bytes: 30 seconds at 16 kbit/s, of 32 tokens each
   sound: [said([{ type: 'input_audio', input_audio: { data: base64, format: 'mp3' } }]), 960, 80_000],
-  'a file by its id': [said([{ type: 'file', file: { file_id: 'f' } }]), 0, 0, true],
-  'a document of Anthropic by its id': [said([{ type: 'document', source: { type: 'file', file_id: 'f' } }]), 0, 0, true],
-  'a film of Google by its address': [{ contents: [{ parts: [{ fileData: { mimeType: 'video/mp4', fileUri: 'gs://a' } }] }] }, 0, 0, true],
-  'an earlier response': [{ input: 'a', previous_response_id: 'r' }, 0, 0, true],
+  'a file by its id': [said([{ type: 'file', file: { file_id: 'f' } }]), 0, 0, 'file'],
+  'a document of Anthropic by its id': [said([{ type: 'document', source: { type: 'file', file_id: 'f' } }]), 0, 0, 'file'],
+  'a film of Google by its address': [
+    { contents: [{ parts: [{ fileData: { mimeType: 'video/mp4', fileUri: 'gs://a' } }] }] },
+    0,
+    0,
+    'file',
+  ],
+  'an earlier response': [{ input: 'a', previous_response_id: 'r' }, 0, 0, 'part'],
+  'a conversation': [{ input: 'a', conversation: { id: 'c' } }, 0, 0, 'part'],
   'no earlier response': [{ input: 'a', previous_response_id: null }, 0, 0],
   'a word that is no picture': [said('an "image_url" is not sent'), 0, 0],
+  'a picture of Anthropic by its id': [said([{ type: 'image', source: { type: 'file', file_id: 'f' } }]), 1600, 4, 'part'],
+  'a picture to edit': [edited({ image: base64 }), 1600, 80_000],
+  'pictures to edit, and a mask': [
+    edited({ images: [{ image_url: `data:image/png;base64,${base64}` }, { file_id: 'f' }], mask: base64 }),
+    4800,
+    160_023,
+    'part',
+  ],
+  'pictures to go by': [edited({ reference_images: [base64, 'https://a/b'] }), 3200, 80_011, 'part'],
+  'no picture to edit': [edited({ image: null, images: [] }), 0, 0],
+  'a file of responses by its address': [{ input: [{ content: [{ type: 'input_file', file_url: 'https://a/b' }] }] }, 0, 0, 'file'],
+  'a document of Mistral by its address': [said([{ type: 'document_url', document_url: 'https://a/b' }]), 0, 0, 'file'],
+  'a document of Mistral in the body': [said([{ type: 'document_url', document_url: 'data:application/pdf;base64,AAAA' }]), 0, 0],
+  'a document of Anthropic by its address': [said([{ type: 'document', source: { type: 'url', url: 'https://a/b' } }]), 0, 0, 'file'],
+  'a document of Anthropic in the body': [said([{ type: 'document', source: { type: 'text', data: 'https://a/b' } }]), 0, 0],
+  'sound by its address': [said([{ type: 'input_audio', input_audio: { data: 'https://a/b' } }]), 1, 11, 'file'],
+  'arguments of a tool of Anthropic': [said([{ type: 'tool_use', id: 't', name: 'n', input: named }]), 0, 0],
+  'arguments of a tool that Anthropic runs': [said([{ type: 'server_tool_use', id: 't', name: 'n', input: named }]), 0, 0],
+  'arguments of a function of Google': [called({ functionCall: { name: 'n', args: named } }), 0, 0],
+  'a result of a function of Google': [called({ functionResponse: { name: 'n', response: named } }), 0, 0],
+  'a picture in a result of a function of Google': [
+    called({ functionResponse: { name: 'n', response: {}, parts: [{ inlineData: { mimeType: 'image/png', data: base64 } }] } }),
+    1600,
+    80_000,
+  ],
+  'arguments of a tool of Bedrock': [said([{ toolUse: { toolUseId: 't', name: 'n', input: named } }]), 0, 0],
+  'a result of a tool of Bedrock': [said([{ toolResult: { toolUseId: 't', content: [{ json: named }] } }]), 0, 0],
+  'a picture in a result of a tool of Bedrock': [
+    said([{ toolResult: { toolUseId: 't', content: [{ image: { format: 'png', source: { bytes: base64 } } }] } }]),
+    1600,
+    80_000,
+  ],
+  'files that an earlier answer cites': [
+    said([{ type: 'output_text', text: 'a', annotations: [{ type: 'file_citation', file_id: 'f' }] }]),
+    0,
+    0,
+  ],
 }
-for (const [name, [json, tokens, characters, isOpen = false]] of Object.entries(parts))
+for (const [name, [json, tokens, characters, unseen = 'nothing']] of Object.entries(parts))
   test(`the parts of a prompt: ${name}`, (t) => {
     const found = inputOf(json)
     const text = found.bytes - characters
     const least = Math.ceil(text / 3) + tokens
     t.true(found.tokens === least || found.tokens === Math.ceil(text / 2) + tokens, `${found.tokens}, not ${least}`)
-    t.is(found.isOpen, isOpen)
+    t.is(found.unseen, unseen)
   })

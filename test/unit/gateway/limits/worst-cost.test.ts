@@ -21,6 +21,7 @@ const entry: PriceEntry = {
 const listed: Readonly<Record<string, PriceEntry>> = {
   m: entry,
   plain: { prices: [{ rates: { input: 1_000_000, output: 2_000_000 } }], limits: { context: 10_000, output: 4000 } },
+  'reads-less': { prices: [{ rates: { input: 1_000_000, output: 2_000_000 } }], limits: { context: 10_000, input: 8000, output: 4000 } },
   'gpt-5.6': entry,
   ranks: { prices: [{ rates: { search_unit: 2_000_000_000 } }] },
   free: { prices: [{ rates: {} }], free: true },
@@ -134,11 +135,21 @@ test('typical: a picture counts by what it is, and what is named from elsewhere 
   const seen = bound({ model: 'plain', messages: [picture], max_tokens: 1 }, { policy: 'typical' })
   t.is(seen.nano, (Math.ceil((seen.bytes - 9022) / 3) + 1600) * 1000 + 2000)
   const filed = { role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }
-  for (const open of [{ messages: [filed] }, { input: 'a', previous_response_id: 'resp_1' }])
-    t.is(bound({ model: 'plain', max_tokens: 1, ...open }, { policy: 'typical' }).nano, 10_000 * 1000 + 2000)
+  const open = { max_tokens: 1, messages: [filed] }
+  t.is(bound({ model: 'plain', ...open }, { policy: 'typical' }).nano, 10_000 * 1000 + 2000)
+  for (const policy of ['typical', 'strict'] as const) t.is(bound({ model: 'reads-less', ...open }, { policy }).nano, 8000 * 1000 + 2000)
   const tool = { model: 'plain', messages: [], max_tokens: 1, tools: [{ parameters: { properties: { file_id: { type: 'string' } } } }] }
   const free = bound(tool, { policy: 'typical' })
   t.is(free.nano, Math.ceil(free.bytes / 3) * 1000 + 2000, 'a parameter of a tool is no file')
+})
+
+test('typical: what was said before counts nothing beside the body; strict: it may fill the window', (t) => {
+  for (const before of [{ previous_response_id: 'resp_1' }, { conversation: 'conv_1' }]) {
+    const json = { model: 'plain', input: 'a', max_output_tokens: 1, ...before }
+    const { nano, bytes } = bound(json, { policy: 'typical' })
+    t.is(nano, Math.ceil(bytes / 3) * 1000 + 2000)
+    t.is(bound(json).nano, 10_000 * 1000 + 2000)
+  }
 })
 
 test('a search counts a unit for each hundred documents', (t) => {

@@ -1,0 +1,132 @@
+import { isFields, type Fields } from '../../lib/json/fields.ts'
+
+/** What a prompt has beside text. */
+export interface PromptParts {
+  readonly pictures: number
+  /** The characters of sound in base64. */
+  readonly audio: number
+  /** The characters of pictures and sound, which are no text. */
+  readonly characters: number
+  /** True when it names a file or sound that is not in the body: it may fill the window. */
+  readonly isOpen: boolean
+  /** True when it names anything that is not in the body, pictures and what was said before too. */
+  readonly isPartial: boolean
+}
+
+/** Looks through the values of a body. Its texts are not looked into, so that long ones cost no time. */
+export function partsOf(json: unknown): PromptParts {
+  const parts: Found = { ...noParts }
+  if (!isFields(json)) return parts
+  parts.isPartial = (json['previous_response_id'] ?? json['conversation'] ?? null) !== null
+  for (const field of promptFields) look(json[field], parts, 0)
+  for (const field of pictureFields) addMedia('image', [field, json[field] ?? []], parts)
+  return parts
+}
+
+const noParts: PromptParts = { pictures: 0, audio: 0, characters: 0, isOpen: false, isPartial: false }
+
+type Found = { -readonly [Name in keyof PromptParts]: PromptParts[Name] }
+
+/** The fields in which prompts stand, in all formats. Tools may have parameters of any name. */
+const promptFields = ['input', 'messages', 'contents', 'system', 'systemInstruction'] as const
+/** The pictures of requests for images: each has one, or a list. */
+const pictureFields = ['image', 'images', 'mask', 'reference_images'] as const
+
+/** Arguments and results of tools have fields of any name; what an earlier answer cites is not read again. */
+const foreignFields: ReadonlySet<string> = new Set([
+  ...['input', 'arguments', 'functionCall', 'function_call', 'toolUse', 'response', 'json'],
+  ...['annotations', 'citations', 'results'],
+])
+
+const idFields: ReadonlySet<string> = new Set(['file_id', 'fileId', 'file_uri', 'fileUri', 's3Location'])
+const addressFields: ReadonlySet<string> = new Set(['file_url', 'document_url', 'video_url', 'audio_url'])
+
+/** Parts of contents of results of messages of a body. */
+const deepest = 10
+
+function look(value: unknown, parts: Found, depth: number): void {
+  if (depth > deepest) return
+  if (Array.isArray(value)) for (const one of value as readonly unknown[]) look(one, parts, depth + 1)
+  else if (isFields(value)) lookInto(value, parts, depth)
+}
+
+function lookInto(fields: Fields, parts: Found, depth: number): void {
+  for (const name in fields) {
+    const held = fields[name]
+    if (typeof held !== 'string' && !isHolder(held)) continue
+    if (foreignFields.has(name)) continue
+    const media = mediaOf(name, held, fields)
+    if (media !== null) addMedia(media, [name, held], parts)
+    else if (namesFile(name, held)) parts.isOpen = parts.isPartial = true
+    else look(held, parts, depth + 1)
+  }
+}
+
+const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+/** Returns true for a file by its id or address. One in the body may stand in the same fields. */
+const namesFile = (name: string, held: unknown): boolean =>
+  idFields.has(name) ||
+  ((addressFields.has(name) || (name === 'source' && isFields(held) && held['type'] === 'url')) && isNamed(name, held))
+
+type Media = 'image' | 'audio'
+
+function addMedia(media: Media, [name, held]: readonly [name: string, held: unknown], parts: Found): void {
+  for (const one of Array.isArray(held) ? (held as readonly unknown[]) : [held]) {
+    const length = longestText(one)
+    parts.characters += length
+    if (media === 'audio') parts.audio += length
+    else parts.pictures += 1
+    if (!isNamed(name, one)) continue
+    parts.isPartial = true
+    // Of a recording that is not in the body nobody knows the length.
+    if (media === 'audio') parts.isOpen = true
+  }
+}
+
+/** The fields that may hold a picture or sound, by what they hold. */
+const mediaFields: Readonly<Record<string, (held: unknown, of: Fields) => Media | null>> = {
+  image_url: () => 'image',
+  image: (held) => (isFields(held) && 'source' in held ? 'image' : null),
+  file_id: (_, { type }) => (type === 'input_image' ? 'image' : null),
+  source: (_, { type }) => (type === 'image' ? 'image' : null),
+  input_audio: () => 'audio',
+  inlineData: kindIn,
+  inline_data: kindIn,
+  fileData: pictureIn,
+  file_data: pictureIn,
+}
+
+/** Returns what a field holds; null: no picture and no sound. */
+const mediaOf = (name: string, held: unknown, of: Fields): Media | null =>
+  Object.hasOwn(mediaFields, name) ? (mediaFields[name]?.(held, of) ?? null) : null
+
+function kindIn(held: unknown): Media | null {
+  const type = isFields(held) ? (held['mimeType'] ?? held['mime_type']) : null
+  return typeof type !== 'string' ? null : type.startsWith('image/') ? 'image' : type.startsWith('audio/') ? 'audio' : null
+}
+
+function pictureIn(held: unknown): Media | null {
+  return kindIn(held) === 'image' ? 'image' : null
+}
+
+/** The fields of the source of a part. */
+const deepestText = 3
+/** Base64 and `data:` are in the body. */
+const address = /^(?!data:)[a-z][a-z0-9+.-]{1,15}:/i
+
+/** Returns true for what is named by its id or address. */
+function isNamed(name: string, held: unknown, depth = 0): boolean {
+  if (typeof held === 'string') return idFields.has(name) || address.test(held)
+  if (depth > deepestText || !isFields(held)) return false
+  for (const inner in held) if (isNamed(inner, held[inner], depth + 1)) return true
+  return false
+}
+
+/** Returns the length of the longest text in a part: its data or its address. */
+function longestText(held: unknown, depth = 0): number {
+  if (typeof held === 'string') return held.length
+  let longest = 0
+  if (depth <= deepestText && isFields(held)) for (const name in held) longest = Math.max(longest, longestText(held[name], depth + 1))
+  return longest
+}
