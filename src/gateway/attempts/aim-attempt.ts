@@ -7,6 +7,7 @@ import { checkBody } from '../front/check-body.ts'
 import { isGooglePath } from '../front/fronts.ts'
 import { withModelOfConfig } from '../front/model-of-config.ts'
 import { isPricedForm, openBody } from '../front/read-call.ts'
+import { boundForm } from '../limits/form-bound.ts'
 import { isOfMoney } from '../limits/limit.ts'
 import type { PolicySource } from '../limits/policy.ts'
 import { expandConfigPrompt } from '../prompts/expand.ts'
@@ -17,7 +18,6 @@ import { modelRequest } from '../targets/model-access.ts'
 import type { ProviderSource } from '../targets/provider-view.ts'
 import type { Target } from '../targets/target.ts'
 import { modelOf, type RequestBody } from '../wire/body.ts'
-import { readForm } from '../wire/form.ts'
 import type { Attempt } from './attempt.ts'
 
 export interface AimDeps {
@@ -99,4 +99,4 @@ function named({ target, call, body }: AimedCall): Target {
 
 /** Returns the model that a form names; null: it names none, or cannot be read for certain. */
 const modelInForm = ({ bytes }: RequestBody, { contentType }: Call['headers']): string | null =>
-  (bytes === null ? null : readForm(bytes, contentType))?.find(({ name }) => name === 'model')?.text ?? null
+  (bytes === null ? null : boundForm(bytes, contentType))?.model ?? null

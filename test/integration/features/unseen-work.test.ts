@@ -152,19 +152,32 @@ for (const [method, path] of toldAgain)
   })
 
 /** Edits of an image by forms, whose provider a header names: with a budget of a dollar that wants to know the cost before, and one that does not. */
-const forms: Readonly<Record<string, { fields: Readonly<Record<string, string>>; denied: number; allowed: number; reason?: string }>> = {
+const forms: Readonly<
+  Record<string, { fields: Readonly<Record<string, string | readonly string[]>>; denied: number; allowed: number; reason?: string }>
+> = {
   // 1,600 x 10,000,000 of the picture, and 2 x 6,240 x 40,000,000 of what is made
   'two images': { fields: { model: 'gpt-image-1', prompt: 'a hat', n: '2' }, denied: 200, allowed: 200 },
   // 5 x 6,240 x 40,000,000
   'more images than the budget has money for': { fields: { model: 'gpt-image-1', prompt: 'a hat', n: '5' }, denied: 412, allowed: 412 },
   'a model without a price': { fields: { model: 'nobody-knows', prompt: 'a hat' }, denied: 412, allowed: 200, reason: 'unpriced_model' },
+  'two numbers of images, the larger first': {
+    fields: { model: 'gpt-image-1', prompt: 'a hat', n: ['5', '1'] },
+    denied: 412,
+    allowed: 412,
+  },
+  'two models': {
+    fields: { model: ['gpt-image-1-mini', 'gpt-image-1'], prompt: 'a hat' },
+    denied: 412,
+    allowed: 200,
+    reason: 'unpriced_model',
+  },
   'no model': { fields: { prompt: 'a hat' }, denied: 412, allowed: 200, reason: 'unpriced_model' },
 }
 
-async function edit(key: string, fields: Readonly<Record<string, string>>) {
+async function edit(key: string, fields: (typeof forms)[string]['fields']) {
   const form = new FormData()
   form.set('image', new File([Buffer.alloc(300_000, 7)], 'a.png', { type: 'image/png' }))
-  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  for (const [name, values] of Object.entries(fields)) for (const value of [values].flat()) form.append(name, value)
   const headers = { 'x-service-api-key': key, 'x-service-provider': '@p' }
   const answer = await fetch(`${control.origin}/v1/images/edits`, { method: 'POST', headers, body: form })
   return { status: answer.status, text: await answer.text() }
