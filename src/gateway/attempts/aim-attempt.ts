@@ -6,7 +6,7 @@ import { modelInPath, modelNames } from '../dialects/model-names.ts'
 import { checkBody } from '../front/check-body.ts'
 import { isGooglePath } from '../front/fronts.ts'
 import { withModelOfConfig } from '../front/model-of-config.ts'
-import { isPricedForm, openBody } from '../front/read-call.ts'
+import { isPricedForm, mustBeRead, openBody } from '../front/read-call.ts'
 import { boundForm } from '../limits/form-bound.ts'
 import { isOfMoney } from '../limits/limit.ts'
 import type { PolicySource } from '../limits/policy.ts'
@@ -52,7 +52,7 @@ interface Opening {
 
 /** Opens a body that is no JSON, now that its target is known. */
 async function openFor(target: Target, { call, attempt }: Opening, { snapshot, settings }: AimDeps): Promise<AimedCall> {
-  const isBounded = isPricedForm(call) && (await mayBeBounded(call, target, { snapshot, settings }))
+  const isBounded = mustBeRead(call, target) && (await mayBeBounded(call, target, { snapshot, settings }))
   attempt.body = attempt.opened = await openBody(call, { target, isBounded }, settings)
   const body = (attempt.body = withChanges(call, attempt.body))
   checkBody(call, body, settings)

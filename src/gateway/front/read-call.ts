@@ -45,10 +45,10 @@ export function readCall(head: CallHead, settings: GatewaySettings): MaybePromis
 
 const nothingMade = { prompt: null, promptRequest: null, previousResponse: null, mirror: null } as const
 
-/** The target of a body that is no JSON, and whether its price has to be known before. */
+/** The target of a body that is no JSON, and who reads it. */
 export interface Opening {
   readonly target: Target
-  /** True when a limit in money may apply. */
+  /** True when a limit in money reads what the form says. */
   readonly isBounded: boolean
 }
 
@@ -93,15 +93,23 @@ function holding(call: Call, { target, isBounded }: Opening, settings: GatewaySe
   const reads = guardrails !== null && readsBody(guardrails)
   const held = { maxHeldBytes: reads ? settings.maxJsonBytes : 0, letsLongOnesPass: !mayHoldWords(headers.contentType) }
   if (!pricedForms.has(operation.spec?.task)) return held
-  return { ...held, watches: true, ...(isBounded && isPricedForm(call) && { maxHeldBytes: Math.max(held.maxHeldBytes, longestForm) }) }
+  return { ...held, watches: true, ...(isBounded && { maxHeldBytes: Math.max(held.maxHeldBytes, longestForm) }) }
 }
 
 /** Returns true for a form that tells what its answer costs: the model, and how much of it is asked for. */
-export const isPricedForm = ({ operation, headers: { contentType, contentEncoding } }: Call): boolean =>
+export const isPricedForm = ({ operation, headers: { contentType, contentEncoding } }: Pick<Call, 'operation' | 'headers'>): boolean =>
   pricedForms.has(operation.spec?.task) && isForm(contentType) && contentEncoding === ''
 
+/** Returns true for a form that must be read to know what its answer may cost. Of a recording its length tells that, when its model is known. */
+export function mustBeRead(call: Pick<Call, 'operation' | 'headers' | 'exchange'>, { model }: Pick<Target, 'model'>): boolean {
+  if (!isPricedForm(call)) return false
+  return model === null || !ofRecordings.has(call.operation.spec?.task) || call.exchange.header('content-length') === undefined
+}
+
+const ofRecordings: ReadonlySet<Task | undefined> = new Set<Task>(['transcription', 'translation'])
+
 /** The tasks whose price stands in the form: the length of a recording, and the model, where the answer does not tell them. */
-const pricedForms: ReadonlySet<Task | undefined> = new Set<Task>(['transcription', 'translation', 'image-edit', 'image-variation'])
+const pricedForms: ReadonlySet<Task | undefined> = new Set<Task | undefined>([...ofRecordings, 'image-edit', 'image-variation'])
 
 function read(
   { exchange, headers }: CallHead,
