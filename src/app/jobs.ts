@@ -20,7 +20,7 @@ export function startJobs(jobs: readonly Job[], deps: Deps, client: pg.ClientCon
     cron.schedule(
       job.every,
       async () => {
-        const run = runJob(job, deps, client, stopping.signal)
+        const run = runJob(job, deps, { client, stopping: stopping.signal })
         running.add(run)
         await run
         running.delete(run)
@@ -46,8 +46,14 @@ function quietLogger(log: Logger) {
   return { info: say, warn: say, error: say, debug: say }
 }
 
+interface RunOptions {
+  readonly client: pg.ClientConfig
+  /** Aborted when the process stops; absent: nobody tells. */
+  readonly stopping?: AbortSignal
+}
+
 /** One run of one job, if no other process is at it. Never throws: a failure is logged and counted. */
-export async function runJob(job: Job, deps: Deps, client: pg.ClientConfig, stopping?: AbortSignal): Promise<void> {
+export async function runJob(job: Job, deps: Deps, { client, stopping }: RunOptions): Promise<void> {
   const startedAt = performance.now()
   try {
     const led = await asLeader(client, `gatehouse:job:${job.name}`, (lost) =>

@@ -41,7 +41,8 @@ export const settlingOf = (bounds: FileBounds): Job => ({
     })
     const looks = new Map<BatchRow, Promise<void>>()
     try {
-      while (ending?.aborted !== true) {
+      for (;;) {
+        if (ending?.aborted === true) return
         // Claimed while others run: a slow look holds up no other batch that comes due.
         for (const row of await claim(deps, [...looks.keys()]))
           looks.set(
@@ -67,7 +68,7 @@ interface Looking {
   readonly ending: AbortSignal | undefined
 }
 
-/** What fails in a run that ends says nothing of the batch. */
+/** Settles a batch, and notes why it could not be. A failure in a run that ends says nothing of the batch. */
 const look = (deps: Deps, row: BatchRow, { bounds, ending }: Looking): Promise<void> =>
   settleBatch(deps, row, bounds).catch(async (thrown: unknown) => {
     if (ending?.aborted !== true) await noteFault(deps, row, toApiError(thrown).message)

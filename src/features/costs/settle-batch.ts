@@ -100,7 +100,7 @@ interface ProviderRow extends StoredTerms {
   readonly settings: unknown
 }
 
-/** What took a batch, with the terms of its integration. */
+/** The provider that took a batch, with the terms of its integration. */
 interface BatchSource extends AskedProvider {
   readonly terms: IntegrationPrices | null
 }

@@ -1,6 +1,6 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
 
-/** What a prompt has beside text. */
+/** The parts of a prompt beside text. */
 export interface PromptParts {
   readonly pictures: number
   /** The characters of sound in base64. */
@@ -34,8 +34,16 @@ const pictureFields = ['image', 'images', 'mask', 'reference_images'] as const
 
 /** Arguments and results of tools have fields of any name; what an earlier answer cites is not read again. */
 const foreignFields: ReadonlySet<string> = new Set([
-  ...['input', 'arguments', 'functionCall', 'function_call', 'toolUse', 'response', 'json'],
-  ...['annotations', 'citations', 'results'],
+  'input',
+  'arguments',
+  'functionCall',
+  'function_call',
+  'toolUse',
+  'response',
+  'json',
+  'annotations',
+  'citations',
+  'results',
 ])
 
 const idFields: ReadonlySet<string> = new Set(['file_id', 'fileId', 'file_uri', 'fileUri', 's3Location'])

@@ -26,13 +26,13 @@ test('of two processes one runs a job, and the lock is free afterwards', async (
     begun.resolve()
     return gate.promise
   })
-  const first = runJob(job, app.deps, client())
+  const first = runJob(job, app.deps, { client: client() })
   await begun.promise
-  await runJob(job, app.deps, client())
+  await runJob(job, app.deps, { client: client() })
   t.is(runs, 1)
   gate.resolve()
   await first
-  await runJob(job, app.deps, client())
+  await runJob(job, app.deps, { client: client() })
   t.is(runs, 2)
   const text = await app.deps.metrics.render()
   t.regex(text, /gateway_job_runs_total\{job="exclusive",outcome="done"\} 2/)
@@ -43,7 +43,7 @@ test('a job that fails is logged and counted, and nothing else', async (t) => {
   await runJob(
     jobOf('broken', () => Promise.reject(new Error('job fault'))),
     app.deps,
-    client(),
+    { client: client() },
   )
   t.truthy(app.logged.find((line) => line['job'] === 'broken' && line['level'] === 'error'))
   t.regex(await app.deps.metrics.render(), /gateway_job_runs_total\{job="broken",outcome="failed"\} 1/)
@@ -71,10 +71,11 @@ test('jobs run by their pattern, do not overlap, and are awaited at the end', as
   t.is(runs, 1)
 })
 
+const ended = (ending: AbortSignal | undefined) =>
+  new Promise<void>((resolve) => ending?.addEventListener('abort', () => resolve(), { once: true }))
+
 test('a run is told when the process stops, and when it has lost its lock', async (t) => {
   const [stopping, begun] = [new AbortController(), Promise.withResolvers<AbortSignal>()]
-  const ended = (ending: AbortSignal | undefined) =>
-    new Promise<void>((resolve) => void ending?.addEventListener('abort', () => resolve(), { once: true }))
   await runJob(
     jobOf('stopped', (_, ending) => {
       stopping.abort()
@@ -82,8 +83,7 @@ test('a run is told when the process stops, and when it has lost its lock', asyn
       return Promise.resolve()
     }),
     app.deps,
-    client(),
-    stopping.signal,
+    { client: client(), stopping: stopping.signal },
   )
   const lost = runJob(
     jobOf('lost', (_, ending) => {
@@ -91,7 +91,7 @@ test('a run is told when the process stops, and when it has lost its lock', asyn
       return ended(ending)
     }),
     app.deps,
-    client(),
+    { client: client() },
   )
   t.false((await begun.promise).aborted)
   await asSystem(app.deps.orm, (em) =>

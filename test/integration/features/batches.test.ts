@@ -544,8 +544,7 @@ test.serial(
     t.like(await rowOf(unknown), { state: 'open', fault: 'The provider does not tell how long the video is, or of which size.' })
     const before = videos.size
     const refused = await ask(await keyWith(budget({ on_unpriced: 'deny' })), '/videos', filmed)
-    t.is(refused.status, 412)
-    t.like(JSON.parse(refused.text), { error: { reason: 'unpriced_job' } })
+    t.like({ ...refused, body: JSON.parse(refused.text) as Fields }, { status: 412, body: { error: { reason: 'unpriced_job' } } })
     t.is(videos.size, before, 'the provider was not asked')
   },
 )

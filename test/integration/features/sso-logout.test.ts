@@ -153,13 +153,14 @@ for (const { name, said } of [
 
 const signOuts = async () => (await control.sql.query(`SELECT action, seq FROM audit_logs WHERE action LIKE '%sign-out' ORDER BY id`)).rows
 
+const comeToBoth = async () => [await comeIn('eve'), await comeIn('eve', { organisation: 'shared' })] as const
+
 test.serial('a logout token serves once; one that comes again ends nothing and leaves no row', async (t) => {
-  const come = async () => [await comeIn('eve'), await comeIn('eve', { organisation: 'shared' })] as const
-  const before = await come()
+  const before = await comeToBoth()
   const token = issuer.sign(claimsOf({ sub: 'eve' }))
   t.is((await tell(token)).status, 200)
   t.deepEqual(await Promise.all(before.map(isIn)), [false, false])
-  const [after, rows] = [await come(), await signOuts()]
+  const [after, rows] = [await comeToBoth(), await signOuts()]
   const again = await tell(token)
   t.is(again.status, 400, again.text)
   t.regex(errorOf(again).message, /has been used/)

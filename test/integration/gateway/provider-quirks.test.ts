@@ -181,8 +181,14 @@ test.serial("a caller's own chat goes on byte for byte: its parameters are the p
   t.is(response.headers.get('x-service-dropped-params'), null)
 })
 
+const call = (id: string) => ({ id, type: 'function', function: { name: 'weather', arguments: '{}' } })
+/** The ids of calls in a chat, and those in their results. */
+const idsIn = (body: unknown) => {
+  const [, said, ...results] = (body as { messages: { tool_calls?: { id: string }[]; tool_call_id?: string }[] }).messages
+  return [said?.tool_calls?.map(({ id }) => id), results.map((result) => result.tool_call_id)]
+}
+
 test.serial('a conversation that another provider began goes on at Mistral: ids of calls have the form that it takes', async (t) => {
-  const call = (id: string) => ({ id, type: 'function', function: { name: 'weather', arguments: '{}' } })
   const messages = [
     { role: 'user', content: 'hi' },
     { role: 'assistant', content: null, tool_calls: [call('call_of_another'), call('AbCdE1234')] },
@@ -191,10 +197,6 @@ test.serial('a conversation that another provider began goes on at Mistral: ids 
   ]
   for (const at of ['mistral-ai', 'together-ai'])
     t.is((await send('/v1/chat/completions', { model: 'm', messages }, { 'x-service-provider': `@${at}` })).status, 200)
-  const idsIn = (json: unknown) => {
-    const [, said, ...results] = (json as { messages: { tool_calls?: { id: string }[]; tool_call_id?: string }[] }).messages
-    return [said?.tool_calls?.map(({ id }) => id), results.map((result) => result.tool_call_id)]
-  }
   const [bent, other] = cloud.requests.map(({ json: body }) => idsIn(body))
   t.deepEqual(bent?.[0], bent?.[1])
   t.regex(String(bent?.[0]?.[0]), /^[A-Za-z0-9]{9}$/)
