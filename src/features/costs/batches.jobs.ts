@@ -61,7 +61,9 @@ export const settlingOf = (bounds: FileBounds): Job => ({
 export const settleBatches = settlingOf(usualBounds)
 
 const claim = ({ orm }: Deps, looks: readonly BatchRow[]): Promise<BatchRow[]> =>
-  asSystem(orm, (em) => em.execute<BatchRow[]>(due, [JSON.stringify(looks), atOnce - looks.length]))
+  asSystem(orm, (em) =>
+    em.execute<BatchRow[]>(due, [JSON.stringify(looks.map(({ id, organisation_id }) => ({ id, organisation_id }))), atOnce - looks.length]),
+  )
 
 interface Looking {
   readonly bounds: FileBounds

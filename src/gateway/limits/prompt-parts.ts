@@ -19,7 +19,10 @@ export function partsOf(json: unknown): PromptParts {
   if (!isFields(json)) return parts
   parts.isPartial = (json['previous_response_id'] ?? json['conversation'] ?? null) !== null
   for (const field of promptFields) look(json[field], parts, 0)
-  for (const field of pictureFields) addMedia('image', [field, json[field] ?? []], parts)
+  for (const field of pictureFields) {
+    const held = json[field] ?? null
+    if (held !== null) addMedia('image', [field, held], parts)
+  }
   return parts
 }
 
