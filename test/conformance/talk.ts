@@ -49,6 +49,9 @@ export interface Image {
 /** Returns the address of an image, which may hold its bytes. */
 export const addressOf = ({ mime, data, url }: Image): string => url ?? `data:${mime};base64,${data}`
 
+/** Returns an address as a provider has heard it; bytes in it stand as their type and themselves. */
+export const heardUrl = (url: string): string => url.replace('data:', '').replace(';base64,', ' ')
+
 export interface Called {
   readonly call: { readonly id: string; readonly name: string; readonly args: Readonly<Record<string, unknown>> }
 }
@@ -139,6 +142,12 @@ export interface ProviderSide {
 }
 
 export const inOrder = (value: unknown): string => JSON.stringify(sorted(value))
+
+/** Returns the line of a call that a provider has heard, and remembers its name for its result. `given`: its arguments as JSON. */
+export function heardCall({ id, name, given }: { id: string; name: string; given: string }, names: Map<string, string>): string {
+  names.set(id, name)
+  return `assistant call ${name} ${inOrder(JSON.parse(given))}`
+}
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)

@@ -6,12 +6,13 @@ import {
   type Address,
   addressOf,
   type Ask,
+  heardCall,
   heardOf,
-  inOrder,
+  heardUrl,
   type Lines,
   type ProviderSide,
-  type Say,
   saidOf,
+  type Say,
   type Stop,
   type Talk,
   type Talker,
@@ -182,14 +183,11 @@ function heardMessage(message: Asked['messages'][number], names: Map<string, str
   return [
     ...parts.map((part) => {
       if (part.thinking !== undefined) return `assistant thought ${part.thinking} unsigned`
-      if ('image_url' in part) return `${role} image ${part.image_url?.url.replace('data:', '').replace(';base64,', ' ')}`
+      if (part.image_url !== undefined) return `${role} image ${heardUrl(part.image_url.url)}`
       return role === 'system' ? `system ${part.text}` : `${role} text ${part.text}`
     }),
     ...(plan === undefined || plan === '' ? [] : [`assistant text ${plan}`]),
-    ...calls.map(({ id, function: called }) => {
-      names.set(id, called.name)
-      return `assistant call ${called.name} ${inOrder(JSON.parse(called.arguments))}`
-    }),
+    ...calls.map(({ id, function: { name, arguments: given } }) => heardCall({ id, name, given }, names)),
   ]
 }
 

@@ -7,13 +7,14 @@ import {
   type Address,
   addressOf,
   type Ask,
+  heardCall,
   heardOf,
-  inOrder,
+  heardUrl,
   type Lines,
   type Piece,
   type ProviderSide,
-  type Say,
   saidOf,
+  type Say,
   type Stop,
   type Talk,
   type Talker,
@@ -182,12 +183,10 @@ interface Asked {
   readonly prompt?: string
 }
 
-const plainUrl = (url: string) => url.replace('data:', '').replace(';base64,', ' ')
-
 function heardPart(role: string, part: Part): string {
   if (part.image_url !== undefined)
-    return `${role} image ${plainUrl(typeof part.image_url === 'string' ? part.image_url : part.image_url.url)}`
-  if (part.document_url !== undefined) return `${role} file ${plainUrl(part.document_url)}`
+    return `${role} image ${heardUrl(typeof part.image_url === 'string' ? part.image_url : part.image_url.url)}`
+  if (part.document_url !== undefined) return `${role} file ${heardUrl(part.document_url)}`
   if (part.input_audio !== undefined) return `${role} audio audio/wav ${part.input_audio}`
   if (part.thinking !== undefined) return thoughtLine(part.thinking.map(({ text }) => text).join(''), part.signature ?? null)
   return role === 'system' ? `system ${part.text}` : `${role} text ${part.text}`
@@ -199,10 +198,7 @@ function heardMessage(message: Asked['messages'][number], names: Map<string, str
   if (role === 'tool') return [`result ${names.get(message.tool_call_id ?? '') ?? 'of nothing'} ${parts.map(({ text }) => text).join('')}`]
   return [
     ...parts.filter(({ text }) => text !== '').map((part) => heardPart(role, part)),
-    ...calls.map(({ id, function: called }) => {
-      names.set(id, called.name)
-      return `assistant call ${called.name} ${inOrder(JSON.parse(called.arguments))}`
-    }),
+    ...calls.map(({ id, function: { name, arguments: given } }) => heardCall({ id, name, given }, names)),
   ]
 }
 

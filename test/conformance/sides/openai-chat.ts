@@ -7,14 +7,15 @@ import {
   addressOf,
   type Ask,
   type Called,
+  heardCall,
   heardOf,
-  inOrder,
+  heardUrl,
   type Lines,
   type Piece,
   type ProviderSide,
   type Result,
-  type Say,
   saidOf,
+  type Say,
   type Stop,
   type Talk,
   type Talker,
@@ -139,7 +140,7 @@ const heardPart = (role: string) => (part: OpenAI.ChatCompletionContentPart) => 
   if (part.type === 'input_audio') return `${role} audio audio/${part.input_audio.format} ${part.input_audio.data}`
   const [kind, url] =
     part.type === 'image_url' ? ['image', part.image_url.url] : ['file', part.type === 'file' ? (part.file.file_data ?? '') : '']
-  return `${role} ${kind} ${url.replace('data:', '').replace(';base64,', ' ')}`
+  return `${role} ${kind} ${heardUrl(url)}`
 }
 
 function heardMessage(message: ChatCompletionMessageParam, names: Map<string, string>): Lines {
@@ -153,8 +154,7 @@ function heardMessage(message: ChatCompletionMessageParam, names: Map<string, st
     ...texts.map(heardPart(role)),
     ...calls.map((call) => {
       if (call.type !== 'function') return 'custom call'
-      names.set(call.id, call.function.name)
-      return `assistant call ${call.function.name} ${inOrder(JSON.parse(call.function.arguments))}`
+      return heardCall({ id: call.id, name: call.function.name, given: call.function.arguments }, names)
     }),
   ]
 }

@@ -13,14 +13,15 @@ import {
   type Address,
   addressOf,
   type Ask,
+  heardCall,
   heardOf,
-  inOrder,
+  heardUrl,
   type Lines,
   type Piece,
   type ProviderSide,
   type Result,
-  type Say,
   saidOf,
+  type Say,
   type Stop,
   type Talk,
   type Talker,
@@ -125,15 +126,12 @@ function heardContent(role: string, part: ResponseInputContent | OpenAI.Response
   if ('text' in part) return `${role} text ${part.text}`
   const [kind, url] =
     part.type === 'input_image' ? ['image', part.image_url ?? ''] : ['file', part.type === 'input_file' ? (part.file_data ?? '') : '']
-  return `${role} ${kind} ${url.replace('data:', '').replace(';base64,', ' ')}`
+  return `${role} ${kind} ${heardUrl(url)}`
 }
 
 function heardItem(item: ResponseInputItem, names: Map<string, string>): Lines {
   if (item.type === 'reasoning') return [thoughtLine(item.summary.map(({ text }) => text).join(''), item.encrypted_content ?? null)]
-  if (item.type === 'function_call') {
-    names.set(item.call_id, item.name)
-    return [`assistant call ${item.name} ${inOrder(JSON.parse(item.arguments))}`]
-  }
+  if (item.type === 'function_call') return [heardCall({ id: item.call_id, name: item.name, given: item.arguments }, names)]
   if (item.type === 'function_call_output') {
     const said =
       typeof item.output === 'string' ? item.output : item.output.map((part) => ('text' in part ? part.text : part.type)).join('')

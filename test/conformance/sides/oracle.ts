@@ -9,12 +9,13 @@ import {
   type Address,
   addressOf,
   type Ask,
+  heardCall,
   heardOf,
-  inOrder,
+  heardUrl,
   type Lines,
   type ProviderSide,
-  type Say,
   saidOf,
+  type Say,
   type Stop,
   type Talk,
   type Talker,
@@ -195,23 +196,18 @@ interface Heard {
   readonly reasoningContent?: string
 }
 
-const plainUrl = (url: string) => url.replace('data:', '').replace(';base64,', ' ')
-
 function heardMessage({ role, content = [], toolCalls = [], toolCallId, reasoningContent }: Heard, names: Map<string, string>): Lines {
   const who = role.toLowerCase()
   if (who === 'tool') return [`result ${names.get(toolCallId ?? '') ?? 'of nothing'} ${content.map(({ text }) => text).join('')}`]
   return [
     ...(reasoningContent === undefined ? [] : [thoughtLine(reasoningContent, null)]),
     ...content.map(({ text, imageUrl, documentUrl, audioUrl }) => {
-      if (imageUrl !== undefined) return `${who} image ${plainUrl(imageUrl.url)}`
-      if (documentUrl !== undefined) return `${who} file ${plainUrl(documentUrl.url)}`
-      if (audioUrl !== undefined) return `${who} audio ${plainUrl(audioUrl.url)}`
+      if (imageUrl !== undefined) return `${who} image ${heardUrl(imageUrl.url)}`
+      if (documentUrl !== undefined) return `${who} file ${heardUrl(documentUrl.url)}`
+      if (audioUrl !== undefined) return `${who} audio ${heardUrl(audioUrl.url)}`
       return who === 'system' ? `system ${text}` : `${who} text ${text}`
     }),
-    ...toolCalls.map(({ id, name, arguments: given }) => {
-      names.set(id, name)
-      return `assistant call ${name} ${inOrder(JSON.parse(given))}`
-    }),
+    ...toolCalls.map(({ id, name, arguments: given }) => heardCall({ id, name, given }, names)),
   ]
 }
 

@@ -3,7 +3,18 @@ import { json } from '../../support/dialects/strict.ts'
 import { refusalOfReplicate } from '../../support/dialects/strict-replicate.ts'
 import type { Behaviour } from '../../support/emulator/behaviour.ts'
 import type { Received } from '../../support/emulator/emulator.ts'
-import { type Address, addressOf, type Ask, heardOf, type Lines, type ProviderSide, type Say, saidOf, type Talker } from '../talk.ts'
+import {
+  type Address,
+  addressOf,
+  type Ask,
+  heardOf,
+  heardUrl,
+  type Lines,
+  type ProviderSide,
+  saidOf,
+  type Say,
+  type Talker,
+} from '../talk.ts'
 
 interface Input {
   readonly prompt: string
@@ -73,7 +84,7 @@ function heard({ json: body }: Received): Lines {
   const { prompt, system_prompt: system, image, stop_sequences: stop, max_tokens: maxTokens } = body['input'] as Input
   return [
     ...(system === undefined ? [] : [`system ${system}`]),
-    ...(image === undefined ? [] : [`user image ${image.replace('data:', '').replace(';base64,', ' ')}`]),
+    ...(image === undefined ? [] : [`user image ${heardUrl(image)}`]),
     ...prompt.split('\n\n').map((text) => `user text ${text}`),
     ...heardOf({ turns: [], maxTokens, ...(stop !== undefined && { stop }) }),
   ]
