@@ -105,6 +105,19 @@ test.serial('B: each settlement counts once, however often its batch is sent', a
   t.deepEqual(await figures(limit), { spent: 20, leased: 0 })
 })
 
+test.serial('B: what is corrected before it is settled is right once it is', async (t) => {
+  const limit = limitOf('early', 1000)
+  const one = open()
+  const taken = await take(one, limit, 50)
+  if (taken === null) throw new Error('nothing was granted')
+  one.counters.settle(taken, 40)
+  await sql.query(`SELECT correct_limit('early', $1, -35)`, [taken.slot])
+  const { rows } = await sql.query<{ spent: string }>(`SELECT limit_spent('early', $1) AS spent`, [taken.slot])
+  t.is(rows[0]?.spent, '0', 'nobody is shown less than nothing')
+  await rest(one)
+  t.deepEqual(await figures(limit), { spent: 5, leased: 0 })
+})
+
 test.serial('C: when all is quiet nothing is leased', async (t) => {
   const limit = limitOf('c', 1000)
   const processes = [open(), open(), open()]
