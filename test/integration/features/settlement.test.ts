@@ -106,7 +106,7 @@ const end = async (logId: string): Promise<unknown> => ended.add((await rowOf(lo
 
 /** Looks at all batches that wait, whenever they were to be looked at. */
 async function look(job = settleBatches): Promise<void> {
-  await control.sql.query('UPDATE provider_batches SET next_look_at = now()')
+  await control.sql.query(`UPDATE provider_batches SET next_look_at = 'epoch'`)
   await job.run(control.started.deps)
 }
 
@@ -125,15 +125,16 @@ test.serial("a host that never ends its answers holds up no other organisation's
   for (let batch = 0; batch < 6; batch += 1) theirs.push(await begin(theirKey))
   const ours = await begin(ourKey)
   await end(ours)
-  await control.sql.query(`UPDATE provider_batches SET next_look_at = CASE WHEN id = $1 THEN now() ELSE now() - interval '1 hour' END`, [
-    ours,
-  ])
+  await control.sql.query(
+    `UPDATE provider_batches SET next_look_at = CASE WHEN id = $1 THEN timestamptz 'epoch' + interval '1 hour' ELSE 'epoch' END`,
+    [ours],
+  )
   const run = settleBatches.run(control.started.deps)
   const looks = () => slow.requests.filter(({ method }) => method === 'GET').length
   await eventually(async () => looks() === 4 && (await rowOf(ours))?.state === 'settled', withinMs, 'our batch to be settled')
   const late = await begin(ourKey)
   await end(late)
-  await control.sql.query('UPDATE provider_batches SET next_look_at = now() WHERE id = $1', [late])
+  await control.sql.query(`UPDATE provider_batches SET next_look_at = 'epoch' WHERE id = $1`, [late])
   await eventually(async () => (await rowOf(late))?.state === 'settled', withinMs, 'one that comes due meanwhile to be settled')
   t.is(looks(), 4)
   await slow.stop()
@@ -145,7 +146,7 @@ test.serial('a run that is to end looks at no more batches, and gives none up', 
   const key = await keyOf(acme)
   const [running, late] = [await begin(key), await begin(key)]
   await control.sql.query(`UPDATE provider_batches SET begun_at = now() - interval '11 days' WHERE id = $1`, [running])
-  await control.sql.query(`UPDATE provider_batches SET next_look_at = CASE WHEN id = $1 THEN now() ELSE now() + interval '1 hour' END`, [
+  await control.sql.query(`UPDATE provider_batches SET next_look_at = CASE WHEN id = $1 THEN 'epoch' ELSE now() + interval '1 hour' END`, [
     running,
   ])
   const path = (await rowOf(running))?.batch_id ?? ''
@@ -154,7 +155,7 @@ test.serial('a run that is to end looks at no more batches, and gives none up', 
   const run = settleBatches.run(control.started.deps, ending.signal)
   await arrived
   ending.abort()
-  await control.sql.query('UPDATE provider_batches SET next_look_at = now() WHERE id = $1', [late])
+  await control.sql.query(`UPDATE provider_batches SET next_look_at = 'epoch' WHERE id = $1`, [late])
   await end(late)
   await run
   stop()
