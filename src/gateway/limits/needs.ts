@@ -54,7 +54,7 @@ function costOf(limits: readonly Limit[], { request, work }: Working, usual: num
 const isNameless = ({ task, beginsJob }: AskedWork, { target }: Working['request']): boolean =>
   task === null && !beginsJob && target.model === null
 
-/** The least that is taken, for work of which nobody knows more: it passes no budget that is used up. */
+/** The least that is taken, for work of which nobody knows more: it passes no budget that is used up, and is in it when it is priced later. */
 const least = 1
 
 /** Returns the tokens that a request may take; 0 for one that runs no model. */
@@ -87,7 +87,7 @@ function moneyOf(limits: readonly Limit[], { request: { call, body, target, pric
   const cost = worstCost({ target, body, contentType: call.headers.contentType, task, receivedAt: Date.now(), usual }, prices, output)
   const refusing = cost === null ? limits.find(refusesUnpriced) : undefined
   if (refusing !== undefined) throw unpricedRefusal(refusing)
-  return { cost: cost ?? 0, maxOutput }
+  return { cost: cost ?? least, maxOutput }
 }
 
 const hasPolicy = (limits: readonly Limit[], policy: MoneyTerms['output']): boolean => limits.some(({ money }) => money?.output === policy)

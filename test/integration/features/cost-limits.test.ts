@@ -78,7 +78,7 @@ async function spentOf(origin: string): Promise<number> {
 }
 
 test.serial('a budget in dollars lets through what fits, over two processes at once, and counts it to the nano-dollar', async (t) => {
-  const key = await makeKey({ credit_limit: 1 })
+  const key = await makeKey({ credit_limit: 1, on_unpriced: 'allow' })
   let passed = 0
   // A process may hold for a moment what the other needs: asked again, exactly nine fit.
   await eventually(async () => {
@@ -105,6 +105,11 @@ test.serial('a budget in dollars lets through what fits, over two processes at o
   )
   t.like(error.limits[0], { type: 'cost', value: 1, used: 0.900225 })
   t.is((await ask(key, { max_tokens: 100 })).status, 200, 'a smaller request fits')
+  await eventually(
+    async () => (await ask(key, { model: 'nobody-prices-this' })).status === 412,
+    withinMs,
+    'one without a price to be refused',
+  )
 })
 
 test.serial('under a budget in dollars a model without a price is refused, unless the budget lets it through', async (t) => {

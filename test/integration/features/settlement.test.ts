@@ -278,6 +278,7 @@ test.serial('a response in the background whose stream told its usage is charged
   await priceModel(model)
   await recompute()
   t.is((await costOf(logId))['total_pico_usd'], '2400000000')
+  await eventually(async () => (await spentBy(key)) === 0.0024, withinMs, 'the budget that let it pass to follow')
   // The former release noted it.
   await control.sql.query(
     `INSERT INTO provider_batches (id, organisation_id, workspace_id, provider, provider_slug, batch_id, begun_at)
@@ -293,6 +294,7 @@ test.serial('a response in the background whose stream told its usage is charged
   t.like(settled.adjustments.at(-1), { lines: { length: 2 } })
   await recompute()
   t.is((await costOf(logId))['total_pico_usd'], '2400000000')
+  t.is(await spentBy(key), 0.0024)
   t.deepEqual((await doctor(control)).differences, [])
 })
 
