@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { readTerms, termsKey } from '../providers/index.ts'
+import { readTerms } from '../providers/index.ts'
 import { jobOf } from './job-cost.ts'
 import { recomputeBody, recomputed } from './costs.schema.ts'
 import { type Change, changeOf, type CostRow, lockCosts, readCosts, readPriced, writeAdjustments } from './recompute.ts'
@@ -29,10 +29,10 @@ export const recomputeCosts = route({
   const rows = await readCosts(em, asked)
   if (rows.some(({ id }) => id === body.recompute_id))
     throw new ApiError('AB01', 'The id of a log is kept for the job that it began.', { param: 'recompute_id' })
-  const terms = await readTerms(em, organisationId)
+  const findTerms = await readTerms(em, organisationId)
   const counted = rows.map((row): Counted => {
     const termsOf = ({ slug }: { readonly slug?: string | null }) =>
-      terms.get(termsKey(row.workspace_id, (slug === undefined ? row.provider_slug : slug) ?? '')) ?? null
+      findTerms({ workspaceId: row.workspace_id, slug: (slug === undefined ? row.provider_slug : slug) ?? '', at: row.begun_ms })
     const now = reprice(row.charges, { prices: catalogue.prices, termsOf, job: jobOf(row) })
     return { row, now, change: changeOf(row, now) }
   })

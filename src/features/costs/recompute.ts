@@ -21,6 +21,8 @@ export interface Recompute {
 export interface CostRow {
   readonly id: string
   readonly created_at: string
+  /** Epoch milliseconds. */
+  readonly begun_ms: number
   readonly workspace_id: string | null
   readonly api_key_id: string | null
   readonly provider: string | null
@@ -101,7 +103,7 @@ interface LogPlace {
 export const settler = 'gatehouse'
 
 const costRows = `
-  SELECT l.id, l.created_at::text AS created_at, l.workspace_id, l.api_key_id, l.provider, l.provider_slug, l.model,
+  SELECT l.id, l.created_at::text AS created_at, (extract(epoch FROM l.created_at) * 1000)::float8 AS begun_ms, l.workspace_id, l.api_key_id, l.provider, l.provider_slug, l.model,
          coalesce(a.cost_pico, l.cost_pico)::text AS cost_pico, coalesce(a.cost_state, l.cost_state) AS cost_state,
          coalesce(b.cost -> 'charges', '[]') AS charges, coalesce(a.lines, b.cost -> 'lines', '[]') AS lines, l.retry_count, l.budgets,
          (SELECT jsonb_build_object('state', s.cost_state, 'lines', s.lines) FROM cost_adjustments s

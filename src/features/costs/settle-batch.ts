@@ -11,7 +11,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { timeOfUuid } from '../../lib/uuid.ts'
 import { loadCredential, type SealedCredential, storedTarget } from '../integrations/index.ts'
 import { mappedSecretsColumn, type SealedMapping } from '../secret-references/index.ts'
-import { readTerms, type StoredTerms, storedTerms, termsColumns, termsKey } from '../providers/index.ts'
+import { readTerms, type StoredTerms, storedTerms, termsColumns, toleranceMs } from '../providers/index.ts'
 import { type CostRow, lockCosts, readCost, settler, writeAdjustments } from './recompute.ts'
 import { reprice, type RepriceOptions } from './reprice.ts'
 
@@ -42,8 +42,9 @@ export async function settleBatch(deps: Deps, row: BatchRow, bounds: FileBounds)
     throw new ApiError('upstream_timeout', `The provider has not ended it within ${lostAfterDays} days.`)
   }
   await deps.catalogue.ready('pricing', row.provider)
-  const terms = await asSystem(deps.orm, (em) => readTerms(em, row.organisation_id))
-  const termsOf = ({ slug }: Pick<LoggedCharge, 'slug'>) => terms.get(termsKey(row.workspace_id, slug ?? '')) ?? null
+  const findTerms = await asSystem(deps.orm, (em) => readTerms(em, row.organisation_id))
+  const termsOf = ({ slug }: Pick<LoggedCharge, 'slug'>) =>
+    findTerms({ workspaceId: row.workspace_id, slug: slug ?? '', at: begunMsOf(row) })
   const mode = told.kind === 'batch' ? ('batch' as const) : null
   const pricing = {
     mode,
@@ -105,8 +106,7 @@ interface BatchSource extends AskedProvider {
   readonly terms: IntegrationPrices | null
 }
 
-/** Clocks of processes and of the database differ. */
-const toleranceMs = 2_000
+const begunMsOf = ({ id, begun_ms: noted }: BatchRow): number => timeOfUuid(id) ?? noted
 
 /**
  * Returns what took the batch: the provider that had the slug when it began, at the host of its model. One that was archived since is asked too: the batch
@@ -114,7 +114,7 @@ const toleranceMs = 2_000
  */
 async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow): Promise<BatchSource> {
   const { organisation_id: organisationId, workspace_id: workspaceId, provider_slug: slug } = row
-  const begunMs = (timeOfUuid(row.id) ?? row.begun_ms) + toleranceMs
+  const begunMs = begunMsOf(row) + toleranceMs
   const [found] = await asSystem(orm, (em) =>
     em.execute<ProviderRow[]>(
       `SELECT p.id, i.id AS integration, i.credential, i.configurations, i.secret_configurations AS secret, o.settings, ${termsColumns},

@@ -52,24 +52,40 @@ export const storedTerms = ({ adjustments, skips_cost: skipsCost, models }: Stor
 interface TermsRow extends StoredTerms {
   readonly workspace_id: string
   readonly slug: string
+  readonly created_ms: number
 }
 
-/** Reads the terms of all stored providers of an organisation, archived ones too, by workspace and slug. */
-export async function readTerms(em: EntityManager, organisationId: string): Promise<ReadonlyMap<string, IntegrationPrices>> {
+/** A stored provider as a log names it. */
+interface NamedProvider {
+  readonly workspaceId: string | null
+  readonly slug: string
+  /** Epoch milliseconds of the request. */
+  readonly at: number
+}
+
+/** Clocks of processes and of the database differ. */
+export const toleranceMs = 2_000
+
+/**
+ * Reads the terms of all stored providers of an organisation, archived ones too. Returns a function that returns those of the provider which had a slug
+ * at a time: another one may have it now. Null, as for most: it has none.
+ */
+export async function readTerms(em: EntityManager, organisationId: string): Promise<(named: NamedProvider) => IntegrationPrices | null> {
   const rows = await em.execute<TermsRow[]>(
-    `SELECT p.workspace_id, p.slug, ${termsColumns}
+    `SELECT p.workspace_id, p.slug, (extract(epoch FROM p.created_at) * 1000)::float8 AS created_ms, ${termsColumns}
        FROM providers p JOIN integrations i ON i.id = p.integration_id
       WHERE p.organisation_id = ?
-      ORDER BY p.status = 'active', p.created_at`,
+      ORDER BY p.created_at`,
     [organisationId],
   )
-  const terms = new Map<string, IntegrationPrices>()
-  for (const row of rows) {
-    const prices = storedTerms(row)
-    if (prices !== null) terms.set(termsKey(row.workspace_id, row.slug), prices)
+  const providers = Map.groupBy(rows, (row) => keyOf(row.workspace_id, row.slug))
+  const terms = new Map(rows.map((row) => [row, storedTerms(row)]))
+  return ({ workspaceId, slug, at }) => {
+    const holders = providers.get(keyOf(workspaceId, slug)) ?? []
+    // A log that is older than all of them, by whichever clock, is of the first.
+    const took = holders.findLast(({ created_ms: madeAt }) => madeAt <= at + toleranceMs) ?? holders[0]
+    return (took && terms.get(took)) ?? null
   }
-  return terms
 }
 
-/** Returns the key under which `readTerms` has the terms of a provider. */
-export const termsKey = (workspaceId: string | null, slug: string): string => `${workspaceId ?? ''}/${slug}`
+const keyOf = (workspaceId: string | null, slug: string): string => `${workspaceId ?? ''}/${slug}`

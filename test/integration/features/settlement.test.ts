@@ -380,6 +380,30 @@ test.serial('a batch is asked for at the provider that took it, and not at one t
   t.like(await rowOf(lost), { state: 'open', fault: 'The provider @q2 that took it is not there any more.' })
 })
 
+test.serial('a recompute prices by the terms of the provider that answered, and not of one that has its slug now', async (t) => {
+  await storeProvider(acme, emulator.url, 'r')
+  const stop = emulator.script({ method: 'POST', path: '/responses', behaviour: responseAs('completed', done) })
+  const { headers } = await respond(await keyOf(acme), { 'x-service-provider': '@r' }, { ...inBackground, background: false })
+  stop()
+  const logId = String(headers['x-service-request-id'])
+  await eventually(async () => (await costOf(logId))['total_pico_usd'] === '2250000000', withinMs, 'its cost')
+  t.is((await control.call(acme.workspaceKey, 'DELETE', '/providers/r')).status, 200)
+  await control.sql.query(`UPDATE providers SET created_at = created_at - interval '1 hour' WHERE slug = 'r'`)
+  await storeProvider(acme, emulator.url, 'r2')
+  const multiply = async (account: string, by: number) => {
+    const terms = { pricing_adjustments: { multiplier: { default: by } } }
+    t.is((await control.call(acme.workspaceKey, 'PUT', `/integrations/${account}`, terms)).status, 200)
+  }
+  await multiply('account-r2', 0.5)
+  await made(acme, '/providers', { name: 'r', slug: 'r', integration_id: 'account-r2' })
+  await control.sql.query(`UPDATE providers SET created_at = now() + interval '1 minute' WHERE slug = 'r' AND status <> 'archived'`)
+  await recompute()
+  t.like(await costOf(logId), { total_pico_usd: '2250000000', adjustments: [] })
+  await multiply('account-r', 2)
+  await recompute()
+  t.like(await costOf(logId), { total_pico_usd: '4500000000', adjustments: { length: 1 } })
+})
+
 test.serial('a job is asked for at the host of its model', async (t) => {
   const own = await startEmulator()
   t.teardown(() => own.stop())
