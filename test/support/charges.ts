@@ -212,6 +212,12 @@ export const charges: Readonly<Record<string, Charged>> = {
     answer: chat({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, estimated_cost: 1.5e-7 }),
     amount: '150000',
   },
+  'a cost of fifteen digits is exact': {
+    provider: 'openrouter',
+    model: 'any',
+    answer: chat({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cost: 123.456_789_012_345 }),
+    amount: '123456789012345',
+  },
   'what Cohere bills, not what it counts': {
     provider: 'cohere',
     model: 'command-r-plus-08-2024',
