@@ -218,6 +218,14 @@ export const charges: Readonly<Record<string, Charged>> = {
     answer: chat({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cost: 123.456_789_012_345 }),
     amount: '123456789012345',
   },
+  'a failure of which the provider names nothing but the cost': {
+    provider: 'openrouter',
+    model: 'any',
+    status: 502,
+    answer: { error: { code: 502, message: 'no' }, usage: { cost: 0.01 } },
+    lines: { provider_reported_cost: 1 },
+    amount: '10000000000',
+  },
   'what Cohere bills, not what it counts': {
     provider: 'cohere',
     model: 'command-r-plus-08-2024',

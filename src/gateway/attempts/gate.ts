@@ -127,10 +127,9 @@ export class Gate implements EgressHandler {
 
   /** Decides on an answer that is an error. `rawTrailers`: null when it goes on. */
   #decideError(rawTrailers: readonly string[] | null): void {
-    const { relay, report, stands, inner } = this.#options
+    const { relay, inner } = this.#options
     if (this.#head === null || !relay.open) return
-    const answer: FailedAnswer = { ...this.#head, body: this.#bytes.join() }
-    if (!stands(report(answer))) return relay.cut(new ApiError('upstream_bad_response', `The provider answered with ${this.#head.status}.`))
+    if (!this.#stands({ ...this.#head, body: this.#bytes.join() }, `The provider answered with ${this.#head.status}.`)) return
     this.#pass()
     if (rawTrailers !== null) inner.onEnd(rawTrailers)
   }
@@ -152,11 +151,19 @@ export class Gate implements EgressHandler {
   }
 
   #failStream(error: NonNullable<ReturnType<typeof readProviderError>>): void {
-    const { relay, report, stands } = this.#options
-    if (this.#head === null || !relay.open) return
+    if (this.#head === null || !this.#options.relay.open) return
     const answer: FailedAnswer = { ...this.#head, body: this.#bytes.join(), inStream: error }
-    if (stands(report(answer))) this.#pass()
-    else relay.cut(new ApiError('upstream_bad_response', 'The provider began its stream with an error.'))
+    if (this.#stands(answer, 'The provider began its stream with an error.')) this.#pass()
+  }
+
+  /** Returns true if the attempt stands that failed so. Of one that does not the answer is kept back: it may tell what it cost. */
+  #stands(answer: FailedAnswer, message: string): boolean {
+    const { relay, report, stands } = this.#options
+    const ended = report(answer)
+    if (stands(ended)) return true
+    relay.replaceHead(ended.status, answer.rawHeaders, '')
+    relay.deny(new ApiError('upstream_bad_response', message), answer.body)
+    return false
   }
 
   readonly #onSlowError = (): void => this.#decideError(null)

@@ -107,9 +107,9 @@ function translatedCounts(counted: TokenUsage): ReturnType<typeof countsOf> {
   return { counts: runs === null ? counts : sumOfRuns(runs), inconsistent, estimated: false, hasTokens: true }
 }
 
-/** Returns true if a provider may charge for an answer. Of operations that Gatehouse does not know those that tell usage are charged. */
-export function isBilled({ counts }: Metered, status: number, { spec }: MatchedOperation): boolean {
-  return hasAny(counts) || (status < 400 && status >= 200 && spec?.leavesNothing === true)
+/** Returns true if a provider may charge for an answer, or says that it did. Of operations that Gatehouse does not know those that tell usage are charged. */
+export function isBilled({ counts, reported }: Metered, status: number, { spec }: MatchedOperation): boolean {
+  return hasAny(counts) || (reported ?? 0n) > 0n || (status < 400 && status >= 200 && spec?.leavesNothing === true)
 }
 
 /** Returns what an answer used with counts that an estimate filled. */

@@ -160,6 +160,47 @@ test.serial('of several prompts the one whose answer tells no usage has no price
   t.like(bed.logged.at(-1)?.record.cost, { state: 'partly_priced', amount: '6050000000' })
 })
 
+const counted = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 }
+const streamError = { error: { message: 'no', type: 'server_error', code: 503 }, usage: counted }
+
+// 100 x 2,500,000 + 10 x 10,000,000 for each of three
+for (const [name, behaviour] of Object.entries({
+  'an error': { status: 503, body: JSON.stringify({ error: { message: 'no' }, usage: counted }) },
+  'a stream that begins with an error': {
+    headers: { 'content-type': 'text/event-stream' },
+    body: `data: ${JSON.stringify(streamError)}\n\n`,
+  },
+}))
+  test.serial(`an attempt that failed costs what its provider tells of it, once, whoever answers later: ${name}`, async (t) => {
+    emulator.script({ behaviour: { body: JSON.stringify({ model: 'gpt-4o-2024-08-06', choices: [], usage: counted }) } })
+    emulator.script({ times: 2, behaviour })
+    const target = { provider: '@openai', retry: { attempts: 1, on_status_codes: [503] } }
+    const config = { strategy: { mode: 'fallback' }, targets: [target, { provider: '@openai' }] }
+    const { status, text } = await send(`${bed.origin}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-service-api-key': workspaceKey, 'content-type': 'application/json', 'x-service-config': JSON.stringify(config) },
+      body: JSON.stringify({ model: 'gpt-4o-2024-08-06', messages: hello }),
+    })
+    t.is(status, 200, text)
+    const { cost, attempts } = bed.logged.at(-1)?.record ?? {}
+    t.like(cost, { state: 'priced', amount: String(3 * 350_000_000) })
+    t.deepEqual(
+      cost?.lines.map(({ attempt, dimension }) => [attempt, dimension]),
+      [0, 1, 2].flatMap((attempt) => [
+        [attempt, 'input'],
+        [attempt, 'output'],
+      ]),
+    )
+    t.deepEqual(
+      attempts?.map(({ status: answered, usage }) => [answered, usage?.totalTokens]),
+      [
+        [503, 110],
+        [503, 110],
+        [200, 110],
+      ],
+    )
+  })
+
 test.serial('a caller who leaves before the answer is charged for the prompt, as the provider does', async (t) => {
   emulator.script({ behaviour: { hang: 'before-headers' } })
   const arrived = emulator.next('/v1/chat/completions')
