@@ -28,6 +28,8 @@ export interface BegunBatch {
   readonly provider_slug: string
   readonly batch_id: string
   readonly begun_ms: number
+  readonly provider_id: string | null
+  readonly host: string | null
 }
 
 /** A row that cannot be a row, whatever the state of the database. */
@@ -54,7 +56,7 @@ export function createRowEncoder(
       for (const frame of frames) {
         const row = { record: decodeRecord(frame.record.toString()), bodies: frame }
         days.add(Math.floor(row.record.createdAt / dayMs))
-        if (row.record.batch !== null) batches.push(...begunBatches(row.record))
+        if (row.record.jobs !== null) batches.push(...begunBatches(row.record, row.record.jobs))
         for (const array of all) array.add(row)
         words?.add(row)
       }
@@ -73,20 +75,21 @@ export function createRowEncoder(
   }
 }
 
-function begunBatches({
-  id,
-  organisationId,
-  workspaceId,
-  provider,
-  providerSlug,
-  batch,
-  createdAt,
-}: ExchangeRecord): readonly BegunBatch[] {
-  if (provider === null || providerSlug === null || batch === null) return []
-  const slug = providerSlug.replace(/^@/, '')
-  return [
-    { id, organisation_id: organisationId, workspace_id: workspaceId, provider, provider_slug: slug, batch_id: batch, begun_ms: createdAt },
-  ]
+function begunBatches(
+  { id, organisationId, workspaceId, createdAt }: ExchangeRecord,
+  jobs: NonNullable<ExchangeRecord['jobs']>,
+): readonly BegunBatch[] {
+  return jobs.map(({ provider, slug, noted, providerId, host }) => ({
+    id,
+    organisation_id: organisationId,
+    workspace_id: workspaceId,
+    provider,
+    provider_slug: slug,
+    batch_id: noted,
+    begun_ms: createdAt,
+    provider_id: providerId,
+    host,
+  }))
 }
 
 function toDate(day: number): string {

@@ -24,7 +24,8 @@ const due = `
   UPDATE provider_batches b
      SET next_look_at = now() + greatest(interval '1 minute', least((now() - b.begun_at) / 10, interval '15 minutes'))
    WHERE b.id IN (SELECT w.id FROM waiting w WHERE w.turn <= ${atOnceOfOne} ORDER BY w.turn, w.next_look_at LIMIT ?)
-  RETURNING b.id, b.organisation_id, b.workspace_id, b.provider, b.provider_slug, b.batch_id, (extract(epoch FROM b.begun_at) * 1000)::float8 AS begun_ms`
+  RETURNING b.id, b.organisation_id, b.workspace_id, b.provider, b.provider_slug, b.batch_id, b.provider_id, b.host,
+            (extract(epoch FROM b.begun_at) * 1000)::float8 AS begun_ms`
 
 const keptDays = 400
 

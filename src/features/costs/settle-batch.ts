@@ -24,6 +24,9 @@ export interface BatchRow {
   readonly provider: string
   readonly provider_slug: string
   readonly batch_id: string
+  /** The stored provider and the host that took it; null: the former release noted no more than the slug. */
+  readonly provider_id: string | null
+  readonly host: string | null
   /** Epoch milliseconds. */
   readonly begun_ms: number
 }
@@ -98,6 +101,8 @@ interface ProviderRow extends StoredTerms {
   readonly home: string
   /** The host of its own that the model of the request has; null: that of the integration. */
   readonly model_host: string | null
+  /** The hosts of their own that models have. */
+  readonly model_hosts: readonly string[]
   readonly settings: unknown
 }
 
@@ -109,8 +114,8 @@ interface BatchSource extends AskedProvider {
 const begunMsOf = ({ id, begun_ms: noted }: BatchRow): number => timeOfUuid(id) ?? noted
 
 /**
- * Returns what took the batch: the provider that had the slug when it began, at the host of its model. One that was archived since is asked too: the batch
- * runs, and is charged. Another one that has the slug now is not asked: what it tells is none of this batch.
+ * Returns what took the batch: the provider by its id, or else the one that had the slug when it began, at the host that was asked. One that was archived
+ * since is asked too: the batch runs, and is charged. Another one that has the slug now is not asked: what it tells is none of this batch.
  */
 async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow): Promise<BatchSource> {
   const { organisation_id: organisationId, workspace_id: workspaceId, provider_slug: slug } = row
@@ -121,15 +126,21 @@ async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow):
               p.workspace_id AS home, ${mappedSecretsColumn('i')} AS mapped,
               (SELECT m.configurations ->> 'custom_host' FROM logs l JOIN integration_models m ON m.slug = l.model
                 WHERE l.id = ? AND l.created_at BETWEEN to_timestamp(?::float8 / 1000 - 1) AND to_timestamp(?::float8 / 1000 + 1)
-                  AND m.integration_id = i.id) AS model_host
+                  AND m.integration_id = i.id) AS model_host,
+              ARRAY(SELECT m.configurations ->> 'custom_host' FROM integration_models m
+                     WHERE m.integration_id = i.id AND m.configurations ->> 'custom_host' IS NOT NULL) AS model_hosts
          FROM providers p JOIN integrations i ON i.id = p.integration_id JOIN organisations o ON o.id = p.organisation_id
          JOIN workspaces w ON w.id = p.workspace_id
-        WHERE p.organisation_id = ? AND p.slug = ? AND (?::uuid IS NULL OR p.workspace_id = ?::uuid) AND i.ai_provider_id = ?
-          AND p.created_at <= to_timestamp(?::float8 / 1000)
-          AND NOT EXISTS (SELECT FROM providers n WHERE n.workspace_id = p.workspace_id AND n.slug = p.slug
-                             AND n.created_at > p.created_at AND n.created_at <= to_timestamp(?::float8 / 1000))
+        WHERE p.organisation_id = ? AND i.ai_provider_id = ?
+          AND CASE WHEN ?::uuid IS NOT NULL THEN p.id = ?::uuid
+                   ELSE p.slug = ? AND (?::uuid IS NULL OR p.workspace_id = ?::uuid) AND p.created_at <= to_timestamp(?::float8 / 1000)
+                    AND NOT EXISTS (SELECT FROM providers n WHERE n.workspace_id = p.workspace_id AND n.slug = p.slug
+                                       AND n.created_at > p.created_at AND n.created_at <= to_timestamp(?::float8 / 1000)) END
         ORDER BY w.is_default DESC, p.created_at, p.id LIMIT 1`,
-      [row.id, row.begun_ms, row.begun_ms, organisationId, slug, workspaceId, workspaceId, row.provider, begunMs, begunMs],
+      [
+        ...[row.id, row.begun_ms, row.begun_ms, organisationId, row.provider, row.provider_id, row.provider_id],
+        ...[slug, workspaceId, workspaceId, begunMs, begunMs],
+      ],
     ),
   )
   if (found === undefined) throw new ApiError('not_found', `The provider @${slug} that took it is not there any more.`)
@@ -142,9 +153,13 @@ async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow):
     mapped: { secrets: found.mapped, workspaceId: found.home },
   }
   const stored = await loadCredential(sealed, vault)
-  const target = storedTarget(row.provider, { ...stored, customHost: found.model_host ?? stored.customHost }, organisationId)
-  return { target, egress, signing, allowedHosts: allowedHostsOf(found.settings), terms: storedTerms(found) }
+  const target = storedTarget(row.provider, { ...stored, customHost: hostOf(row, found) ?? stored.customHost }, organisationId)
+  return { target, egress, signing, allowedHosts: allowedHostsOf(found.settings), tookAt: row.host, terms: storedTerms(found) }
 }
+
+/** Returns the host of a model that took the batch; null: it was none of those. */
+const hostOf = ({ host }: BatchRow, { model_host: named, model_hosts: hosts }: ProviderRow): string | null =>
+  host === null ? named : hosts.includes(host) ? host : null
 
 interface Settled extends Omit<RepriceOptions, 'job'> {
   readonly cost: BatchCost

@@ -84,7 +84,7 @@ const ownerOf = ({ actor, workspaceId, clientAddress, now }: Insertion) => ({
   attempts: null,
   translation: null,
   spent: null,
-  batch: null,
+  jobs: null,
 })
 
 function placeOf({ trace_id, span_id, parent_span_id, span_name, ...metadata }: InsertedLog['metadata'], id: string) {

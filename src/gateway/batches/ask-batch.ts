@@ -6,7 +6,7 @@ import type { AllowedHosts } from '../egress/allowed-hosts.ts'
 import { duration } from '../egress/failures.ts'
 import { narrowed } from '../egress/narrowed.ts'
 import { matchOperation } from '../front/match.ts'
-import { askProvider, type ProviderAccess, type Question, toRequest } from '../models/ask-provider.ts'
+import { askProvider, originOfQuestion, type ProviderAccess, type Question, toRequest } from '../models/ask-provider.ts'
 import type { Target } from '../targets/target.ts'
 import { type AnswerPage, type BatchApi, batchApiOf, nothing, type ToldBatch } from './batch-apis.ts'
 import { isResponseId, isVideoId } from './begun-batch.ts'
@@ -21,6 +21,8 @@ export interface AskedProvider extends ProviderAccess {
   readonly target: Target
   /** The hosts to which the organisation lets requests go; null: all. */
   readonly allowedHosts: AllowedHosts | null
+  /** The host that took the job, and may be asked alone; null: nobody noted it. */
+  readonly tookAt: string | null
 }
 
 /** platform.openai.com/docs/guides/background: a response that runs in the background tells its usage when it has ended, also when it failed after a while. */
@@ -74,6 +76,7 @@ export async function askBatch(provider: AskedProvider, noted: string): Promise<
   const reference = readReference(noted)
   const { path, read } = reference === null ? apiOf(provider, noted) : ofVideos(provider.target.providerId, reference.facts)
   const question = questionOf(provider, reference?.path ?? path(noted))
+  await demandSameHost(provider, question)
   const operation = reference?.facts.operation
   const { status, text } = await askProvider(
     operation === undefined ? question : { ...question, body: JSON.stringify({ operationName: operation }) },
@@ -84,6 +87,14 @@ export async function askBatch(provider: AskedProvider, noted: string): Promise<
   const batch = isFields(told) ? read(told, noted) : null
   if (batch === null) throw new ApiError('upstream_bad_response', `The provider tells no ${nounOf(noted)}.`)
   return batch
+}
+
+/** A host that the provider has since then knows nothing of the job, or one of its own with that id; the former one may see no credential that is stored for it. */
+async function demandSameHost(provider: AskedProvider, question: Question): Promise<void> {
+  const { tookAt, target } = provider
+  if (tookAt === null) return
+  const host = target.customHost?.url ?? (await originOfQuestion(question, accessOf(provider))).origin
+  if (host !== tookAt) throw new ApiError('not_found', 'Its provider has another host now than the one that took it.')
 }
 
 const nounOf = (noted: string): string => (isResponseId(noted) ? 'response' : isVideoId(noted) || noted.startsWith('/') ? 'video' : 'batch')

@@ -1,6 +1,8 @@
 import type { RelayResult } from '../answers/relay.ts'
+import type { Attempt } from '../attempts/attempt.ts'
 import type { Operation } from '../front/operations.ts'
-import { lastAttempt, sentBody, type Trail } from '../trail.ts'
+import type { LoggedJob } from '../journal/log-record.ts'
+import type { Trail } from '../trail.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { writeReference } from './job-reference.ts'
@@ -17,23 +19,36 @@ export const isVideoId = (id: string): boolean => id.startsWith('video_')
 /** Returns true for the id of a response, which may run in the background. */
 export const isResponseId = (id: string): boolean => id.startsWith('resp_')
 
-/** Returns what is noted of the batch, the video or the response in the background that an exchange began; null, as for nearly every exchange: it began none. */
-export function begunBatch(trail: Trail, result: RelayResult | null): string | null {
-  if (result === null || result.status >= 300) return null
-  const { name } = trail.operation
-  if (name === 'createModelResponse') return goesOn(trail) ? responseIn(result) : null
-  if (name === 'proxy') return trail.work?.beginsJob === true ? videoIn(trail, answerOf(result)) : null
-  return begin.has(name) ? batchIn(answerOf(result)) : null
+/** A job as its attempt tells it, before it is known which of how many that was. */
+export type BegunJob = Omit<LoggedJob, 'attempt'>
+
+/** The part of an exchange, and of an answer, that tells what began. */
+type Beginning = Pick<Trail, 'operation' | 'work' | 'path'>
+type Answer = Pick<RelayResult, 'status' | 'capture' | 'encoding'>
+
+/** Returns the batch, the video or the response in the background that an attempt began at a stored provider; null, as for nearly every one: it began none. */
+export function begunJob(attempt: Attempt, beginning: Beginning, answer: Answer | null): BegunJob | null {
+  const { target, prepared } = attempt
+  if (answer === null || answer.status >= 300 || target === null || target.view === null) return null
+  const noted = notedOf(attempt, beginning, answer)
+  if (noted === null) return null
+  const { id: providerId, slug } = target.view
+  return { noted, provider: target.providerId, slug, providerId, host: target.customHost?.url ?? prepared?.origin.origin ?? null }
+}
+
+function notedOf(attempt: Attempt, { operation: { name }, work, path }: Beginning, answer: Answer): string | null {
+  if (name === 'createModelResponse') return goesOn(attempt) ? responseIn(answer) : null
+  if (name === 'proxy') return work?.beginsJob === true ? videoIn(attempt, path, answerOf(answer)) : null
+  return begin.has(name) ? batchIn(answerOf(answer)) : null
 }
 
 /** Returns true for a response that goes on in the background and told no usage. One that told it is charged by that, whenever its model has a price. */
-function goesOn(trail: Trail): boolean {
-  const json = sentBody(trail)?.json
-  const charge = lastAttempt(trail)?.charge
+function goesOn({ body, charge }: Attempt): boolean {
+  const json = body?.json
   return isFields(json) && json['background'] === true && charge?.cost.state === 'unpriced' && charge.facts === null
 }
 
-function answerOf(result: RelayResult): Fields | null {
+function answerOf(result: Answer): Fields | null {
   const answer = jsonOrUndefined(result.capture.plain(result.encoding).toString('utf8'))
   return isFields(answer) ? answer : null
 }
@@ -46,24 +61,19 @@ function batchIn(answer: Fields | null): string | null {
 }
 
 /** Returns how the video is noted that an answer names: by its id, where the path is OpenAI's own. */
-function videoIn(trail: Trail, answer: Fields | null): string | null {
-  const provider = lastAttempt(trail)?.target?.providerId ?? ''
-  const reference = answer === null ? null : referToVideo(provider, { path: pathOf(trail), asked: askedOf(trail), answer })
+function videoIn({ target, path: sent, body }: Attempt, path: string, answer: Fields | null): string | null {
+  const asked = isFields(body?.json) ? body.json : {}
+  const reference = answer === null ? null : referToVideo(target?.providerId ?? '', { path: pathOf(sent ?? path), asked, answer })
   const noted = reference && writeReference(reference)
   const [, id = ''] = /^\/videos\/([\w.-]+)$/.exec(noted ?? '') ?? []
   return isVideoId(id) ? id : noted
 }
 
-/** Returns the path below the provider's base URL, as it was sent. */
-const pathOf = (trail: Trail): string => (lastAttempt(trail)?.path ?? trail.path).replace(/^\/proxy(?=\/)/, '').replace(/\?.*$/, '')
-
-function askedOf(trail: Trail): Fields {
-  const asked = sentBody(trail)?.json
-  return isFields(asked) ? asked : {}
-}
+/** Returns a path below the provider's base URL. */
+const pathOf = (sent: string): string => sent.replace(/^\/proxy(?=\/)/, '').replace(/\?.*$/, '')
 
 /** A stream that broke off names its response in its beginning too. */
-function responseIn(result: RelayResult): string | null {
+function responseIn(result: Answer): string | null {
   const [, id] = /"id"\s*:\s*"(resp_[\w.-]{1,200})"/.exec(result.capture.plain(result.encoding).toString('latin1', 0, 4096)) ?? []
   return id ?? null
 }

@@ -50,8 +50,8 @@ export interface ExchangeRecord {
   readonly cost: LoggedCost | null
   /** The amounts that were counted against budgets; null: none applied. */
   readonly spent: readonly LoggedSpent[] | null
-  /** The batch that it began at its provider, which is charged when it has ended; null: none. */
-  readonly batch: string | null
+  /** The jobs that its attempts began at stored providers, each charged when it has ended; null, as for nearly all: none. */
+  readonly jobs: readonly LoggedJob[] | null
   readonly retryCount: number
   readonly cacheStatus: string
   readonly lastUsedOption: string | null
@@ -110,6 +110,21 @@ export interface LoggedCost {
 export interface LoggedSpent extends Spent {
   /** Its place in the trail. */
   readonly attempt: number
+}
+
+/** A batch, a video or a response in the background that an attempt began, and the stored provider that took it. */
+export interface LoggedJob {
+  /** Its place in the trail. */
+  readonly attempt: number
+  /** As `begun-batch.ts` notes it. */
+  readonly noted: string
+  /** A row of the catalogue. */
+  readonly provider: string
+  readonly slug: string
+  /** The row of the stored provider; null in records of the former release. */
+  readonly providerId: string | null
+  /** The host that was asked: the one stored with the provider, or the origin of the catalogue's. Null in records of the former release. */
+  readonly host: string | null
 }
 
 /** count x rate = amount, of one attempt. */

@@ -1,6 +1,6 @@
 import type { JsonWriter } from '../../lib/json/json-writer.ts'
 import { type CostFields, decodeCost, writeCost } from './cost-record.ts'
-import type { ExchangeRecord, LoggedSpent } from './log-record.ts'
+import type { ExchangeRecord, LoggedJob, LoggedSpent } from './log-record.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 
 /** The layout's version, the first element of every stored record. */
@@ -58,7 +58,11 @@ export function writeRecord(json: JsonWriter, record: ExchangeRecord): void {
   json.value(record.translation && [record.translation.dropped, record.translation.providerError])
   if (record.spent === null) json.value(null)
   else writeSpent(json, record.spent)
-  json.value(record.batch)
+  // The former release knows no more than the job of the last attempt.
+  json.value(record.jobs?.find(({ attempt }) => attempt === record.retryCount)?.noted ?? null)
+  json.value(
+    record.jobs?.map(({ attempt, noted, provider, slug, providerId, host }) => [attempt, noted, provider, slug, providerId, host]) ?? null,
+  )
   json.close(']')
 }
 
@@ -108,7 +112,11 @@ type Fields = [
   spent?: readonly SpentFields[] | null,
   /** Absent in records of processes that did not note batches. */
   batch?: string | null,
+  /** Absent in records of processes that did not note what took them. */
+  jobs?: readonly JobFields[] | null,
 ]
+
+type JobFields = readonly [attempt: number, noted: string, provider: string, slug: string, providerId: string | null, host: string | null]
 
 type SpentFields = readonly [attempt: number, counter: string, slot: string, amount: string | number, mark: string]
 
@@ -163,7 +171,7 @@ export function decodeRecord(text: string): ExchangeRecord {
     cost: decodeAnyCost(fields[43]),
     translation: decodeTranslation(fields[44]),
     spent: decodeSpent(fields[45]),
-    batch: fields[46] ?? null,
+    jobs: decodeJobs(fields),
   }
 }
 
@@ -176,6 +184,14 @@ const decodeSpent = (fields: Fields[45]): ExchangeRecord['spent'] =>
   fields === undefined || fields === null
     ? null
     : fields.map(([attempt, counter, slot, amount, mark]) => ({ attempt, counter, slot, amount, mark }))
+
+/** A record of the former release has the job of its last attempt alone, which is that of its target. */
+function decodeJobs({ 11: provider, 12: slug, 23: attempt, 46: batch, 47: jobs }: Fields): readonly LoggedJob[] | null {
+  if (jobs !== undefined && jobs !== null)
+    return jobs.map(([of, noted, by, named, providerId, host]) => ({ attempt: of, noted, provider: by, slug: named, providerId, host }))
+  if (batch === undefined || batch === null || provider === null || slug === null) return null
+  return [{ attempt, noted: batch, provider, slug: slug.replace(/^@/, ''), providerId: null, host: null }]
+}
 
 const decodeConfig = (fields: NonNullable<Fields[42]> | null): ExchangeRecord['config'] =>
   fields === null ? null : { slug: fields[0], version: fields[1] }

@@ -373,6 +373,8 @@ test.serial('a batch is asked for at the provider that took it, and not at one t
   t.is((await costOf(id))['total_pico_usd'], String(amount), 'at the prices of what took it')
   const lost = await begin(await keyOf(acme), { 'x-service-provider': '@q2' })
   await control.sql.query(`UPDATE providers SET created_at = now() + interval '1 minute' WHERE slug = 'q2'`)
+  // The former release noted no more than the slug.
+  await control.sql.query('UPDATE provider_batches SET provider_id = NULL, host = NULL WHERE id = $1', [lost])
   await end(lost)
   const before = other.requests.length
   await look()
@@ -419,6 +421,24 @@ test.serial('a job is asked for at the host of its model', async (t) => {
   own.script({ path: '/responses', behaviour: responseAs('completed', done) })
   await look()
   t.like(await costOf(logId), { total_pico_usd: '2250000000' })
+})
+
+test.serial('a batch is asked for at the host that took it, and at no other that its provider has now', async (t) => {
+  const other = await startEmulator()
+  t.teardown(() => other.stop())
+  other.script({ behaviour: ({ method, url }) => answerOf(method, url) })
+  await storeProvider(acme, emulator.url, 'moved')
+  const id = await begin(await keyOf(acme), { 'x-service-provider': '@moved' })
+  await end(id)
+  const move = (custom_host: string) =>
+    control.call(acme.workspaceKey, 'PUT', '/integrations/account-moved', { key: 'sk-of-batches', configurations: { custom_host } })
+  t.is((await move(other.url)).status, 200)
+  await look()
+  t.is(other.requests.length, 0)
+  t.like(await rowOf(id), { state: 'open', fault: 'Its provider has another host now than the one that took it.' })
+  t.is((await move(emulator.url)).status, 200)
+  await look()
+  t.is((await costOf(id))['total_pico_usd'], String(amount))
 })
 
 test.serial('a batch that ended without a word of its answers is not free', async (t) => {
