@@ -94,10 +94,10 @@ const uploadStatement = insertStatement('log_uploads', uploadColumns)
 
 /** A batch that a client began twice under one idempotency key is one. */
 const batchStatement = `
-  INSERT INTO provider_batches (id, organisation_id, workspace_id, provider, provider_slug, batch_id, begun_at, provider_id, host)
-  SELECT r.id, r.organisation_id, r.workspace_id, r.provider, r.provider_slug, r.batch_id, to_timestamp(r.begun_ms / 1000), r.provider_id, r.host
+  INSERT INTO provider_batches (id, organisation_id, workspace_id, provider, provider_slug, batch_id, begun_at, provider_id, host, log_id, attempt)
+  SELECT r.id, r.organisation_id, r.workspace_id, r.provider, r.provider_slug, r.batch_id, to_timestamp(r.begun_ms / 1000), r.provider_id, r.host, r.log_id, r.attempt
     FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, organisation_id uuid, workspace_id uuid, provider text, provider_slug text, batch_id text, begun_ms float8,
-                                             provider_id uuid, host text)
+                                             provider_id uuid, host text, log_id uuid, attempt smallint)
     JOIN organisations o ON o.id = r.organisation_id
   ON CONFLICT DO NOTHING`
 

@@ -1,6 +1,7 @@
 import type { ExchangeRecord } from '../../gateway/ports.ts'
 import type { StoredFrame } from '../../gateway/journal/frame.ts'
 import { decodeRecord } from '../../gateway/journal/record.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
 import { createArrayWriter } from './binary-array.ts'
 import { bodyColumns, type LoggedExchange, logColumns } from './columns.ts'
 import { createWordsEncoder, type EncodedWords } from './words-rows.ts'
@@ -20,7 +21,6 @@ export interface EncodedRows {
 
 /** A row of `provider_batches`; times are epoch milliseconds. */
 export interface BegunBatch {
-  /** The log. */
   readonly id: string
   readonly organisation_id: string
   readonly workspace_id: string | null
@@ -30,6 +30,9 @@ export interface BegunBatch {
   readonly begun_ms: number
   readonly provider_id: string | null
   readonly host: string | null
+  /** Null for the job of the last attempt, which has the id of its log. */
+  readonly log_id: string | null
+  readonly attempt: number | null
 }
 
 /** A row that cannot be a row, whatever the state of the database. */
@@ -76,11 +79,11 @@ export function createRowEncoder(
 }
 
 function begunBatches(
-  { id, organisationId, workspaceId, createdAt }: ExchangeRecord,
+  { id, organisationId, workspaceId, createdAt, retryCount }: ExchangeRecord,
   jobs: NonNullable<ExchangeRecord['jobs']>,
 ): readonly BegunBatch[] {
-  return jobs.map(({ provider, slug, noted, providerId, host }) => ({
-    id,
+  return jobs.map(({ attempt, provider, slug, noted, providerId, host }) => ({
+    ...(attempt === retryCount ? { id, log_id: null, attempt: null } : { id: uuidv7(createdAt), log_id: id, attempt }),
     organisation_id: organisationId,
     workspace_id: workspaceId,
     provider,

@@ -24,7 +24,7 @@ const due = `
   UPDATE provider_batches b
      SET next_look_at = now() + greatest(interval '1 minute', least((now() - b.begun_at) / 10, interval '15 minutes'))
    WHERE b.id IN (SELECT w.id FROM waiting w WHERE w.turn <= ${atOnceOfOne} ORDER BY w.turn, w.next_look_at LIMIT ?)
-  RETURNING b.id, b.organisation_id, b.workspace_id, b.provider, b.provider_slug, b.batch_id, b.provider_id, b.host,
+  RETURNING b.id, b.organisation_id, b.workspace_id, b.provider, b.provider_slug, b.batch_id, b.provider_id, b.host, b.log_id, b.attempt,
             (extract(epoch FROM b.begun_at) * 1000)::float8 AS begun_ms`
 
 const keptDays = 400
@@ -77,7 +77,7 @@ const look = (deps: Deps, row: BatchRow, { bounds, ending }: Looking): Promise<v
     if (ending?.aborted !== true) await noteFault(deps, row, toApiError(thrown).message)
   })
 
-async function noteFault({ orm, log }: Deps, { id, batch_id: batchId }: BatchRow, fault: string): Promise<void> {
+async function noteFault({ orm, log }: Deps, { id, log_id: logId, batch_id: batchId }: BatchRow, fault: string): Promise<void> {
   const rows = await asSystem(orm, (em) =>
     em.execute<{ state: string }[]>(
       `UPDATE provider_batches SET fault = ?, state = CASE WHEN begun_at < now() - ? * interval '1 day' THEN 'lost' ELSE state END
@@ -85,5 +85,5 @@ async function noteFault({ orm, log }: Deps, { id, batch_id: batchId }: BatchRow
       [fault, lostAfterDays, id],
     ),
   )
-  if (rows[0]?.state === 'lost') log.warn({ log_id: id, batch_id: batchId, fault }, 'the cost of a batch could not be told')
+  if (rows[0]?.state === 'lost') log.warn({ log_id: logId ?? id, batch_id: batchId, fault }, 'the cost of a batch could not be told')
 }

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { readTerms } from '../providers/index.ts'
-import { jobOf } from './job-cost.ts'
+import { jobsOf } from './job-cost.ts'
 import { recomputeBody, recomputed } from './costs.schema.ts'
 import { type Change, changeOf, type CostRow, lockCosts, readCosts, readPriced, writeAdjustments } from './recompute.ts'
 import { reprice, type Repriced } from './reprice.ts'
@@ -27,17 +27,17 @@ export const recomputeCosts = route({
   await Promise.all((await readPriced(em, asked)).map((provider) => catalogue.ready('pricing', provider)))
   if (!body.dry_run) await lockCosts(em, organisationId)
   const rows = await readCosts(em, asked)
-  if (rows.some(({ id }) => id === body.recompute_id))
-    throw new ApiError('AB01', 'The id of a log is kept for the job that it began.', { param: 'recompute_id' })
+  if (rows.some(({ id, settlements }) => id === body.recompute_id || settlements?.some((settled) => settled.id === body.recompute_id)))
+    throw new ApiError('AB01', 'The id of a log, or of a job that it began, is kept for what that costs.', { param: 'recompute_id' })
   const findTerms = await readTerms(em, organisationId)
   const counted = rows.map((row): Counted => {
     const termsOf = ({ slug }: { readonly slug?: string | null }) =>
       findTerms({ workspaceId: row.workspace_id, slug: (slug === undefined ? row.provider_slug : slug) ?? '', at: row.begun_ms })
-    const now = reprice(row.charges, { prices: catalogue.prices, termsOf, job: jobOf(row) })
+    const now = reprice(row.charges, { prices: catalogue.prices, termsOf, jobs: jobsOf(row) })
     return { row, now, change: changeOf(row, now) }
   })
   const id = body.recompute_id ?? randomUUID()
-  const author = { organisationId, recomputeId: id, reason: body.reason ?? null, madeBy: actor.id }
+  const author = { organisationId, recomputeId: id, reason: body.reason ?? null, madeBy: actor.id, job: null }
   if (!body.dry_run)
     await writeAdjustments(
       em,

@@ -33,12 +33,26 @@ export interface CostRow {
   readonly charges: readonly LoggedCharge[]
   readonly lines: readonly LoggedCostLine[]
   readonly retry_count: number
-  /** The adjustment by the job that its last attempt began; null: it began none, or that has not ended. */
-  readonly settlement: { readonly state: CostState; readonly lines: readonly LoggedCostLine[] } | null
+  /** The adjustments by the jobs that its attempts began; null: they began none, or none has ended. */
+  readonly settlements: readonly Settlement[] | null
   /** The amounts that attempts counted against budgets of all kinds; null: none applied. */
   readonly budgets: readonly Counted[] | null
   /** The changes of those by former adjustments. */
   readonly corrected: readonly Corrected[] | null
+}
+
+interface Settlement {
+  readonly id: string
+  readonly state: CostState
+  readonly lines: readonly LoggedCostLine[]
+  /** Null: of the last attempt, by the former release. */
+  readonly job: SettledJob | null
+}
+
+/** A job without what else its request cost. */
+interface SettledJob {
+  readonly attempt: number
+  readonly state: CostState
 }
 
 type Counted = readonly [attempt: number, counter: string, slot: string, amount: string | number]
@@ -99,15 +113,15 @@ interface LogPlace {
   readonly begunMs: number
 }
 
-/** The author of the adjustments by jobs that ended, each of which has the id of its log. */
+/** The author of the adjustments by jobs that ended, each of which has the id of its job. */
 export const settler = 'gatehouse'
 
 const costRows = `
   SELECT l.id, l.created_at::text AS created_at, (extract(epoch FROM l.created_at) * 1000)::float8 AS begun_ms, l.workspace_id, l.api_key_id, l.provider, l.provider_slug, l.model,
          coalesce(a.cost_pico, l.cost_pico)::text AS cost_pico, coalesce(a.cost_state, l.cost_state) AS cost_state,
          coalesce(b.cost -> 'charges', '[]') AS charges, coalesce(a.lines, b.cost -> 'lines', '[]') AS lines, l.retry_count, l.budgets,
-         (SELECT jsonb_build_object('state', s.cost_state, 'lines', s.lines) FROM cost_adjustments s
-           WHERE s.log_id = l.id AND s.recompute_id = l.id AND s.made_by = '${settler}' AND s.organisation_id = l.organisation_id) AS settlement,
+         (SELECT jsonb_agg(jsonb_build_object('id', s.recompute_id, 'state', s.cost_state, 'lines', s.lines, 'job', s.job)) FROM cost_adjustments s
+           WHERE s.log_id = l.id AND s.made_by = '${settler}' AND s.organisation_id = l.organisation_id) AS settlements,
          (SELECT jsonb_agg(c) FROM cost_adjustments f, jsonb_array_elements(f.budgets) c
            WHERE f.log_id = l.id AND f.organisation_id = l.organisation_id) AS corrected
     FROM logs l
@@ -149,6 +163,8 @@ export interface Author {
   readonly recomputeId: string
   readonly reason: string | null
   readonly madeBy: string
+  /** Null: it is by no job. */
+  readonly job: SettledJob | null
 }
 
 /**
@@ -174,14 +190,21 @@ export async function writeAdjustments(em: EntityManager, changes: readonly Chan
   }))
   await em.execute(
     `WITH written AS (INSERT INTO cost_adjustments (organisation_id, recompute_id, reason, made_by, workspace_id, log_id, log_created_at, api_key_id,
-                                   provider_slug, delta_pico, cost_pico, cost_state, price_catalogue, budgets, lines, created_at)
-     SELECT ?::uuid, ?::uuid, ?, ?, r.*, clock_timestamp()
+                                   provider_slug, delta_pico, cost_pico, cost_state, price_catalogue, budgets, lines, job, created_at)
+     SELECT ?::uuid, ?::uuid, ?, ?, r.*, ?::jsonb, clock_timestamp()
        FROM jsonb_to_recordset(?::jsonb) AS r (workspace_id uuid, log_id uuid, log_created_at timestamptz, api_key_id uuid, provider_slug text,
                                                delta_pico numeric, cost_pico numeric, cost_state text, price_catalogue text,
                                                budgets jsonb, lines jsonb)
      ON CONFLICT (log_id, recompute_id) DO NOTHING RETURNING delta_pico, budgets)
      SELECT correct_limit(b ->> 0, (b ->> 1)::bigint, round((b ->> 2)::numeric / 1000)::bigint)
        FROM written, jsonb_array_elements(budgets) b WHERE delta_pico = 0 ORDER BY b ->> 0, b ->> 1`,
-    [author.organisationId, author.recomputeId, author.reason, author.madeBy, JSON.stringify(rows)],
+    [
+      author.organisationId,
+      author.recomputeId,
+      author.reason,
+      author.madeBy,
+      author.job && JSON.stringify(author.job),
+      JSON.stringify(rows),
+    ],
   )
 }

@@ -31,18 +31,18 @@ export interface JobCost {
 
 export interface RepriceOptions {
   readonly prices: PriceSource
-  /** Stays as it is; null: it began nothing, or that has not ended. */
-  readonly job: JobCost | null
+  /** Those of the jobs that its attempts began, which stay as they are; one that has not ended is missing. */
+  readonly jobs: readonly JobCost[]
   /** Returns the terms of the integration behind a charge; null: it has none. */
   readonly termsOf: (charge: LoggedCharge) => IntegrationPrices | null
 }
 
 /** Prices the attempts of a log again, from the counts and the facts that the log has. No body and no provider is asked. */
 export function reprice(charges: readonly LoggedCharge[], options: RepriceOptions): Repriced {
-  const { job } = options
-  const others = charges.filter(({ attempt }) => attempt !== job?.attempt)
+  const { jobs } = options
+  const others = charges.filter((charge) => jobs.every(({ attempt }) => attempt !== charge.attempt))
   const priced: Priced[] = others.map((charge) => Object.assign({ attempt: charge.attempt }, priceAgain(charge, options)))
-  if (job !== null) priced.push(Object.assign({ catalogue: null }, job))
+  for (const job of jobs) priced.push(Object.assign({ catalogue: null }, job))
   const state = stateOf(priced.map(({ cost }) => cost.state))
   return {
     state,

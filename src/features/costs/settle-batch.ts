@@ -12,13 +12,17 @@ import { timeOfUuid } from '../../lib/uuid.ts'
 import { loadCredential, type SealedCredential, storedTarget } from '../integrations/index.ts'
 import { mappedSecretsColumn, type SealedMapping } from '../secret-references/index.ts'
 import { readTerms, type StoredTerms, storedTerms, termsColumns, toleranceMs } from '../providers/index.ts'
+import { jobsOf } from './job-cost.ts'
 import { type CostRow, lockCosts, readCost, settler, writeAdjustments } from './recompute.ts'
 import { reprice, type RepriceOptions } from './reprice.ts'
 
 /** A batch that waits for its cost. */
 export interface BatchRow {
-  /** The log of the request that began it. */
   readonly id: string
+  /** The log of the request that began it; null: the id, as of the job of the last attempt. */
+  readonly log_id: string | null
+  /** The attempt that began it; null: the last. */
+  readonly attempt: number | null
   readonly organisation_id: string
   readonly workspace_id: string | null
   readonly provider: string
@@ -161,7 +165,7 @@ async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow):
 const hostOf = ({ host }: BatchRow, { model_host: named, model_hosts: hosts }: ProviderRow): string | null =>
   host === null ? named : hosts.includes(host) ? host : null
 
-interface Settled extends Omit<RepriceOptions, 'job'> {
+interface Settled extends Omit<RepriceOptions, 'jobs'> {
   readonly cost: BatchCost
   readonly reason: string
 }
@@ -171,17 +175,17 @@ interface Settled extends Omit<RepriceOptions, 'job'> {
  * what they cost.
  */
 async function writeCost(em: EntityManager, row: BatchRow, { cost, reason, prices, termsOf }: Settled): Promise<void> {
-  const { organisation_id: organisationId, id } = row
+  const { organisation_id: organisationId, id, log_id: logId } = row
   await lockCosts(em, organisationId)
   const [settled] = await em.execute<object[]>(
     `UPDATE provider_batches SET state = 'settled', settled_at = now(), fault = NULL WHERE id = ? AND state = 'open' RETURNING id`,
     [id],
   )
   if (settled === undefined) return
-  const log = await readCost(em, { organisationId, id, begunMs: row.begun_ms })
+  const log = await readCost(em, { organisationId, id: logId ?? id, begunMs: row.begun_ms })
   if (log === null) throw new ApiError('not_found', 'The log of the request that began it is not kept any more.')
-  const attempt = log.retry_count
-  const { state, catalogue } = reprice(log.charges, { prices, termsOf, job: { attempt, cost } })
+  const attempt = row.attempt ?? log.retry_count
+  const { state, catalogue } = reprice(log.charges, { prices, termsOf, jobs: [...jobsOf(log), { attempt, cost }] })
   const { before, others, budgets } = withoutAttempt(log, attempt)
   const amount = BigInt(log.cost_pico ?? '0') - before + cost.amount
   const now = {
@@ -191,7 +195,7 @@ async function writeCost(em: EntityManager, row: BatchRow, { cost, reason, price
     catalogue: cost.catalogue ?? catalogue,
     amounts: new Map([[attempt, cost.amount]]),
   }
-  const author = { organisationId, recomputeId: id, reason, madeBy: settler }
+  const author = { organisationId, recomputeId: id, reason, madeBy: settler, job: { attempt, state: cost.state } }
   // What was corrected before was of the other attempts, or is in the budgets.
   await writeAdjustments(em, [{ row: { ...log, budgets, corrected: null }, now, amount }], author)
 }

@@ -1,3 +1,4 @@
+import type { BegunJob } from '../batches/begun-job.ts'
 import type { HookResults } from '../checks/hook-results.ts'
 import { noHooks } from '../checks/hook-results.ts'
 import type { Prompt } from '../prompts/prompt.ts'
@@ -32,6 +33,8 @@ export interface Attempt {
   spent: readonly Spent[] | null
   /** Its usage and cost, once it has ended; null before that. */
   charge: Charge | null
+  /** The job that it began at a stored provider, once its answer has ended; null: none. */
+  job: BegunJob | null
   prepared: Prepared | null
   /** The request in the words of a target that speaks another dialect than the caller; null: it speaks the caller's. */
   translated: TranslatedCall | null
@@ -77,6 +80,7 @@ export const beginAttempt = (option: string, body: RequestBody | null, retries =
   reservation: null,
   spent: null,
   charge: null,
+  job: null,
   prepared: null,
   translated: null,
   heard: null,

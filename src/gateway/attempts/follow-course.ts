@@ -1,6 +1,7 @@
 import { type ApiError, toApiError } from '../../lib/errors.ts'
 import type { RelayEnd, RelayResult } from '../answers/relay.ts'
 import type { Call } from '../call.ts'
+import { begunJob } from '../batches/begun-batch.ts'
 import { planGuardrails } from '../checks/plan.ts'
 import { type ChosenConfig, configOf } from '../config/choose.ts'
 import { chargeOf } from '../metering/charge-of.ts'
@@ -143,6 +144,7 @@ function giveUp(attempt: Attempt, ended: RelayEnd | ApiError, { deps, call }: Gi
   const receivedAt = Date.now() - (performance.now() - exchange.startedAt)
   attempt.charge = chargeOf(attempt, result, { prices, exchange: { operation, method: exchange.method, work, receivedAt }, error })
   attempt.usage = attempt.charge.metered?.usage ?? null
+  attempt.job = begunJob(attempt, call, result)
   attempt.spent = attempt.reservation?.settle(attempt.charge, reachedBy(attempt, true)) ?? null
   attempt.reservation = null
   const { failure, status } = attempt.fault ?? { failure: null, status: 0 }

@@ -1,10 +1,10 @@
 import type { RelayResult } from '../answers/relay.ts'
 import type { Attempt } from '../attempts/attempt.ts'
 import type { Operation } from '../front/operations.ts'
-import type { LoggedJob } from '../journal/log-record.ts'
 import type { Trail } from '../trail.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
+import type { BegunJob } from './begun-job.ts'
 import { writeReference } from './job-reference.ts'
 import { referToVideo } from './video-apis.ts'
 
@@ -18,9 +18,6 @@ export const isVideoId = (id: string): boolean => id.startsWith('video_')
 
 /** Returns true for the id of a response, which may run in the background. */
 export const isResponseId = (id: string): boolean => id.startsWith('resp_')
-
-/** A job as its attempt tells it, before it is known which of how many that was. */
-export type BegunJob = Omit<LoggedJob, 'attempt'>
 
 /** The part of an exchange, and of an answer, that tells what began. */
 type Beginning = Pick<Trail, 'operation' | 'work' | 'path'>

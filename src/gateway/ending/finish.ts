@@ -1,5 +1,6 @@
 import type { RelayResult } from '../answers/relay.ts'
 import { type Attempt, isRecalled } from '../attempts/attempt.ts'
+import { begunJob } from '../batches/begun-batch.ts'
 import type { Journal } from '../journal/log-record.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { type ChargeContext, chargeOf } from '../metering/charge-of.ts'
@@ -21,6 +22,7 @@ export interface FinishDeps {
 export function finish({ journal, metrics, prices }: FinishDeps, trail: Trail, ending: Ending): void {
   const last = lastAttempt(trail)
   const usage = last === null ? null : charge(last, ending.relayed, { prices, exchange: chargedExchange(trail), error: ending.error })
+  if (last !== null) last.job = begunJob(last, trail, ending.relayed)
   const spent = last !== null && isRecalled(last) ? null : usage
   const hasFailed = ending.relayed === null || ending.relayed.status > 299
   for (const attempt of trail.attempts) {

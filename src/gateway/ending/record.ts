@@ -1,7 +1,6 @@
-import { begunJob } from '../batches/begun-batch.ts'
 import { loggedHooks, noHooks } from '../checks/hook-results.ts'
 import { operationName } from '../front/operation-name.ts'
-import type { ExchangeBodies, ExchangeRecord, LoggedJob, LoggedPrompt, LoggedSpent } from '../journal/log-record.ts'
+import type { ExchangeBodies, ExchangeRecord, LoggedPrompt, LoggedSpent } from '../journal/log-record.ts'
 import type { KeyView } from '../callers/key.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { type CallerHeaders, valueText } from '../wire/headers.ts'
@@ -48,7 +47,7 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
     usage,
     cost: loggedCost(trail),
     spent: loggedSpent(trail),
-    jobs: loggedJobs(trail, ending.relayed),
+    jobs: loggedJobs(trail),
     usageSource,
     cacheStatus,
     lastUsedOption,
@@ -95,11 +94,10 @@ function loggedSpent({ attempts }: Trail): ExchangeRecord['spent'] {
   return all
 }
 
-/** Returns what the last attempt began; null, as for nearly every exchange: nothing. */
-function loggedJobs(trail: Trail, relayed: RelayResult | null): readonly LoggedJob[] | null {
-  const last = lastAttempt(trail)
-  const job = last && begunJob(last, trail, relayed)
-  return job && [{ ...job, attempt: trail.attempts.length - 1 }]
+/** Returns what all attempts began; null, without allocating, as for nearly every exchange: nothing. */
+function loggedJobs({ attempts }: Trail): ExchangeRecord['jobs'] {
+  if (attempts.every(({ job }) => job === null)) return null
+  return attempts.flatMap(({ job }, attempt) => (job === null ? [] : [{ ...job, attempt }]))
 }
 
 /** So much of a provider's error is kept. */

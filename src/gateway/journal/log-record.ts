@@ -1,3 +1,4 @@
+import type { BegunJob } from '../batches/begun-job.ts'
 import type { HookResults } from '../checks/hook-results.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import type { Spent } from '../limits/spent.ts'
@@ -112,19 +113,10 @@ export interface LoggedSpent extends Spent {
   readonly attempt: number
 }
 
-/** A batch, a video or a response in the background that an attempt began, and the stored provider that took it. */
-export interface LoggedJob {
+/** A job that one attempt began. */
+export interface LoggedJob extends BegunJob {
   /** Its place in the trail. */
   readonly attempt: number
-  /** As `begun-batch.ts` notes it. */
-  readonly noted: string
-  /** A row of the catalogue. */
-  readonly provider: string
-  readonly slug: string
-  /** The row of the stored provider; null in records of the former release. */
-  readonly providerId: string | null
-  /** The host that was asked: the one stored with the provider, or the origin of the catalogue's. Null in records of the former release. */
-  readonly host: string | null
 }
 
 /** count x rate = amount, of one attempt. */

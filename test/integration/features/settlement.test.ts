@@ -250,6 +250,48 @@ test.serial('what an attempt cost before another began a job stays when the job 
   t.deepEqual((await doctor(control)).differences, [])
 })
 
+// 2 x 2,250,000,000
+test.serial('each attempt that began a job is charged for it, also one whose answer a guardrail denied', async (t) => {
+  const key = await keyOf(acme)
+  const output = [{ 'default.regexMatch': { rule: 'secret', not: true }, deny: true, async: false }]
+  const guarded = { provider: '@p', output_guardrails: output }
+  const config = JSON.stringify({ strategy: { mode: 'fallback', on_status_codes: [446] }, targets: [guarded, guarded] })
+  let responses = 0
+  const behaviour = () => responseAs('in_progress', { id: `resp_of_${(responses += 1)}`, output: [message] })
+  const begins = emulator.script({ method: 'POST', path: '/responses', behaviour })
+  const { status, text, headers } = await respond(key, { 'x-service-config': config })
+  begins()
+  t.is(status, 446, text)
+  const logId = String(headers['x-service-request-id'])
+  const asked = 'SELECT batch_id, state, attempt FROM provider_batches WHERE coalesce(log_id, id) = $1 ORDER BY batch_id'
+  const jobs = async () => (await control.sql.query<Fields>(asked, [logId])).rows
+  await eventually(async () => (await jobs()).length === 2, withinMs, 'both to be noted')
+  t.like(await jobs(), [
+    { batch_id: 'resp_of_1', attempt: 0 },
+    { batch_id: 'resp_of_2', attempt: null },
+  ])
+  const one = emulator.script({ method: 'GET', path: '/resp_of_1', behaviour: responseAs('completed', { ...done, id: 'resp_of_1' }) })
+  const running = emulator.script({ method: 'GET', path: '/resp_of_2', behaviour: responseAs('in_progress') })
+  await look()
+  running()
+  t.like(await costOf(logId), { total_pico_usd: '2250000000', adjustments: [{ state: 'partly_priced' }] })
+  const other = emulator.script({ method: 'GET', path: '/resp_of_2', behaviour: responseAs('completed', { ...done, id: 'resp_of_2' }) })
+  await look()
+  one()
+  other()
+  const { adjustments, ...settled } = await costOf(logId)
+  t.is(settled['total_pico_usd'], '4500000000')
+  t.like(adjustments[1], { state: 'priced', delta_pico_usd: '2250000000' })
+  t.deepEqual(
+    ((adjustments[1]?.['lines'] ?? []) as Fields[]).map(({ attempt }) => attempt),
+    [0, 0, 1, 1],
+  )
+  await recompute()
+  t.is((await costOf(logId)).adjustments.length, 2, 'both keep what they cost')
+  await eventually(async () => (await spentBy(key)) === 0.0045, withinMs, 'the budget to follow')
+  t.deepEqual((await doctor(control)).differences, [])
+})
+
 /** Gives a model of a tenant's a price: 1,000 x 2,000,000 + 100 x 4,000,000 = 2,400,000,000 for `done`. */
 async function priceModel(slug: string): Promise<void> {
   const rates = { request_token: { price: 2 }, response_token: { price: 4 } }
