@@ -9,7 +9,7 @@ import type { Egress, EgressOrigin, EgressRequest } from '../egress/egress.ts'
 import { narrowed } from '../egress/narrowed.ts'
 import { eachHeader, type HeaderList, headersReplaced, headerValue } from '../wire/header-list.ts'
 import type { MatchedOperation } from '../front/match.ts'
-import { baseUrlOf, joinPath, providerHeaders, spokenAt, withDefaults } from '../providers/endpoint.ts'
+import { authFor, baseUrlOf, joinPath, providerHeaders, spokenAt, withDefaults } from '../providers/endpoint.ts'
 import { type Auth, type Credential, noAuth, type Provider } from '../providers/provider.ts'
 import { fillTemplate } from '../providers/template.ts'
 import { withSecrets } from '../secrets/mapped-credential.ts'
@@ -84,7 +84,14 @@ function prepareFor(origin: EgressOrigin, request: SendRequest): MaybePromise<Pr
   const { target, egress, method, body, timeouts } = request
   const { path, headers } = composeRequest(request, origin)
   const signing = authorize(
-    { auth: effectiveAuth(target), credential: target.credential, method, url: { origin: origin.origin, path }, headers, body: body.bytes },
+    {
+      auth: effectiveAuth(target, path),
+      credential: target.credential,
+      method,
+      url: { origin: origin.origin, path },
+      headers,
+      body: body.bytes,
+    },
     { egress, now: Date.now, workload: request.signing.workload, storedBy: target.storedBy },
   )
   return settled(signing, (signed) => ({
@@ -179,9 +186,10 @@ function ownBaseUrl({ provider, providerId }: Target, fields: Fields): string {
 }
 
 /** A host of one's own may need no credential at all. */
-function effectiveAuth({ provider, credential, customHost }: Target): Auth {
-  const keyed = provider.auth.kind === 'bearer' || provider.auth.kind === 'header' || provider.auth.kind === 'query'
-  return keyed && credential.key === null && customHost !== null ? noAuth : provider.auth
+function effectiveAuth({ provider, credential, customHost }: Target, path: string): Auth {
+  const auth = authFor(provider, path)
+  const keyed = auth.kind === 'bearer' || auth.kind === 'header' || auth.kind === 'query'
+  return keyed && credential.key === null && customHost !== null ? noAuth : auth
 }
 
 /** Returns true if the credential signs the body, so that it must be held. */

@@ -6,6 +6,7 @@ import { translateCall, type TranslatedCall, translatedHeaders } from '../attemp
 import type { AttemptDeps } from '../attempts/try-target.ts'
 import type { AimedCall } from '../call.ts'
 import type { CheckedCall } from '../checks/before.ts'
+import { authFor } from '../providers/endpoint.ts'
 import type { Auth } from '../providers/provider.ts'
 import { loggedHeaders } from '../wire/headers.ts'
 
@@ -52,7 +53,10 @@ async function describe({ call, target, body }: AimedCall, { translated, forward
   return {
     method: sent.method,
     url: origin.origin + (path.split('?', 1)[0] ?? path),
-    headers: { ...withoutStored(loggedHeaders(headers), Object.keys(target.customHeaders)), ...credentialHeader(target.provider.auth) },
+    headers: {
+      ...withoutStored(loggedHeaders(headers), Object.keys(target.customHeaders)),
+      ...credentialHeader(authFor(target.provider, path)),
+    },
     body: (sent.body.bytes?.length ?? 0) > mostBytes ? null : (sent.body.json ?? null),
     changed_params: changedParams(call.body?.json, body.json),
     ...losses(translated),

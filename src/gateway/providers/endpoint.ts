@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import type { MatchedOperation } from '../front/match.ts'
-import type { Offer, Provider, Spoken, Variant } from './provider.ts'
+import type { Auth, Offer, Provider, Spoken, Variant } from './provider.ts'
 import { fillTemplate } from './template.ts'
 
 type Fields = Readonly<Record<string, string>>
@@ -40,6 +40,9 @@ export function baseUrlOf(provider: Provider, fields: Fields): string | null {
   const { baseUrl } = addressOf(provider, fields)
   return baseUrl === null ? null : fillTemplate(baseUrl, fields)
 }
+
+/** Returns how a provider wants to be convinced at a path. */
+export const authFor = ({ auth, authAt }: Provider, path: string): Auth => (authAt?.[0].test(path) === true ? authAt[1] : auth)
 
 /** Returns how a provider serves an operation at the address that these fields lead to; null: it does not speak it. */
 export function spokenAt(provider: Provider, operation: MatchedOperation['name'], fields: Fields = {}): Spoken | null {

@@ -110,6 +110,8 @@ export interface Provider {
   /** Null: the provider has no host of its own, a custom host is needed. */
   readonly baseUrl: string | null
   readonly auth: Auth
+  /** The paths, with their queries, that want another way than `auth`. */
+  readonly authAt?: readonly [paths: RegExp, auth: Auth]
   readonly speaks: readonly Spoken[]
   /** What it does in formats of its own, at every address that has no offers itself. `servingOf` takes the first that stands for a model, one in the caller's dialect before all others. */
   readonly offers?: readonly Offer[]

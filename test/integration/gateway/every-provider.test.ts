@@ -178,3 +178,22 @@ test.serial('what a provider that speaks as OpenAI does cannot do tells of custo
   const { body: ofGoogle } = await ask('google', 'moderate', 'google-itself')
   t.notRegex(ofGoogle, /custom host/)
 })
+
+/** What a provider is sent at a path below `/v1`: docs.bytez.com/http-reference; docs.reka.ai, chat and speech/overview. */
+const keys = [
+  ['bytez', '/chat/completions', { authorization: 'Bearer k' }],
+  ['bytez', '/models/v2/openai/v1/embeddings?a=b', { authorization: 'Bearer k' }],
+  ['bytez', '/models/v2/openai-community/gpt2', { authorization: 'Key k' }],
+  ['reka-ai', '/chat/completions', { authorization: 'Bearer k' }],
+  ['reka-ai', '/v1/transcription_or_translation', { 'x-api-key': 'k' }],
+] as const
+
+for (const [provider, path, expected] of keys)
+  test.serial(`${provider}: the key goes to ${path} as its documents say`, async (t) => {
+    cloud.reset()
+    cloud.script({ behaviour: json({}) })
+    const headers = { 'x-service-api-key': workspaceKey, 'x-service-provider': `@${provider}`, 'content-type': 'application/json' }
+    await fetch(`${bed.origin}/v1${path}`, { method: 'POST', headers, body: '{"model":"m","messages":[]}' })
+    const { authorization, 'x-api-key': plain } = cloud.requests[0]?.headers ?? {}
+    t.deepEqual({ ...(authorization !== undefined && { authorization }), ...(plain !== undefined && { 'x-api-key': plain }) }, expected)
+  })

@@ -1,4 +1,4 @@
-import { noAuth, type Offer, type Provider, type Quirks, type Spoken } from '../provider.ts'
+import { header, noAuth, type Offer, type Provider, type Quirks, scheme, type Spoken } from '../provider.ts'
 import { thinking } from './thinking.ts'
 import {
   at,
@@ -55,8 +55,11 @@ export const openaiCompatible = {
   '302ai': v1('https://api.302.ai', [...resold, ...moderations], { offers: [rerank('/v1/rerank')] }),
   aibadgr: openai('https://aibadgr.com/api/v1', [...chat, ...embeddings]),
   anyscale: openai('https://api.endpoints.anyscale.com/v1', [...chat, ...completions, ...embeddings]),
-  // docs.bytez.com/http-reference: OpenAI's paths sit below those of its own tasks.
-  bytez: openai('https://api.bytez.com', at([...chat, ...completions], '/models/v2/openai/v1'), { quirks: maxTokens }),
+  // docs.bytez.com/http-reference: OpenAI's paths sit below those of its own tasks, which take the key by a scheme of their own.
+  bytez: openai('https://api.bytez.com', at([...chat, ...completions], '/models/v2/openai/v1'), {
+    quirks: maxTokens,
+    authAt: [/^(?!.*\/openai\/v1\/)/, scheme('Key')],
+  }),
   // inference-docs.cerebras.ai/api-reference: of chats, penalties and logit_bias give a 400.
   cerebras: openai('https://api.cerebras.ai/v1', [...chat, ...completions, ...files, ...batches], {
     quirks: { drop: ['frequency_penalty', 'presence_penalty', 'logit_bias'] },
@@ -256,8 +259,8 @@ export const openaiCompatible = {
     },
   ),
   'recraft-ai': openai('https://external.api.recraft.ai/v1', images),
-  // docs.reka.ai/chat/api-reference: one API in OpenAI's shape, for Reka's own models and those of others.
-  'reka-ai': v1('https://api.reka.ai', chat),
+  // docs.reka.ai: chats in OpenAI's shape, for Reka's own models and those of others; speech/overview: its own paths want the key in a header.
+  'reka-ai': v1('https://api.reka.ai', chat, { authAt: [/^(?!.*\/(?:chat\/completions|models)(?:\?|$))/, header('x-api-key')] }),
   sambanova: v1('https://api.sambanova.ai', [...chat, ...completions, ...embeddings, ...transcriptions, ...translations], {
     quirks: maxTokens,
     traits: { ...topK, thinking: thinking.sambanova },
