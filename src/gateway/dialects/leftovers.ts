@@ -14,24 +14,24 @@ const meaningful: Readonly<Partial<Record<DialectId, ReadonlySet<string>>>> = {
   anthropic: new Set(['container', 'mcp_servers']),
   google: new Set([
     'cachedContent',
-    'speechConfig',
-    'imageConfig',
-    'responseFormat',
+    'generationConfig.speechConfig',
+    'generationConfig.imageConfig',
+    'generationConfig.responseFormat',
     'continuationToken',
-    'audioTranscriptionConfig',
-    'translationConfig',
+    'generationConfig.audioTranscriptionConfig',
+    'generationConfig.translationConfig',
     'generationOutputConfig',
   ]),
 }
 
 const nothing: Fields = {}
 
-/** Returns the fields of a body that its decoder does not read, for the request's bag. Null is not a value. */
-export function unread(body: Fields, known: ReadonlySet<string>): Fields {
+/** Returns the fields of a body that its decoder does not read, for the request's bag, named from the place of the body on. Null is not a value. */
+export function unread(body: Fields, known: ReadonlySet<string>, place = ''): Fields {
   let rest: Record<string, unknown> | null = null
   for (const name in body) {
     const value = body[name]
-    if (!known.has(name) && value !== null && value !== undefined) (rest ??= {})[name] = value
+    if (!known.has(name) && value !== null && value !== undefined) (rest ??= {})[place + name] = value
   }
   return rest ?? nothing
 }

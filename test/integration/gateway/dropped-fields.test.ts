@@ -56,3 +56,19 @@ test.serial('fifty thousand dropped fields make a header of some kilobytes', asy
   t.is(answer.status, 200, await answer.text())
   t.true((answer.headers.get('x-service-dropped-params') ?? '').length < 5000)
 })
+
+const generate = (generationConfig: object) =>
+  fetch(`${bed.origin}/v1beta/models/claude-sonnet-4-5:generateContent`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-goog-api-key': workspaceKey, 'x-service-provider': '@claude' },
+    body: JSON.stringify({ contents: [{ parts: [{ text: 'Hello' }] }], generationConfig: { maxOutputTokens: 5, ...generationConfig } }),
+  })
+
+test.serial('what only Gemini has is refused and told with the object that holds it, as Google names it', async (t) => {
+  const refused = await generate({ responseFormat: [{ text: { mimeType: 'application/json' } }] })
+  t.is(refused.status, 400)
+  t.regex(await refused.text(), /"generationConfig\.responseFormat cannot be translated for anthropic/)
+  const answer = await generate({ mediaResolution: 'MEDIA_RESOLUTION_LOW' })
+  t.is(answer.status, 200, await answer.text())
+  t.is(answer.headers.get('x-service-dropped-params'), 'generationConfig.mediaResolution')
+})

@@ -72,7 +72,7 @@ export function decodeRequest(given: Fields): NeutralRequest {
     store: flagIn(body, 'store'),
     tier: tier === null ? null : (tiers[tier.toLowerCase()] ?? tier),
     streamUsage: true,
-    bag: { google: { ...unread(body, known), ...unread(config, knownConfig) } },
+    bag: { google: { ...unread(body, known), ...unread(config, knownConfig, place) } },
     unplaced: unplacedIn(body, fieldsRead, true),
     echo: { enum: format.isEnum },
   }
