@@ -60,6 +60,7 @@ export function translate(asked: AskedConversation, spoken: SpokenConversation):
   const whole = { ...decoded, model, echo, stream: asked.stream ?? decoded.stream }
   const request = asked.truncateTo === undefined ? whole : truncateTurns(whole, asked.truncateTo)
   const loss = new Loss({ names: client.names, provider: spoken.provider, strict: asked.strict })
+  for (const value of request.chosen) loss.note(value)
   const written = provider.request.encode(request, { model, traits, loss })
   const encoded = spoken.bend === undefined ? written : { ...written, body: spoken.bend(written.body, request, loss) }
   return {

@@ -75,7 +75,7 @@ test.serial('completions: a prompt is what a user says to Claude, and the answer
     choices: [{ text: 'Once upon a time', index: 0, logprobs: null, finish_reason: 'stop' }],
     usage,
   })
-  t.is(response.headers.get('x-service-dropped-params'), 'seed')
+  t.is(response.headers.get('x-service-dropped-params'), 'max_tokens=16, seed')
   t.deepEqual(cloud.requests[0]?.json, {
     model: 'claude-sonnet-4-5',
     max_tokens: 16,
@@ -118,7 +118,7 @@ test.serial('completions: several answers, and the errors of a provider that has
       [1, 'it 1'],
     ],
   )
-  t.is(response.headers.get('x-service-dropped-params'), 'seed')
+  t.is(response.headers.get('x-service-dropped-params'), 'max_tokens=16, seed')
   cloud.script({ behaviour: json({ error: { message: 'slow down', type: 'rate_limit_error', code: null, param: null } }, 429) })
   await t.throwsAsync(openai().completions.create(asked), { instanceOf: OpenAI.RateLimitError, message: /slow down/ })
 })

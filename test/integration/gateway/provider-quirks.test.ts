@@ -86,7 +86,7 @@ const clients = {
   responses: (at: string, fields: object, headers?: Record<string, string>) =>
     send('/v1/responses', { model: 'm', input: 'hi', store: false, ...fields }, { 'x-service-provider': `@${at}`, ...headers }),
   completions: (at: string, fields: object, headers?: Record<string, string>) =>
-    send('/v1/completions', { model: 'm', prompt: 'hi', ...fields }, { 'x-service-provider': `@${at}`, ...headers }),
+    send('/v1/completions', { model: 'm', prompt: 'hi', max_tokens: 9, ...fields }, { 'x-service-provider': `@${at}`, ...headers }),
 } as const
 type Client = keyof typeof clients
 

@@ -88,8 +88,11 @@ test.serial('TensorRT-LLM gets the same under names of its own, and says less', 
   t.deepEqual(cloud.requests[0]?.json, { text_input: 'Tell a tale.', parameters })
   t.like(await streamed(model), { said: 'Once upon a time', finish: 'stop', counted: null })
   const options = { provider_options: { triton: { bad_words: ['tale'] } } }
-  await openai().completions.create({ prompt: asked.prompt, model, ...options })
+  const { response } = await openai()
+    .completions.create({ prompt: asked.prompt, model, ...options })
+    .withResponse()
   t.like(cloud.requests[2]?.json, { parameters: { max_tokens: 16, bad_words: ['tale'] } })
+  t.is(response.headers.get('x-service-dropped-params'), 'max_tokens=16')
 })
 
 test.serial('what it cannot do is refused by name, and its errors are told', async (t) => {

@@ -30,11 +30,12 @@ const usualTokens = 16
 /** Reads a completion: its prompt is what the user says. */
 export function decodeRequest(body: Fields): NeutralRequest {
   const prompt = promptIn(body)
+  const maxTokens = numberIn(body, 'max_tokens')
   return {
     ...emptyRequest('completions'),
     model: textIn(body, 'model') ?? '',
     turns: [{ role: 'user', parts: [{ kind: 'text', text: prompt, at: 'prompt', cache: null, bag: null }], at: 'prompt' }],
-    maxTokens: numberIn(body, 'max_tokens') ?? usualTokens,
+    maxTokens: maxTokens ?? usualTokens,
     stop: readStop(body['stop']),
     candidates: numberIn(body, 'n'),
     ...readSampling(body),
@@ -42,6 +43,7 @@ export function decodeRequest(body: Fields): NeutralRequest {
     ...readStreaming(body),
     bag: { completions: unread(withoutUsual(body), known) },
     unplaced: withObfuscation([], body),
+    chosen: maxTokens === null ? [`max_tokens=${usualTokens}`] : [],
     echo: flagIn(body, 'echo') === true ? { prompt } : {},
   }
 }

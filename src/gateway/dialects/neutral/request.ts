@@ -120,6 +120,8 @@ export interface NeutralRequest {
   readonly streamUsage: boolean
   /** Places of the caller's body below its top that nothing here holds: `messages[0].name`. */
   readonly unplaced: readonly string[]
+  /** Values that the request leaves to the client's API, and that no provider would choose alike: `max_tokens=16`. */
+  readonly chosen: readonly string[]
   /** Top-level fields that only the caller's dialect knows, and those that nobody knows. */
   readonly bag: Bag
   /** Facts that the caller's own dialect needs again to write the answer. No provider gets them. */
@@ -159,6 +161,7 @@ export const emptyRequest = (dialect: DialectId): NeutralRequest => ({
   stream: false,
   streamUsage: false,
   unplaced: [],
+  chosen: [],
   bag: {},
   echo: {},
 })
@@ -166,7 +169,7 @@ export const emptyRequest = (dialect: DialectId): NeutralRequest => ({
 /** The fields of a request that a dialect may lack a place for. */
 export type RequestField = Exclude<
   keyof NeutralRequest,
-  'dialect' | 'model' | 'system' | 'turns' | 'unplaced' | 'bag' | 'echo' | 'stream' | 'streamUsage'
+  'dialect' | 'model' | 'system' | 'turns' | 'unplaced' | 'chosen' | 'bag' | 'echo' | 'stream' | 'streamUsage'
 >
 
 /** How one dialect names the fields of a request: `maxTokens` is `generationConfig.maxOutputTokens`. */

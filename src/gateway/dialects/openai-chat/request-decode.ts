@@ -85,6 +85,7 @@ export function decodeRequest(body: Fields): NeutralRequest {
     stream,
     streamUsage,
     unplaced: withObfuscation(unplacedIn(body, fieldsRead), body),
+    chosen: [],
     bag: { 'openai-chat': unread(body, known) },
     echo: isOld ? { functions: true } : {},
   }
