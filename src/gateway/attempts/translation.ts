@@ -16,8 +16,7 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { type AskedOfCall, conversationOf } from '../front/conversation.ts'
 import { serves, spokenAt } from '../providers/endpoint.ts'
 import { type Serving, servingOf } from '../providers/serving.ts'
-import type { Quirks } from '../providers/provider.ts'
-import { bend, bendingOf } from '../providers/quirks.ts'
+import { bend, bendingOf, inItsNames, namesOtherwise } from '../providers/quirks.ts'
 import { cannotBeAsked, refuseOperation } from '../targets/refuse-operation.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { hasHeader, headersWithout, headerValue } from '../wire/header-list.ts'
@@ -158,7 +157,7 @@ const mayHoldOthers = (bytes: Buffer, { provider }: AimedCall['target'], own: Ow
 
 /**
  * Returns a request for a provider that speaks its dialect itself, without what its client carries of others, and of a prompt as this provider
- * takes it; null: it goes on as it is. A caller's own parameters stay the provider's to judge.
+ * takes it; null: it goes on as it is. A caller's own parameters get the names that the provider has for them, and stay its to judge.
  */
 function withoutOthers(aimed: AimedCall, { dialect }: AskedOfCall): TranslatedCall | null {
   const { call, target, body } = aimed
@@ -167,29 +166,38 @@ function withoutOthers(aimed: AimedCall, { dialect }: AskedOfCall): TranslatedCa
   const own = ownFields[dialect]
   if (own?.staysAtOwnHosts === true && customHost !== null && providerId === 'openai') return null
   if (bytes === null || !isFields(json)) return null
-  const isPlain = quirksFor(aimed) === undefined && !Object.hasOwn(json, 'provider_options')
+  const isPlain = !isBent(aimed, json, dialect) && !Object.hasOwn(json, 'provider_options')
   if (isPlain && !mayHoldOthers(bytes, target, own)) return null
   const spoken = spokenAt(provider, call.operation.name, fieldsOf(target))
   if (spoken === null) return null
   const loss = new Loss({ names: {}, provider: providerId, strict: isStrict(call) })
-  const plain = withOwnOptions(plainFor(aimed, { json, own, loss }), dialect)
+  const plain = withOwnOptions(plainFor(aimed, { json, dialect, own, loss }), dialect)
   if (plain === json) return null
   const way = { path: withMore(spoken.path, call.upstreamPath), model, stream: json['stream'] === true }
   return { ...unchanged({ ...body, json: plain, bytes: Buffer.from(JSON.stringify(plain)) }, way), dropped: loss.dropped }
 }
 
-/** Only a prompt's body is made here. */
-const quirksFor = ({ call, target }: AimedCall): Quirks | undefined => (call.prompt === null ? undefined : target.provider.quirks)
+/** Returns true if the provider may take a body otherwise than it stands there. Only a prompt's is made here, the parameters of others are renamed. */
+function isBent({ call, target }: AimedCall, json: Fields, dialect: DialectId): boolean {
+  const { quirks } = target.provider
+  return quirks !== undefined && (call.prompt !== null || (dialect === 'openai-chat' && namesOtherwise(json, quirks)))
+}
 
 interface Plain {
   readonly json: Fields
+  readonly dialect: DialectId
   readonly own: OwnFields | undefined
   readonly loss: Loss
 }
 
-function plainFor(aimed: AimedCall, { json, own, loss }: Plain): Fields {
-  const bent = bend(json, quirksFor(aimed), { loss, nameOf: (parameter) => parameter })
+function plainFor(aimed: AimedCall, { json, dialect, own, loss }: Plain): Fields {
+  const bent = isBent(aimed, json, dialect) ? bentFor(aimed, json, loss) : json
   return own === undefined ? bent : own.without(bent, { ...plainTraits, ...aimed.target.provider.traits }, loss)
+}
+
+function bentFor({ call, target }: AimedCall, json: Fields, loss: Loss): Fields {
+  const { quirks = {} } = target.provider
+  return call.prompt === null ? inItsNames(json, quirks) : bend(json, quirks, { loss, nameOf: (parameter) => parameter })
 }
 
 /** Returns a kept conversation for a provider that has responses itself: reasoning that others sealed means nothing to it. */

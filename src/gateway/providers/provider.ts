@@ -34,7 +34,10 @@ export const header = (name: string, prefix = ''): Auth => ({ kind: 'header', na
 export const query = (name: string): Auth => ({ kind: 'query', name })
 export const sigv4 = (service: string): Auth => ({ kind: 'sigv4', service })
 
-/** How a provider differs from the dialect that it speaks. It acts on bodies that Gatehouse makes: of prompts, and of what it translates. */
+/**
+ * How a provider differs from the dialect that it speaks. It acts on bodies that Gatehouse makes: of prompts, and of what it translates. In a
+ * caller's own chat for a provider that speaks chats, the names alone are changed.
+ */
 export interface Quirks {
   /** The dialect's name of a parameter, and the provider's. */
   readonly rename?: Readonly<Record<string, string>>

@@ -62,6 +62,21 @@ function tellBounded(name: string, value: unknown, { loss, nameOf, quirks }: Tel
   if (range !== undefined && bound(value, range) !== value) loss.dropAt(nameOf(name), `must be from ${range[0]} to ${range[1]} there`)
 }
 
+/** Returns true if a body has a parameter under the dialect's name alone, where the provider has another name for it. */
+export function namesOtherwise(body: Body, { rename }: Quirks): boolean {
+  for (const name in rename) if (isRenamed(name, body, rename)) return true
+  return false
+}
+
+/** Returns a body with the provider's names of its parameters. A parameter that has both names keeps them: which one holds is the provider's to say. */
+export const inItsNames = (body: Body, { rename = {} }: Quirks): Body =>
+  Object.fromEntries(Object.entries(body).map(([name, value]) => [isRenamed(name, body, rename) ? (rename[name] ?? name) : name, value]))
+
+function isRenamed(name: string, body: Body, rename: NonNullable<Quirks['rename']>): boolean {
+  const other = own(rename, name)
+  return other !== undefined && Object.hasOwn(body, name) && !Object.hasOwn(body, other)
+}
+
 /** Bends a dialect's body to one provider. Returns a new body; the input is never touched. A name the provider knows wins over a renamed one. */
 export function applyQuirks(body: Body, quirks: Quirks): Body {
   const bent: [string, unknown][] = []

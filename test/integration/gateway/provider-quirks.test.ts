@@ -85,6 +85,12 @@ const clients = {
     ),
   responses: (at: string, fields: object, headers?: Record<string, string>) =>
     send('/v1/responses', { model: 'm', input: 'hi', store: false, ...fields }, { 'x-service-provider': `@${at}`, ...headers }),
+  chats: (at: string, fields: object, headers?: Record<string, string>) =>
+    send(
+      '/v1/chat/completions',
+      { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...fields },
+      { 'x-service-provider': `@${at}`, ...headers },
+    ),
   completions: (at: string, fields: object, headers?: Record<string, string>) =>
     send('/v1/completions', { model: 'm', prompt: 'hi', max_tokens: 9, ...fields }, { 'x-service-provider': `@${at}`, ...headers }),
 } as const
@@ -139,6 +145,21 @@ for (const [client, places, asked, field] of meaning)
       t.true(JSON.stringify(body).includes(field), JSON.stringify(body))
       t.is(cloud.requests.length, 0)
     })
+
+const chats: readonly (readonly [at: string, asked: object, arrives: object])[] = [
+  ['mistral-ai', { max_completion_tokens: 5, seed: 7 }, { max_tokens: 5, random_seed: 7 }],
+  ['mistral-ai', { max_completion_tokens: 5, max_tokens: 6, seed: 7 }, { max_completion_tokens: 5, max_tokens: 6, random_seed: 7 }],
+  ['moonshot', { max_completion_tokens: 5, temperature: 1.8 }, { max_tokens: 5, temperature: 1.8 }],
+  ['groq', { max_completion_tokens: 5, logprobs: true }, { max_completion_tokens: 5, logprobs: true }],
+]
+for (const [at, asked, arrives] of chats)
+  test.serial(`a chat of one's own at ${at} gets its names of parameters, and no other change: ${JSON.stringify(asked)}`, async (t) => {
+    const response = await clients.chats(at, asked, strict)
+    t.is(response.status, 200, await response.text())
+    t.is(cloud.requests[0]?.url, '/v1/chat/completions')
+    t.deepEqual(cloud.requests[0]?.json, { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...arrives })
+    t.is(response.headers.get('x-service-dropped-params'), null)
+  })
 
 test.serial('fields in the provider’s own words arrive as they are given', async (t) => {
   const response = await clients.messages('groq', { provider_options: { openai: { logprobs: true } } })
