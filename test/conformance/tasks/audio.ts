@@ -19,8 +19,8 @@ async function speak(address: TaskAddress, more: object = {}): Promise<Lines> {
   return [heardSound(Buffer.from(await answer.arrayBuffer()))]
 }
 
-const write = async (address: TaskAddress): Promise<Lines> => [
-  (await openaiAt(address).audio.transcriptions.create({ model: address.model, file: await file() })).text,
+const write = async (address: TaskAddress, more: object = {}): Promise<Lines> => [
+  (await openaiAt(address).audio.transcriptions.create({ model: address.model, file: await file(), ...more })).text,
 ]
 
 async function writeAsStream(address: TaskAddress): Promise<Lines> {
@@ -80,7 +80,8 @@ export const audio: Area = {
       title: "OpenAI's transcriptions",
       refusedAs: '/audio/transcriptions',
       cases: {
-        'a sound': { ask: write, heard: [bytes], said: [said] },
+        'with its language': { ask: (address) => write(address, { language: 'en' }), heard: [bytes], said: [said] },
+        'a sound': { ask: (address) => write(address), heard: [bytes], said: [said] },
         'as a stream': { ask: writeAsStream, heard: [bytes], said: [said] },
         'with the times of words': { ask: writeWithTimes, heard: [bytes], said: ['the 0.1 0.3', 'sun 0.3 0.6'] },
       },
@@ -151,6 +152,15 @@ export const audio: Area = {
       format: 'audio/whisper-turbo',
       clients: ['transcriptions', 'translations'],
     },
+    cohere: {
+      title: 'Cohere',
+      row: 'cohere',
+      base: '/cohere',
+      model: 'cohere-transcribe-03-2026',
+      format: 'audio/cohere',
+      clients: ['transcriptions'],
+      error: (message) => ({ id: 'i', message }),
+    },
     huggingface: {
       title: 'Hugging Face',
       row: 'huggingface',
@@ -162,6 +172,18 @@ export const audio: Area = {
     },
   },
   departures: [
+    {
+      note: 'The language is dropped and named.',
+      providers: ['whisper', 'huggingface'],
+      cases: ['with its language'],
+      dropped: ['language'],
+    },
+    {
+      note: 'A sound whose language is not named is refused: Cohere must be told it.',
+      providers: ['cohere'],
+      cases: ['a sound', 'as a stream'],
+      refused: /language cannot be translated for cohere: it must be named there/,
+    },
     {
       note: 'Plain samples are all that Gemini says: they come in a WAV file, which is named.',
       providers: ['gemini-speech'],
@@ -177,9 +199,9 @@ export const audio: Area = {
     },
     {
       note: 'Times are refused: the provider tells none.',
-      providers: ['gemini', 'huggingface'],
+      providers: ['gemini', 'huggingface', 'cohere'],
       cases: ['with the times of words'],
-      refused: /response_format cannot be translated for (?:google|huggingface): it has only json, text/,
+      refused: /response_format cannot be translated for (?:google|huggingface|cohere): it has only json, text/,
     },
   ],
 }

@@ -24,6 +24,7 @@ test.before(async () => {
       deepgram: at('deepgram', '/deepgram'),
       cloudflare: at('workers-ai', '', { workers_ai_account_id: 'account' }),
       hf: at('huggingface', '/hf'),
+      cohere: at('cohere', '/cohere'),
       claude: at('anthropic', '/anthropic'),
     },
   })
@@ -147,6 +148,18 @@ test.serial('audio: the seconds of a sound are counted, and fields without a pla
   t.deepEqual(record.cost?.charges[0]?.counts, { input_audio_second: 62_500 })
 })
 
+test.serial('audio: Cohere hears in the language that is named, and gets the texts of its form ahead of a file with a name', async (t) => {
+  const asked = { model: '@cohere/cohere-transcribe-03-2026', file: await file(), language: 'en', temperature: 0.2, prompt: 'sun' }
+  const { data, response } = await openai().audio.transcriptions.create(asked).withResponse()
+  t.is(data.text, said)
+  t.is(response.headers.get('x-service-dropped-params'), 'prompt')
+  const form = cloud.requests[0]?.body.toString() ?? ''
+  t.deepEqual(
+    [...form.matchAll(/form-data; (.+)/g)].map(([, one]) => one?.trim()),
+    ['name="model"', 'name="language"', 'name="temperature"', 'name="file"; filename="audio.mpeg"'],
+  )
+})
+
 test.serial('audio: Gemini writes down and translates what it hears, without times', async (t) => {
   const model = '@gemini/gemini-2.5-flash'
   const entry = bed.nextLog()
@@ -205,6 +218,7 @@ test.serial('audio: what has no counterpart is refused by its name, and a provid
     ['stream', { stream: true, response_format: 'srt' }],
     ['response_format', { response_format: 'diarized_json', model: '@cloudflare/@cf/openai/whisper' }],
     ['response_format', { response_format: 'verbose_json', model: '@hf/openai/whisper-large-v3' }],
+    ['language', { model: '@cohere/cohere-transcribe-03-2026' }],
   ] as const) {
     const error = await t.throwsAsync(openai().audio.transcriptions.create({ ...form, ...ask }), { instanceOf: OpenAI.BadRequestError })
     t.is(error?.param, param)

@@ -174,6 +174,16 @@ const endpoints: readonly Endpoint[] = [
     }),
     answer: json(diarizedByDeepgram),
   },
+  {
+    path: /^\/cohere\/v2\/audio\/transcriptions$/,
+    body: z.strictObject({
+      model: text,
+      language: z.string().regex(/^[a-z]{2}$/),
+      temperature: text.optional(),
+      file: z.literal(sound.toString()),
+    }),
+    answer: json({ text: said }),
+  },
   { path: /^\/hf\/hf-inference\/models\/openai\/whisper-large-v3$/, answer: json({ text: ` ${said}` }) },
   {
     path: /gemini-[^/]*:streamGenerateContent$/,

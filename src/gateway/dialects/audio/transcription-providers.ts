@@ -180,6 +180,34 @@ const whisper: TranscriptionProvider = {
   decode: readWhisper,
 }
 
+/** Reads an answer that holds the text alone. */
+function readText({ json }: TaskAnswer): ReturnType<TranscriptionProvider['decode']> {
+  const text = isFields(json) ? saidText(json, 'text') : null
+  return text === null ? null : { transcript: { text: text.trim(), language: null, duration: null, words: null }, usage: null }
+}
+
+/** docs.cohere.com/reference/create-audio-transcription: the language must be named, the texts of the form come first, and the file's name tells what it is. */
+const cohere: TranscriptionProvider = {
+  hasTimes: false,
+  tellsSpeakers: false,
+  takes: ['temperature'],
+  encode({ file, language, temperature }, { model, loss }) {
+    const spoken = language ?? loss.refuseAt('language', 'must be named there')
+    const kind = file.mediaType.startsWith('audio/') ? file.mediaType.slice('audio/'.length) : 'mpeg'
+    return {
+      bodies: [
+        writeForm([
+          { name: 'model', value: model },
+          { name: 'language', value: spoken },
+          ...(temperature === null ? [] : [{ name: 'temperature', value: temperature }]),
+          { name: 'file', value: { filename: `audio.${kind}`, mediaType: file.mediaType, bytes: file.bytes } },
+        ]),
+      ],
+    }
+  },
+  decode: readText,
+}
+
 /** huggingface.co/docs/inference-providers/tasks/automatic-speech-recognition: the sound alone, and its text. */
 const huggingface: TranscriptionProvider = {
   hasTimes: false,
@@ -189,10 +217,7 @@ const huggingface: TranscriptionProvider = {
     if (language !== null) loss.dropAt('language')
     return { bodies: [{ contentType: file.mediaType, bytes: file.bytes }] }
   },
-  decode({ json }) {
-    const text = isFields(json) ? saidText(json, 'text') : null
-    return text === null ? null : { transcript: { text: text.trim(), language: null, duration: null, words: null }, usage: null }
-  },
+  decode: readText,
 }
 
 /** The formats of providers: a dialect with its form. */
@@ -203,4 +228,5 @@ export const transcriptionProviders: Readonly<Record<string, TranscriptionProvid
   'audio/whisper-turbo': whisperTurbo,
   'audio/whisper': whisper,
   'audio/huggingface': huggingface,
+  'audio/cohere': cohere,
 }

@@ -36,6 +36,7 @@ export const ownDialects = {
       { task: 'conversation', dialect: 'cohere', path: '/v2/chat' },
       { task: 'embedding', dialect: 'cohere', path: '/v2/embed' },
       { task: 'rerank', dialect: 'cohere', path: '/v2/rerank' },
+      { task: 'transcription', dialect: 'audio', path: '/v2/audio/transcriptions', traits: { form: 'cohere' } },
     ],
   }),
   // developers.deepgram.com/reference: a scheme of its own, and all but sound and text in the query.

@@ -1,7 +1,7 @@
 import { DeepgramClient } from '@deepgram/sdk'
 import { ElevenLabsClient } from '@elevenlabs/elevenlabs-js'
 import { said as spoken, samples, sound } from '../../../support/dialects/strict-audio.ts'
-import { geminiAt, huggingfaceAt, key, type VendorProofs } from './clients.ts'
+import { cohereAt, geminiAt, huggingfaceAt, key, type VendorProofs } from './clients.ts'
 
 const bytesOf = async (stream: AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>): Promise<Buffer> => {
   const pieces: Uint8Array[] = []
@@ -99,6 +99,18 @@ export const audio: VendorProofs = {
           config: { temperature: 0 },
         })
         return [(answer.text ?? 'none').trim()]
+      },
+      said: [spoken],
+    },
+  ],
+  cohere: [
+    {
+      title: 'a transcript',
+      async ask(origin) {
+        const file = new File([sound], 'audio.mp3', { type: 'audio/mpeg' })
+        const asked = { model: 'cohere-transcribe-03-2026', language: 'en', temperature: 0.2 }
+        const { text } = await cohereAt(origin).audio.transcriptions.create(file, asked)
+        return [text]
       },
       said: [spoken],
     },
