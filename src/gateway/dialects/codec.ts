@@ -101,6 +101,8 @@ export interface ClientCodec {
 /** Writes requests for providers of one wire format, and reads their answers. Just as pure. */
 export interface ProviderCodec {
   readonly id: DialectId
+  /** The other dialect of its family, whose content goes on as it is although no decoder knows it; absent: none. */
+  readonly takesContentOf?: DialectId
   readonly framing: Framing
   readonly request: {
     /** Throws `invalid_request`, by the loss, for what it cannot say. */

@@ -1,5 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { Fields } from '../../lib/json/fields.ts'
+import type { ProviderCodec } from './codec.ts'
 import type { DialectId } from './dialect.ts'
 import type { Loss } from './neutral/loss.ts'
 import type { Part } from './neutral/parts.ts'
@@ -50,6 +51,20 @@ export function spendBag({ bag, unplaced }: NeutralRequest, own: DialectId, loss
       else loss.dropAt(name)
   }
   return bag[own] ?? nothing
+}
+
+/**
+ * Throws `invalid_request` for content of a user, or of instructions, that only the vendor of the caller's dialect understands. What a model
+ * said or a tool gave in such content is left out by who writes it.
+ */
+export function refuseForeignContent({ system, turns }: NeutralRequest, { takesContentOf }: ProviderCodec, loss: Loss): void {
+  const refuse = (parts: readonly Part[]) => {
+    for (const part of parts)
+      if (part.kind === 'opaque' && part.dialect !== takesContentOf)
+        loss.refuseAt(part.at, `is ${part.type.slice(0, 60)}, which has no counterpart there`)
+  }
+  refuse(system)
+  for (const { role, parts } of turns) if (role === 'user' || role === 'system') refuse(parts)
 }
 
 const isDialect = (name: string): name is DialectId => Object.hasOwn(meaningful, name)

@@ -3,6 +3,7 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { AnswerContext, ClientCodec, Encoded, ProviderCodec } from './codec.ts'
 import { clientCodecOf, providerCodecOf } from './codecs.ts'
 import type { DialectId } from './dialect.ts'
+import { refuseForeignContent } from './leftovers.ts'
 import { Loss } from './neutral/loss.ts'
 import type { NeutralRequest } from './neutral/request.ts'
 import { truncateTurns } from './neutral/truncate.ts'
@@ -61,6 +62,7 @@ export function translate(asked: AskedConversation, spoken: SpokenConversation):
   const request = asked.truncateTo === undefined ? whole : truncateTurns(whole, asked.truncateTo)
   const loss = new Loss({ names: client.names, provider: spoken.provider, strict: asked.strict })
   for (const value of request.chosen) loss.note(value)
+  refuseForeignContent(request, provider, loss)
   const written = provider.request.encode(request, { model, traits, loss })
   const encoded = spoken.bend === undefined ? written : { ...written, body: spoken.bend(written.body, request, loss) }
   return {

@@ -57,6 +57,20 @@ test.serial('fifty thousand dropped fields make a header of some kilobytes', asy
   t.true((answer.headers.get('x-service-dropped-params') ?? '').length < 5000)
 })
 
+test.serial('what a user says in content that nobody else knows is refused by its place; what a model said in it is dropped', async (t) => {
+  const hello = { type: 'text', text: 'Hello' }
+  const clip = { type: 'hologram', hologram: { url: 'https://example.com/h' } }
+  const refused = await ask({ messages: [{ role: 'user', content: [hello, clip] }] })
+  const { error } = (await refused.json()) as { readonly error: { readonly message: string; readonly param: string } }
+  t.deepEqual([refused.status, error.param], [400, 'messages[0].content[1]'])
+  t.regex(error.message, /it is hologram, which has no counterpart there/)
+  t.is(claude.requests.length, 0)
+  const said = { role: 'assistant', content: 'Hi', audio: { id: 'audio_1' } }
+  const answer = await ask({ messages: [{ role: 'user', content: 'Hello' }, said, { role: 'user', content: 'Again' }] })
+  t.is(answer.status, 200, await answer.text())
+  t.is(answer.headers.get('x-service-dropped-params'), 'messages[1].audio')
+})
+
 const generate = (generationConfig: object) =>
   fetch(`${bed.origin}/v1beta/models/claude-sonnet-4-5:generateContent`, {
     method: 'POST',

@@ -53,6 +53,7 @@ export function chatLike({ id, write, read, error }: ChatLike): ProviderCodec {
   }
   return {
     id,
+    takesContentOf: 'openai-chat',
     framing: 'sse',
     request: {
       encode(request, context) {
