@@ -61,6 +61,11 @@ function asFunction(tool: Tool, loss: Loss): FunctionTool {
   return { kind: 'function', name, description, parameters: textParameter, strict: null, cache: null, at, bag: null }
 }
 
+/** Names the choice among tools of a request that has none. */
+export function dropChoice({ toolChoice }: NeutralRequest, loss: Loss): void {
+  if (toolChoice !== null && toolChoice.mode !== 'none') loss.drop('toolChoice', 'names tools, and the request has none')
+}
+
 /** Returns the arguments of a call as its provider takes them: a plain text becomes the one parameter of its function. */
 export const callArguments = ({ custom, arguments: text }: { readonly custom: boolean; readonly arguments: string }): string =>
   custom ? JSON.stringify({ input: text }) : text

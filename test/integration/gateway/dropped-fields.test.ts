@@ -71,6 +71,12 @@ test.serial('what a user says in content that nobody else knows is refused by it
   t.is(answer.headers.get('x-service-dropped-params'), 'messages[1].audio')
 })
 
+test.serial('a choice among tools in a request that has none is told', async (t) => {
+  const answer = await ask({ tool_choice: 'required' })
+  t.is(answer.status, 200, await answer.text())
+  t.is(answer.headers.get('x-service-dropped-params'), 'tool_choice')
+})
+
 const generate = (generationConfig: object) =>
   fetch(`${bed.origin}/v1beta/models/claude-sonnet-4-5:generateContent`, {
     method: 'POST',

@@ -4,7 +4,7 @@ import { compact } from '../compact.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { FunctionTool, NeutralRequest, RequestField, ToolChoice } from '../neutral/request.ts'
-import { type FunctionTools, functionTools } from '../tools.ts'
+import { dropChoice, type FunctionTools, functionTools } from '../tools.ts'
 import { writeMark, writeMessages, writeSystem } from './messages-encode.ts'
 import { type ModelFacts, modelFacts } from './model-facts.ts'
 import { isThinking, writeThinking } from './thinking-encode.ts'
@@ -127,9 +127,9 @@ function writeTools(request: NeutralRequest, { tools, search, facts, format }: O
   if (offered.length < tools.tools.length) loss.note('tool_choice (the other tools were left out)')
   if (!facts.schemas && offered.some(({ strict }) => strict === true)) loss.dropAt('tools.strict', 'is not known to this model')
   const written = [...offered.map((tool) => writeTool(tool, facts)), ...[search, format.tool].filter((one) => one !== null)]
-  return written.length === 0
-    ? {}
-    : compact({ tools: written, tool_choice: serially(request, format.choice ?? choiceOf(toolChoice, names)) })
+  if (written.length > 0) return compact({ tools: written, tool_choice: serially(request, format.choice ?? choiceOf(toolChoice, names)) })
+  dropChoice(request, loss)
+  return {}
 }
 
 /** One call at a time is a part of the choice. */

@@ -4,7 +4,7 @@ import { compact } from '../compact.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { CacheMark } from '../neutral/parts.ts'
 import type { FunctionTool, NeutralRequest } from '../neutral/request.ts'
-import type { FunctionTools } from '../tools.ts'
+import { dropChoice, type FunctionTools } from '../tools.ts'
 import type { Format } from './format-encode.ts'
 import { type Family, refusesStrict } from './model-facts.ts'
 
@@ -32,7 +32,7 @@ export function writeTools(request: NeutralRequest, context: ToolContext): Field
   const written = writeAll(chosen(request, context), called, context)
   if (format.tool !== null) written.push(answerTool(format.tool))
   if (written.length > 0) return compact({ tools: written, toolChoice: writeChoice(request, context) })
-  if (request.toolChoice !== null) loss.drop('toolChoice', 'names tools, and the request has none')
+  dropChoice(request, loss)
   return null
 }
 

@@ -5,7 +5,7 @@ import { dropWish, effortOf, effortTokens } from '../effort.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { FunctionTool, NeutralRequest, RequestField, ToolChoice } from '../neutral/request.ts'
-import { type FunctionTools, functionTools } from '../tools.ts'
+import { dropChoice, type FunctionTools, functionTools } from '../tools.ts'
 import { writeMessages } from './messages-encode.ts'
 
 const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 64 }
@@ -77,7 +77,7 @@ function writeTools(request: NeutralRequest, { tools, nameOf }: FunctionTools, l
   const names = toolChoice?.names?.map((name) => nameOf(name)) ?? null
   const offered = names === null ? tools : tools.filter(({ name }) => names.includes(name))
   if (offered.length === 0) {
-    if (toolChoice !== null && toolChoice.mode !== 'none') loss.drop('toolChoice', 'names tools, and the request has none')
+    dropChoice(request, loss)
     return {}
   }
   if (names !== null && names.length > 1 && offered.length < tools.length) loss.note('tool_choice (the other tools were left out)')

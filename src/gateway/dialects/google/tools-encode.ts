@@ -2,7 +2,7 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { compact } from '../compact.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { FunctionTool, NeutralRequest } from '../neutral/request.ts'
-import type { FunctionTools } from '../tools.ts'
+import { dropChoice, type FunctionTools } from '../tools.ts'
 import type { ModelFacts } from './model-facts.ts'
 import { subsetSchema, wholeSchema } from './schema-encode.ts'
 
@@ -24,8 +24,7 @@ export function writeTools(request: NeutralRequest, context: ToolContext): Field
   const written = [...(declared.length === 0 ? [] : [{ functionDeclarations: declared }]), ...(searches ? [{ googleSearch: {} }] : [])]
   if (request.parallelTools === false && tools.tools.length > 0) context.loss.drop('parallelTools')
   if (declared.length === 0) {
-    if (request.toolChoice !== null && request.toolChoice.mode !== 'none')
-      context.loss.drop('toolChoice', 'names tools, and the request has none')
+    dropChoice(request, context.loss)
     return written.length === 0 ? {} : { tools: written }
   }
   const calling = writeChoice(request, context)

@@ -4,7 +4,7 @@ import { compact } from '../compact.ts'
 import { spendBag } from '../leftovers.ts'
 import { isMarked } from '../neutral/parts.ts'
 import type { FunctionTool, NeutralRequest, OutputFormat, RequestField } from '../neutral/request.ts'
-import { type FunctionTools, functionTools } from '../tools.ts'
+import { dropChoice, type FunctionTools, functionTools } from '../tools.ts'
 import { writeMessages } from './messages-encode.ts'
 import { type ModelFacts, modelFacts } from './model-facts.ts'
 import { writeThinking } from './thinking-encode.ts'
@@ -107,9 +107,10 @@ function writeSampling(request: NeutralRequest, { fixedSampling, knowsNone }: Mo
   return written
 }
 
-function writeTools({ toolChoice, parallelTools }: NeutralRequest, { tools, nameOf }: FunctionTools, { loss }: EncodeContext): Fields {
+function writeTools(request: NeutralRequest, { tools, nameOf }: FunctionTools, { loss }: EncodeContext): Fields {
+  const { toolChoice, parallelTools } = request
   if (tools.length === 0) {
-    if (toolChoice !== null && toolChoice.mode !== 'none') loss.drop('toolChoice', 'names tools, and the request has none')
+    dropChoice(request, loss)
     return {}
   }
   return compact({

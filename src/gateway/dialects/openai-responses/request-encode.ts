@@ -6,7 +6,7 @@ import { spendBag } from '../leftovers.ts'
 import type { CustomTool, FunctionTool, NeutralRequest, OutputFormat, RequestField, ToolChoice } from '../neutral/request.ts'
 import { type ModelFacts, modelFacts } from '../openai-chat/model-facts.ts'
 import { marksCache } from '../openai-chat/request-encode.ts'
-import { functionTools } from '../tools.ts'
+import { dropChoice, functionTools } from '../tools.ts'
 import { writeItems } from './items-encode.ts'
 
 const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 64 }
@@ -34,8 +34,7 @@ export function encodeRequest(request: NeutralRequest, context: EncodeContext): 
     ...(tools.length > 0 && { tools, ...writeChoices(request, { nameOf, customs }) }),
     ...own,
   }
-  if (tools.length === 0 && request.toolChoice !== null && request.toolChoice.mode !== 'none')
-    loss.drop('toolChoice', 'names tools, and the request has none')
+  if (tools.length === 0) dropChoice(request, loss)
   if (request.stream) body['stream'] = true
   if (marksCache(request)) loss.dropAt('cache_control')
   return { body, headers: [], memory: { ...noMemory, toolNames: functions.memory.toolNames } }
