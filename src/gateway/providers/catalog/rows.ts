@@ -77,7 +77,7 @@ export const openai = (baseUrl: string | null, speaks: readonly Spoken[], rest: 
   ...rest,
 })
 
-/** A provider whose own API no dedicated operation speaks: reached by pass-through until its dialect is translated. */
+/** A provider whose own API no dedicated operation speaks: what it offers in formats of its own is translated, all else has its own paths. */
 export const foreign = (baseUrl: string | null, rest: Partial<Provider> = {}): Provider => ({
   api: 'other',
   auth: bearer,
