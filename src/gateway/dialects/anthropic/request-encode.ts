@@ -18,14 +18,14 @@ const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 128 }
 export function encodeRequest(asked: NeutralRequest, context: EncodeContext): Encoded {
   const { loss, model, traits } = context
   const facts = modelFacts(model)
-  const { request, search } = takeSearch(asked, context)
-  const own = spendBag(request, 'anthropic', loss)
-  refuseForeign(request, context)
+  const own = spendBag(asked, 'anthropic', loss)
+  refuseForeign(asked, context)
+  const maxTokens = asked.maxTokens ?? facts.maxOutput
+  if (asked.maxTokens === null) loss.note(`max_tokens=${maxTokens}`)
+  const thinking = writeThinking({ request: asked, facts, maxTokens }, context)
+  const format = emulateFormat(asked, { facts, isThinking: isThinking(thinking), loss })
+  const { request, search } = takeSearch(format.request, context)
   const tools = functionTools(request, naming, loss)
-  const maxTokens = request.maxTokens ?? facts.maxOutput
-  if (request.maxTokens === null) loss.note(`max_tokens=${maxTokens}`)
-  const thinking = writeThinking({ request, facts, maxTokens }, context)
-  const format = emulateFormat(request, { facts, isThinking: isThinking(thinking), loss })
   const version = hostedVersions[traits.host]
   const body = compact({
     ...(version === undefined ? { model } : { anthropic_version: version }),
@@ -123,25 +123,28 @@ interface Offered {
 function writeTools(request: NeutralRequest, { tools, search, facts, format }: Offered, { loss }: EncodeContext): Fields {
   const { toolChoice } = request
   const names = toolChoice?.names?.map((name) => tools.nameOf(name)) ?? null
-  const offered = names !== null && names.length > 1 ? tools.tools.filter(({ name }) => names.includes(name)) : tools.tools
+  const offered = names === null || isOne(toolChoice) ? tools.tools : tools.tools.filter(({ name }) => names.includes(name))
   if (offered.length < tools.tools.length) loss.note('tool_choice (the other tools were left out)')
   if (!facts.schemas && offered.some(({ strict }) => strict === true)) loss.dropAt('tools.strict', 'is not known to this model')
-  const written = [...offered.map((tool) => writeTool(tool, facts)), ...[search, format.tool].filter((one) => one !== null)]
-  if (written.length > 0) return compact({ tools: written, tool_choice: serially(request, format.choice ?? choiceOf(toolChoice, names)) })
+  const written = [...offered.map((tool) => writeTool(tool, facts)), ...(search === null ? [] : [search])]
+  if (written.length > 0) return compact({ tools: written, tool_choice: serially(request, choiceOf(toolChoice, names), format.memory) })
   dropChoice(request, loss)
   return {}
 }
 
-/** One call at a time is a part of the choice. */
-function serially({ parallelTools }: NeutralRequest, choice: Fields | null): Fields | null {
-  if (parallelTools !== false || choice?.['type'] === 'none') return choice
+/** One call at a time is a part of the choice. An answer is given once. */
+function serially({ parallelTools }: NeutralRequest, choice: Fields | null, answer: Memory['schemaTool']): Fields | null {
+  const answersOnly = answer !== null && choice?.['name'] === answer.name
+  if ((parallelTools !== false && !answersOnly) || choice?.['type'] === 'none') return choice
   return { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true }
 }
+
+const isOne = (choice: ToolChoice | null): boolean => choice?.mode === 'required' && choice.names?.length === 1
 
 function choiceOf(choice: ToolChoice | null, names: readonly string[] | null): Fields | null {
   if (choice === null) return null
   const { mode } = choice
-  if (mode === 'required' && names?.length === 1) return { type: 'tool', name: names[0] }
+  if (isOne(choice)) return { type: 'tool', name: names?.[0] }
   return { type: mode === 'required' ? 'any' : mode }
 }
 

@@ -22,9 +22,9 @@ export function encodeRequest(request: NeutralRequest, context: EncodeContext): 
   const family = familyOf(model)
   const own = spendBag(request, 'bedrock', loss)
   refuseForeign(request, loss)
-  const tools = functionTools(request, naming, loss)
   const more = writeReasoning(request, family, context)
   const format = writeFormat(request, { family, model, thinks: more.thinks, loss })
+  const tools = functionTools(format.request, naming, loss)
   const mark = marker(family, loss)
   const written = { ...context, family, nameOf: tools.nameOf, mark, documents: new Set<string>() }
   const inference = compact(writeInference(request, { family, thinks: more.thinks }, context))
@@ -33,7 +33,7 @@ export function encodeRequest(request: NeutralRequest, context: EncodeContext): 
     messages: writeMessages(request, written),
     system: writeSystem(request, format.instructions, written),
     inferenceConfig: Object.keys(inference).length === 0 ? null : inference,
-    toolConfig: writeTools(request, { tools, format, model, family, mark, loss }),
+    toolConfig: writeTools(format.request, { tools, model, family, mark, loss }),
     additionalModelRequestFields: Object.keys(extra).length === 0 ? null : extra,
     outputConfig: format.native,
     requestMetadata: writeMetadata(request, loss),

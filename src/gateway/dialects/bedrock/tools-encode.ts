@@ -5,13 +5,11 @@ import type { Loss } from '../neutral/loss.ts'
 import type { CacheMark } from '../neutral/parts.ts'
 import type { FunctionTool, NeutralRequest } from '../neutral/request.ts'
 import { dropChoice, type FunctionTools } from '../tools.ts'
-import type { Format } from './format-encode.ts'
 import { type Family, refusesStrict } from './model-facts.ts'
 
 /** The context in which tools are written. */
 export interface ToolContext {
   readonly tools: FunctionTools
-  readonly format: Format
   readonly model: string
   readonly family: Family
   readonly mark: (cache: CacheMark | null) => Fields | null
@@ -22,7 +20,7 @@ const noParameters: Fields = { type: 'object', properties: {} }
 
 /** Writes tools. They must be there as soon as the conversation holds a call, also when none may be called any more. */
 export function writeTools(request: NeutralRequest, context: ToolContext): Fields | null {
-  const { format, loss } = context
+  const { loss } = context
   const called = calledNames(request, context)
   if (request.toolChoice?.mode === 'none') {
     if (called.length === 0) return null
@@ -30,7 +28,6 @@ export function writeTools(request: NeutralRequest, context: ToolContext): Field
     return { tools: writeAll(context.tools.tools, called, context) }
   }
   const written = writeAll(chosen(request, context), called, context)
-  if (format.tool !== null) written.push(answerTool(format.tool))
   if (written.length > 0) return compact({ tools: written, toolChoice: writeChoice(request, context) })
   dropChoice(request, loss)
   return null
@@ -81,12 +78,7 @@ function objectSchema(parameters: Fields | null): Fields {
   return schema['type'] === 'object' ? schema : { ...schema, type: 'object' }
 }
 
-const answerTool = ({ name, description, schema }: NonNullable<Format['tool']>): Fields => ({
-  toolSpec: { name, description, inputSchema: { json: schema } },
-})
-
-function writeChoice({ toolChoice, tools: asked }: NeutralRequest, { tools, format }: ToolContext): Fields | null {
-  if (format.tool !== null && format.instructions === null) return asked.length > 0 ? { any: {} } : { tool: { name: format.tool.name } }
+function writeChoice({ toolChoice }: NeutralRequest, { tools }: ToolContext): Fields | null {
   if (toolChoice === null) return null
   if (toolChoice.mode !== 'required') return { auto: {} }
   const [only, ...others] = toolChoice.names ?? []

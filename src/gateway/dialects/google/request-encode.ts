@@ -1,9 +1,10 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import { withAnswerTool } from '../answer-tool.ts'
 import { type EncodeContext, type Encoded, type Memory, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
-import type { FunctionTool, NeutralRequest, OutputFormat } from '../neutral/request.ts'
+import type { NeutralRequest } from '../neutral/request.ts'
 import { functionTools } from '../tools.ts'
 import { writeContents, writeSystem } from './contents-encode.ts'
 import { type ModelFacts, modelFacts } from './model-facts.ts'
@@ -19,25 +20,25 @@ export function encodeRequest(given: NeutralRequest, context: EncodeContext): En
   const facts = modelFacts(model)
   const { request, searches } = withoutSearch(given)
   const own = spendBag(request, 'google', loss)
-  const tools = functionTools(request, naming, loss)
-  const answer = answerTool(request, facts)
+  const answering = asksByTool(request, facts) ? withAnswerTool(request, false) : null
+  const tools = functionTools(answering?.request ?? request, naming, loss)
   dropForeign(request, context)
   const config = compact({
     ...writeSampling(request, facts, context),
-    ...(answer === null && writeFormat(request, facts, context)),
+    ...(answering === null && writeFormat(request, facts, context)),
     thinkingConfig: writeThinking(request, facts, loss),
     mediaResolution: writeResolution(request, context),
   })
   const body = compact({
     contents: writeContents(request, { ...context, dialect: request.dialect, nameOf: tools.nameOf }),
     systemInstruction: writeSystem(request, context),
-    ...writeTools(request, { tools, facts, answer: answer?.tool ?? null, searches, loss }),
+    ...writeTools(answering?.request ?? request, { tools, facts, searches, loss }),
     generationConfig: Object.keys(config).length === 0 ? null : config,
     labels: writeLabels(request, context),
     serviceTier: writeTier(request, context),
     ...own,
   })
-  const memory: Memory = { ...noMemory, ...tools.memory, schemaTool: answer?.memory ?? null }
+  const memory: Memory = { ...noMemory, ...tools.memory, schemaTool: answering?.memory ?? null }
   return { body, headers: [], memory }
 }
 
@@ -121,30 +122,9 @@ function writeFormat(request: NeutralRequest, facts: ModelFacts, context: Encode
 const writeSchema = (schema: Fields, { jsonSchema }: ModelFacts, { loss }: EncodeContext): Fields =>
   jsonSchema ? { responseJsonSchema: wholeSchema(schema) } : { responseSchema: subsetSchema(schema, loss.nameOf('format'), loss) }
 
-interface AnswerTool {
-  readonly tool: FunctionTool
-  readonly memory: Memory['schemaTool']
-}
-
-/** Returns a function that stands for the answer, where a model cannot have both functions and a schema. */
-function answerTool({ tools, format, toolChoice }: NeutralRequest, { jsonBesideTools }: ModelFacts): AnswerTool | null {
-  if (format?.kind !== 'schema' || jsonBesideTools || tools.length === 0 || toolChoice?.mode === 'none') return null
-  const wrapped = format.schema['type'] !== 'object'
-  const taken = new Set(tools.map((tool) => (tool.kind === 'vendor' ? tool.type : tool.name)))
-  let name = 'final_answer'
-  while (taken.has(name)) name += '_'
-  return { tool: { ...answerOf(format, wrapped), name }, memory: { name, wrapped } }
-}
-
-const answerOf = ({ schema, description }: OutputFormat & { readonly kind: 'schema' }, wrapped: boolean): Omit<FunctionTool, 'name'> => ({
-  kind: 'function',
-  description: description ?? 'Gives the final answer. Call it once, with the whole answer.',
-  parameters: wrapped ? { type: 'object', properties: { value: schema }, required: ['value'] } : schema,
-  strict: null,
-  cache: null,
-  at: 'response_format',
-  bag: null,
-})
+/** Returns true for a model that cannot have both functions and a schema. */
+const asksByTool = ({ tools, format }: NeutralRequest, { jsonBesideTools }: ModelFacts): boolean =>
+  format?.kind === 'schema' && !jsonBesideTools && tools.length > 0
 
 const resolutions: Readonly<Record<string, string>> = {
   low: 'MEDIA_RESOLUTION_LOW',

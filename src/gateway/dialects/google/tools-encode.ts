@@ -10,8 +10,6 @@ import { subsetSchema, wholeSchema } from './schema-encode.ts'
 export interface ToolContext {
   readonly tools: FunctionTools
   readonly facts: ModelFacts
-  /** A function whose arguments are the answer, where the model cannot be held to a schema otherwise. */
-  readonly answer: FunctionTool | null
   /** True if the caller wants what Google finds on the web. */
   readonly searches: boolean
   readonly loss: Loss
@@ -19,8 +17,8 @@ export interface ToolContext {
 
 /** Writes functions, and which of them must be called. */
 export function writeTools(request: NeutralRequest, context: ToolContext): Fields {
-  const { tools, answer, searches } = context
-  const declared = [...tools.tools, ...(answer === null ? [] : [answer])].map((tool) => writeFunction(tool, context))
+  const { tools, searches } = context
+  const declared = tools.tools.map((tool) => writeFunction(tool, context))
   const written = [...(declared.length === 0 ? [] : [{ functionDeclarations: declared }]), ...(searches ? [{ googleSearch: {} }] : [])]
   if (request.parallelTools === false && tools.tools.length > 0) context.loss.drop('parallelTools')
   if (declared.length === 0) {
@@ -60,7 +58,6 @@ const rooted = (schema: Fields): Fields =>
 
 function writeChoice(request: NeutralRequest, context: ToolContext): Fields | null {
   const { toolChoice } = request
-  if (context.answer !== null) return { mode: 'ANY' }
   const names = toolChoice?.names?.map((name) => context.tools.nameOf(name)) ?? null
   if (toolChoice?.mode === 'none') return { mode: 'NONE' }
   return toolChoice?.mode === 'required' ? writeMode('ANY', names) : writeFree(request, names, context)
