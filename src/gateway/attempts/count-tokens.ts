@@ -6,6 +6,7 @@ import { countClients, countProviders } from '../dialects/token-counts.ts'
 import { translate } from '../dialects/translate.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
+import { ownBody, ownFields } from './own-body.ts'
 import { fieldsOf } from './prepare.ts'
 import { type Serving, servingOf } from '../providers/serving.ts'
 import { estimateInput } from '../tokens/estimate-tokens.ts'
@@ -13,7 +14,7 @@ import { isGooglePath } from '../front/fronts.ts'
 import { googlePattern } from '../front/google-versions.ts'
 import type { Operation } from '../front/operations.ts'
 import { modelOf } from '../wire/body.ts'
-import { type TranslatedCall, unchanged, withoutReasoning } from './translation.ts'
+import { literal, lossOf, type TranslatedCall, unchanged, withoutReasoning } from './translation.ts'
 
 /** A count of tokens that a call asks for. */
 interface AskedCount {
@@ -51,13 +52,22 @@ export function countCall(aimed: AimedCall, maxHeldBytes: number): CountedCall |
   const serving = servingOf(target.provider, { operation: asked.operation, model, fields })
   const conversation = client.conversation(body.json, model)
   if (serving === null) return estimate(call, client.answer(estimateInput({ json: conversation, dialect: asked.dialect, model }), true))
-  if (isAsAsked(call, asked, serving) && call.previousResponse === null) return null
+  if (isAsAsked(call, asked, serving) && call.previousResponse === null) return ownCount(aimed, { asked, serving })
   return { kind: 'asked', call: askProvider(aimed, { asked, serving, conversation }, maxHeldBytes) }
 }
 
 /** Returns true if the provider itself takes what the caller sends, at the path to which it goes. */
 const isAsAsked = ({ operation }: Call, { dialect }: AskedCount, serving: Serving): boolean =>
   serving.dialect === dialect && serving.traits.host === 'own' && (operation.name === 'proxy') === (dialect === 'google')
+
+/** Returns a question as the caller asks it, without what its client carries of answers of others; null: it carries nothing, and goes on as it is. */
+function ownCount(aimed: AimedCall, { asked, serving }: Omit<Counting, 'conversation'>): CountedCall | null {
+  const { call, target, body } = aimed
+  const own = ownBody(body, asked.dialect, { to: { traits: serving.traits, model: serving.model }, loss: lossOf(aimed) })
+  if (own === body) return null
+  const path = call.operation.name === 'proxy' ? literal(call.upstreamPath) : serving.path
+  return { kind: 'asked', call: unchanged(own, { path, model: target.model, stream: false }) }
+}
 
 interface Counting {
   readonly asked: AskedCount
@@ -66,7 +76,8 @@ interface Counting {
 }
 
 /** Returns the question to the provider's own counter: the conversation in its words, and no more of it than it counts. */
-function askProvider({ call, target }: AimedCall, { asked, serving, conversation }: Counting, maxHeldBytes: number): TranslatedCall {
+function askProvider(aimed: AimedCall, { asked, serving, conversation }: Counting, maxHeldBytes: number): TranslatedCall {
+  const { call, target } = aimed
   const { dialect, traits, path, model } = serving
   const { requestId } = call.exchange
   const translation =
@@ -76,7 +87,8 @@ function askProvider({ call, target }: AimedCall, { asked, serving, conversation
           { dialect: asked.dialect, body: conversation, model: model ?? '', stream: false, requestId, strict: false },
           { dialect, provider: target.providerId, traits },
         )
-  const spoken = translation === null ? continued(call, conversation) : translation.encoded.body
+  const plain = continued(call, conversation)
+  const spoken = translation?.encoded.body ?? ownFields[dialect]?.without(plain, serving, lossOf(aimed)) ?? plain
   const json = countProviders[dialect]?.ask(spoken, { model: model ?? '', host: traits.host }) ?? spoken
   const bytes = Buffer.from(JSON.stringify(json))
   return {

@@ -2,10 +2,8 @@ import { TranslatedAnswer, type TranslatedAnswerOptions } from '../answers/trans
 import { HostedAnswer } from '../answers/hosted-answer.ts'
 import type { AimedCall, Call } from '../call.ts'
 import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
-import { mayHoldOwnFields, withoutOwnFields } from '../dialects/openai-chat/own-fields.ts'
-import { mayHoldForeignReasoning, withoutForeignReasoning } from '../dialects/openai-responses/own-fields.ts'
 import type { DialectId } from '../dialects/dialect.ts'
-import { plainTraits, type Traits } from '../dialects/traits.ts'
+import { plainTraits } from '../dialects/traits.ts'
 import type { Steps } from '../dialects/steps.ts'
 import { type Translation, translate, withOwnOptions } from '../dialects/translate.ts'
 import { wayBack } from '../dialects/way-back.ts'
@@ -21,6 +19,7 @@ import { cannotBeAsked, refuseOperation } from '../targets/refuse-operation.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { hasHeader, headersWithout, headerValue } from '../wire/header-list.ts'
 import { modelOf } from '../wire/body.ts'
+import { type OwnFields, ownBody, ownFields } from './own-body.ts'
 import { fieldsOf } from './prepare.ts'
 import { noTerms, responseTerms, type TermsOptions } from './response-terms.ts'
 
@@ -134,23 +133,6 @@ export function servingFor({ call, target, body }: AimedCall, { operation, diale
 
 const optionsIn = (json: unknown): unknown => (isFields(json) ? json['provider_options'] : undefined)
 
-/** The parts of a request that a client carries of answers in other dialects: how they are seen in a body, and taken out. */
-interface OwnFields {
-  readonly mayHold: (bytes: Buffer, toolIds: Traits['toolIds']) => boolean
-  /** True: a host of one's own that speaks as OpenAI does gets it, since it may be a gateway that knows those fields. */
-  readonly staysAtOwnHosts: boolean
-  readonly without: (body: Fields, traits: Traits, loss: Loss) => Fields
-}
-
-const ownFields: Readonly<Partial<Record<DialectId, OwnFields>>> = {
-  'openai-chat': { mayHold: mayHoldOwnFields, staysAtOwnHosts: true, without: withoutOwnFields },
-  'openai-responses': {
-    mayHold: mayHoldForeignReasoning,
-    staysAtOwnHosts: false,
-    without: (body, _, loss) => withoutForeignReasoning(body, loss),
-  },
-}
-
 /** A long body is looked through for marks of answers alone. */
 const mayHoldOthers = (bytes: Buffer, { provider }: AimedCall['target'], own: OwnFields | undefined): boolean =>
   own?.mayHold(bytes, provider.traits?.toolIds ?? plainTraits.toolIds) === true
@@ -170,7 +152,7 @@ function withoutOthers(aimed: AimedCall, { dialect }: AskedOfCall): TranslatedCa
   if (isPlain && !mayHoldOthers(bytes, target, own)) return null
   const spoken = spokenAt(provider, call.operation.name, fieldsOf(target))
   if (spoken === null) return null
-  const loss = new Loss({ names: {}, provider: providerId, strict: isStrict(call) })
+  const loss = lossOf(aimed)
   const plain = withOwnOptions(plainFor(aimed, { json, dialect, own, loss }), dialect)
   if (plain === json) return null
   const way = { path: withMore(spoken.path, call.upstreamPath), model, stream: json['stream'] === true }
@@ -192,7 +174,8 @@ interface Plain {
 
 function plainFor(aimed: AimedCall, { json, dialect, own, loss }: Plain): Fields {
   const bent = isBent(aimed, json, dialect) ? bentFor(aimed, json, loss) : json
-  return own === undefined ? bent : own.without(bent, { ...plainTraits, ...aimed.target.provider.traits }, loss)
+  const { provider, model } = aimed.target
+  return own === undefined ? bent : own.without(bent, { traits: { ...plainTraits, ...provider.traits }, model }, loss)
 }
 
 function bentFor({ call, target }: AimedCall, json: Fields, loss: Loss): Fields {
@@ -237,34 +220,34 @@ export const unchanged = (body: RequestBody, way: Way): TranslatedCall => ({
 })
 
 /** Returns a request at a path of the provider's own, without the fields for others; null: it holds none, and goes on as it is. */
-function atItsOwnPath({ call, target, body }: AimedCall, { dialect, stream }: AskedOfCall): TranslatedCall | null {
-  const plain = withoutOptions(body, dialect)
-  return plain === body ? null : unchanged(plain, { path: literal(call.upstreamPath), model: target.model, stream: stream ?? false })
+function atItsOwnPath(aimed: AimedCall, asked: AskedOfCall): TranslatedCall | null {
+  const { call, target, body } = aimed
+  const loss = lossOf(aimed)
+  const plain = ownBody(body, asked.dialect, { to: { traits: plainTraits, model: asked.model ?? target.model }, loss })
+  if (plain === body) return null
+  const way = { path: literal(call.upstreamPath), model: target.model, stream: asked.stream ?? false }
+  return { ...unchanged(plain, way), dropped: loss.dropped }
 }
 
-/** Returns a body without the fields for providers of other dialects. */
-function withoutOptions(body: RequestBody, dialect: DialectId): RequestBody {
-  if (!isFields(body.json) || body.bytes === null) return body
-  const json = withOwnOptions(body.json, dialect)
-  return json === body.json ? body : { ...body, json, bytes: Buffer.from(JSON.stringify(json)) }
-}
+/** Returns the losses of a call, none of which has come yet. */
+export const lossOf = ({ call, target }: AimedCall): Loss => new Loss({ names: {}, provider: target.providerId, strict: isStrict(call) })
 
 /** Returns a request for a cloud that serves the caller's own dialect at another address. What is the cloud's own in its answer gets the form of the dialect. */
-function atItsHost({ call, body: sent, target }: AimedCall, { asked, serving }: AskedAndServed): TranslatedCall | null {
+function atItsHost(aimed: AimedCall, { asked, serving }: AskedAndServed): TranslatedCall | null {
+  const { call, body: sent } = aimed
   const { dialect, traits, path, streamPath, model } = serving
-  const body = withoutOptions(sent, dialect)
+  const loss = lossOf(aimed)
+  const body = ownBody(sent, dialect, { to: serving, loss })
   if (!isFields(body.json)) return null
   const streams = asked.stream ?? body.json['stream'] === true
   const way = { path: streams ? streamPath : path, model, stream: streams }
-  if (dialect === 'google') return unchanged(body, { ...way, path: withSearch(way.path, call.upstreamPath) })
-  if (dialect !== 'anthropic') return unchanged(body, way)
-  const loss = new Loss({ names: {}, provider: target.providerId, strict: isStrict(call) })
+  if (dialect === 'google') return { ...unchanged(body, { ...way, path: withSearch(way.path, call.upstreamPath) }), dropped: loss.dropped }
+  if (dialect !== 'anthropic') return { ...unchanged(body, way), dropped: loss.dropped }
   const betas = headerValue(call.headers.forward, 'anthropic-beta') ?? null
   const json = hostedBody(body.json, { host: traits.host, betas, loss })
   const bytes = json === body.json ? body.bytes : Buffer.from(JSON.stringify(json))
   const { requestId } = call.exchange
-  const { dropped } = loss
-  return { ...unchanged({ ...body, json, bytes }, way), dropped, answerFor: (inner) => new HostedAnswer(inner, requestId) }
+  return { ...unchanged({ ...body, json, bytes }, way), dropped: loss.dropped, answerFor: (inner) => new HostedAnswer(inner, requestId) }
 }
 
 /** Returns a path with the query of the caller, which says how a stream is framed. */
@@ -280,7 +263,7 @@ function withMore(path: string, asked: string): string {
 }
 
 /** Returns a text of the caller for a template, in which nothing of it is filled. */
-const literal = (text: string): string => text.replaceAll('{', '%7B')
+export const literal = (text: string): string => text.replaceAll('{', '%7B')
 
 /** Returns true if nothing may be dropped: the caller asks for it, or the config, which a caller that must go by it cannot loosen. */
 export function isStrict({ headers, config }: Call): boolean {

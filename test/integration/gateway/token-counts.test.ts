@@ -83,6 +83,14 @@ for (const [model, path, body, tokens] of nativeCounters)
     t.like(last?.json, body)
   })
 
+for (const model of ['@claude/claude-sonnet-4-5', '@vertex/claude-sonnet-4-5'])
+  test.serial(`Claude counts no reasoning that another model gave: ${model}`, async (t) => {
+    const foreign = { type: 'thinking' as const, thinking: 'hm', signature: 'gh1:google:c2ln' }
+    const said = [...messages, { role: 'assistant' as const, content: [foreign, { type: 'text' as const, text: 'yes' }] }, ...messages]
+    await anthropic().messages.countTokens({ model, messages: said })
+    t.like(cloud.requests.at(-1)?.json, { messages: { 1: { content: [{ type: 'text', text: 'yes' }] } } })
+  })
+
 for (const model of ['@groq/llama-3.3-70b-versatile', '@cohere/command-a', '@azure/gpt-5'])
   test.serial(`where ${model} has no counter, the count is an estimate, and says so`, async (t) => {
     const before = cloud.requests.length

@@ -37,7 +37,10 @@ const part = z
   .strictObject({
     text: text.optional(),
     thought: z.boolean().optional(),
-    thoughtSignature: z.base64().optional(),
+    thoughtSignature: z
+      .base64()
+      .refine((said) => !said.startsWith('Z2gxO'), 'Thought signature is not valid.')
+      .optional(),
     inlineData: blob.optional(),
     fileData: fileData.optional(),
     functionCall: z.strictObject({ id: text.optional(), name: text, args: fields.optional() }).optional(),

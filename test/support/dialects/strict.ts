@@ -95,6 +95,7 @@ function checkBlocks(blocks: readonly Fields[], at: string, open: ReadonlySet<un
     if (known === undefined) throw new Refused(`${place}: unknown type ${String(block['type'])}`)
     check(block, known, place)
     if (block['type'] === 'text' && String(block['text']).trim() === '') throw new Refused(`${place}: text must not be blank`)
+    checkSignature(block, place)
     if (block['type'] === 'tool_use') calls.add(block['id'])
     if (block['type'] !== 'tool_result') continue
     if (!open.has(block['tool_use_id'])) throw new Refused(`${place}: unexpected tool_use_id`)
@@ -103,6 +104,12 @@ function checkBlocks(blocks: readonly Fields[], at: string, open: ReadonlySet<un
   }
   for (const id of open) if (!answered.has(id)) throw new Refused(`${at}: tool_use ids without tool_result: ${String(id)}`)
   return calls
+}
+
+/** Claude knows its own signatures; what stands for those of others, or for none, is none of them. */
+function checkSignature({ type, signature, data }: Fields, place: string): void {
+  const known = type === 'thinking' ? signature : type === 'redacted_thinking' ? data : 'signed'
+  if (known === '' || String(known).startsWith('gh1:')) throw new Refused(`${place}: Invalid \`signature\` in \`${String(type)}\` block`)
 }
 
 /** Throws for what OpenAI refuses. */

@@ -1,5 +1,5 @@
 import type { BlockEnd, BlockStart } from '../neutral/events.ts'
-import { writeSignature } from '../neutral/signature.ts'
+import { unsignedMark, writeSignature } from '../neutral/signature.ts'
 import { urlOfMedia } from '../media.ts'
 
 /** Writes a block as it begins; null: it has no counterpart. */
@@ -21,5 +21,6 @@ export const mediaText = (block: BlockStart): string => {
   return url === null ? '' : `![${block.media}](${url})`
 }
 
-/** Returns the signature of reasoning as a client keeps it; empty when nobody signed it. */
-export const signatureText = ({ signature }: BlockEnd): string => (signature === null ? '' : writeSignature(signature, 'anthropic'))
+/** Returns the signature of reasoning as a client keeps it. */
+export const signatureText = ({ signature }: BlockEnd): string =>
+  signature === null ? unsignedMark : writeSignature(signature, 'anthropic')

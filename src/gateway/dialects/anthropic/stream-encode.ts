@@ -136,7 +136,7 @@ class MessageEncoder implements StreamEncoder {
     if (block?.kind === 'reasoning') {
       const signature = signatureText(end)
       if (end.redacted) this.#write({ type: 'redacted_thinking', data: signature }, frames)
-      else if (signature !== '') {
+      else {
         this.#open(frames)
         frames.push(this.#piece(JSON.stringify({ type: 'signature_delta', signature })))
       }

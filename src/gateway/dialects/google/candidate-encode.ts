@@ -14,6 +14,8 @@ export class CandidateEncoder {
   readonly #placed: Placed[] = []
   readonly #logprobs: TokenLogprob[] = []
   #carried: CarriedReasoning[] = []
+  /** True if Google itself signed any of it. */
+  #isGoogles = false
   #block: BlockStart | null = null
   /** The text of the open block. */
   #held = ''
@@ -69,8 +71,7 @@ export class CandidateEncoder {
 
   /** Returns the thoughts of another vendor that no call carried. */
   rest(): readonly Fields[] {
-    const carrier = this.#carrier()
-    return carrier === null ? none : [{ text: '', thought: true, thoughtSignature: carrier }]
+    return this.#carried.length === 0 ? none : [{ text: '', thought: true, thoughtSignature: this.#carrier() }]
   }
 
   /** Returns what the candidate says at its end. */
@@ -84,20 +85,21 @@ export class CandidateEncoder {
     }
   }
 
-  #carrier(): string | null {
-    if (this.#carried.length === 0) return null
+  #carrier(): string {
     const carrier = writeCarrier(this.#carried)
     this.#carried = []
     return carrier
   }
 
   #call({ id, name }: BlockStart & { readonly kind: 'tool-call' }, { signature }: BlockEnd): Fields {
-    const thoughtSignature = signature?.origin === 'google' ? signature.value : this.#carrier()
-    return { functionCall: { id, name, args: argumentsOf(this.#held) }, ...(thoughtSignature !== null && { thoughtSignature }) }
+    const functionCall = { id, name, args: argumentsOf(this.#held) }
+    if (signature?.origin === 'google') return { functionCall, thoughtSignature: signature.value }
+    return this.#isGoogles && this.#carried.length === 0 ? { functionCall } : { functionCall, thoughtSignature: this.#carrier() }
   }
 
   #sign({ signature, redacted }: BlockEnd): readonly Fields[] {
     if (signature === null) return none
+    this.#isGoogles ||= signature.origin === 'google'
     if (signature.origin === 'google') return [{ text: '', thought: true, thoughtSignature: signature.value }]
     this.#carried.push({ text: this.#held, signature, redacted })
     return none

@@ -65,7 +65,7 @@ function add(contents: Content[], content: Content): void {
 }
 
 /** A mark that Google documents for calls whose signature is not known, since they come from elsewhere. */
-const unsigned = 'skip_thought_signature_validator'
+export const unsigned = 'skip_thought_signature_validator'
 
 /** The first call of a step in the current turn must be signed, else newer models refuse the request. */
 function signCalls(written: Fields[], { at }: Turn, { model, loss }: WriteContext): void {

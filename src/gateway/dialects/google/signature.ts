@@ -11,25 +11,27 @@ export interface CarriedReasoning {
 
 /** The beginning of our carrier in base64: some of Google's clients read a signature as bytes, and would refuse a plain text. */
 const mark = 'gh1:'
-const marked = Buffer.from(mark).toString('base64').slice(0, 5)
+export const carrierMark = Buffer.from(mark).toString('base64').slice(0, 5)
 /** More text than this is not carried: the reasoning is lost then, as it is for a client that gives nothing back. */
 const mostText = 256 * 1024
 
 /**
  * Returns reasoning as one opaque text for `thoughtSignature`. Its text is in it, because what is shown as thoughts need not come back, and
- * a signature is worth nothing without it.
+ * a signature is worth nothing without it. An empty one tells that another vendor's model gave what it stands with.
  */
-export function writeCarrier(carried: readonly CarriedReasoning[]): string | null {
+export function writeCarrier(carried: readonly CarriedReasoning[]): string {
   const kept = carried.filter(({ text }) => text.length <= mostText)
-  if (kept.length === 0) return null
   const told = kept.map(({ text, signature, redacted }) => [writeSignature(signature, null), text, redacted ? 1 : 0])
   return Buffer.from(mark + JSON.stringify(told)).toString('base64')
 }
 
+/** Returns true for a text that we had a client carry. */
+export const isCarrier = (value: unknown): value is string => typeof value === 'string' && value.startsWith(carrierMark)
+
 /** Reads what a client gives back: Google's own signature, or what we had it carry. */
 export function readCarrier(value: unknown): { readonly own: Signature | null; readonly carried: readonly CarriedReasoning[] } {
   if (typeof value !== 'string' || value === '') return { own: null, carried: [] }
-  if (!value.startsWith(marked)) return { own: { origin: 'google', value }, carried: [] }
+  if (!isCarrier(value)) return { own: { origin: 'google', value }, carried: [] }
   const list = parsed(Buffer.from(value, 'base64').toString('utf8'))
   return { own: null, carried: list.flatMap((one) => readCarried(one)) }
 }

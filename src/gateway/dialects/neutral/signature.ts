@@ -25,6 +25,9 @@ const mark = 'gh1:'
 export const writeSignature = ({ origin, value }: Signature, own: SignatureOrigin | null): string =>
   origin === own ? value : `${mark}${origin}:${value}`
 
+/** Stands where a client's format wants a signature, and nobody signed: so it is known again that the reasoning is no vendor's own. */
+export const unsignedMark = `${mark}:`
+
 /** Returns the signature that a client sends back; null for none. A text without our mark is one of `own`. */
 export function readSignature(text: unknown, own: SignatureOrigin | null): Signature | null {
   if (typeof text !== 'string' || text === '') return null

@@ -1,9 +1,6 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Loss } from '../neutral/loss.ts'
-import { isForeignSignature, mayHoldSignatures } from '../neutral/signature.ts'
-
-/** Returns true if a body may carry reasoning that a provider of another dialect signed. */
-export const mayHoldForeignReasoning = mayHoldSignatures
+import { isForeignSignature } from '../neutral/signature.ts'
 
 /** Returns a request without the reasoning that providers of other dialects signed: a provider that has responses itself cannot verify it. */
 export function withoutForeignReasoning(body: Fields, loss: Loss): Fields {

@@ -1,7 +1,7 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import type { BlockEnd } from '../neutral/events.ts'
 import type { ReasoningPart } from '../neutral/parts.ts'
-import { readSignature, writeSignature } from '../neutral/signature.ts'
+import { readSignature, unsignedMark, writeSignature } from '../neutral/signature.ts'
 import { saidList, saidText } from '../reading.ts'
 
 /** Stands before a signature that holds the whole reasoning. */
@@ -23,6 +23,6 @@ export function openReasoning(item: Fields, at: string): ReasoningPart {
   }
 }
 
-/** Returns the signature of reasoning as a client keeps it; null when nobody signed it. */
-export const sealReasoning = ({ signature, redacted }: BlockEnd): string | null =>
-  signature === null ? null : writeSignature(redacted ? { ...signature, value: sealed + signature.value } : signature, 'openai')
+/** Returns the signature of reasoning as a client keeps it. */
+export const sealReasoning = ({ signature, redacted }: BlockEnd): string =>
+  signature === null ? unsignedMark : writeSignature(redacted ? { ...signature, value: sealed + signature.value } : signature, 'openai')
