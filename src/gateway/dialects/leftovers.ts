@@ -47,8 +47,8 @@ export function spendBag({ bag, unplaced }: NeutralRequest, own: DialectId, loss
     const meant = isDialect(dialect) ? meaningful[dialect] : undefined
     demandKnownResponse(dialect, fields)
     for (const [name, value] of Object.entries(fields))
-      if (value !== false && meant?.has(name) === true) loss.refuseAt(name, 'has no counterpart there')
-      else loss.dropAt(name)
+      if (meant?.has(name) !== true) loss.dropAt(name)
+      else if (value !== false) loss.refuseAt(name, 'has no counterpart there')
   }
   return bag[own] ?? nothing
 }

@@ -38,7 +38,7 @@ const dropped: readonly RequestField[] = ['logitBias', 'verbosity', 'user', 'met
 function refuseForeign(request: NeutralRequest, loss: Loss): void {
   if ((request.candidates ?? 1) > 1) loss.refuse('candidates', 'asks for several answers, and this provider gives one')
   if (request.modalities?.some((one) => one !== 'text') === true) loss.refuse('modalities', 'asks for more than text')
-  for (const field of dropped) if (request[field] !== null && !(field === 'tier' && request.tier === 'auto')) loss.drop(field)
+  for (const field of dropped) if (request[field] !== null) loss.drop(field)
   if (request.store === true) loss.drop('store')
   if (request.parallelTools === false) loss.drop('parallelTools')
 }
@@ -67,7 +67,7 @@ function writeSampling(request: NeutralRequest, loss: Loss): Fields {
     const value = request[field]
     if (value === null) continue
     written[name] = Math.min(max, Math.max(min, value))
-    if (written[name] !== value) loss.drop(field, `was brought within ${min} and ${max}`)
+    if (written[name] !== value) loss.dropAt(loss.nameOf(field), `was brought within ${min} and ${max}`)
   }
   return written
 }

@@ -2,6 +2,17 @@ import { ApiError } from '../../../lib/errors.ts'
 import { oneLine } from '../../../lib/text/one-line.ts'
 import type { FieldNames, RequestField } from './request.ts'
 
+/** The request whose losses are told, and the provider. */
+interface LossOptions {
+  readonly names: FieldNames
+  readonly provider: string
+  readonly strict: boolean
+  /** Returns true for a field whose value asks for nothing; absent: each asks for something. */
+  readonly isIdle?: (field: RequestField) => boolean
+}
+
+const never = (): boolean => false
+
 /**
  * The losses of one translation. Loss of meaning is refused before any call. Loss of steering is dropped, clamped or defaulted, and the
  * caller is told which field; in strict mode it is refused too. A class, because it is one object per translation that collects as it goes.
@@ -10,12 +21,14 @@ export class Loss {
   readonly #names: FieldNames
   readonly #provider: string
   readonly #strict: boolean
+  readonly #isIdle: (field: RequestField) => boolean
   #dropped: Set<string> | null = null
 
-  constructor(options: { readonly names: FieldNames; readonly provider: string; readonly strict: boolean }) {
+  constructor(options: LossOptions) {
     this.#names = options.names
     this.#provider = options.provider
     this.#strict = options.strict
+    this.#isIdle = options.isIdle ?? never
   }
 
   /** The fields that were dropped, in the caller's words, in the order in which it was noticed. */
@@ -25,7 +38,7 @@ export class Loss {
 
   /** Notes a field of the request that steers and has no place at the provider, or got another value. */
   drop(field: RequestField, why = 'has no counterpart there'): void {
-    this.dropAt(this.nameOf(field), why)
+    if (!this.#isIdle(field)) this.dropAt(this.nameOf(field), why)
   }
 
   /** The same for a place in the caller's body: `messages[2].name`. */

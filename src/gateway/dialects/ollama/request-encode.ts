@@ -37,7 +37,7 @@ const dropped: readonly RequestField[] = ['logitBias', 'verbosity', 'user', 'met
 function refuseForeign(request: NeutralRequest, loss: Loss): void {
   if ((request.candidates ?? 1) > 1) loss.refuse('candidates', 'asks for several answers, and this provider gives one')
   if (request.modalities?.some((one) => one !== 'text') === true) loss.refuse('modalities', 'asks for more than text')
-  for (const field of dropped) if (request[field] !== null && !(field === 'tier' && request.tier === 'auto')) loss.drop(field)
+  for (const field of dropped) if (request[field] !== null) loss.drop(field)
   if (request.store === true) loss.drop('store')
   if (request.parallelTools === false) loss.drop('parallelTools')
 }

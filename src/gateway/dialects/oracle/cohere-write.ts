@@ -63,7 +63,7 @@ function writeSampling(request: NeutralRequest, loss: Loss): Fields {
     const value = request[field]
     if (value === null) continue
     written[field] = Math.min(max, Math.max(min, value))
-    if (written[field] !== value) loss.drop(field, `was brought within ${min} and ${max}`)
+    if (written[field] !== value) loss.dropAt(loss.nameOf(field), `was brought within ${min} and ${max}`)
   }
   return written
 }

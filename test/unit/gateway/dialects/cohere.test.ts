@@ -46,7 +46,7 @@ test('the fields of a chat, as Cohere names them', (t) => {
 })
 
 const steering: readonly (readonly [body: Body, dropped: readonly string[]])[] = [
-  [{ logit_bias: { 5: 1 }, verbosity: 'low', user: 'u', metadata: {} }, ['logit_bias', 'verbosity', 'user', 'metadata']],
+  [{ logit_bias: { 5: 1 }, verbosity: 'low', user: 'u', metadata: { a: 'b' } }, ['logit_bias', 'verbosity', 'user', 'metadata']],
   [{ top_p: 1 }, ['top_p']],
   [{ frequency_penalty: -1 }, ['frequency_penalty']],
   [{ tools: [tool('f')], parallel_tool_calls: false }, ['parallel_tool_calls']],

@@ -57,7 +57,7 @@ test('nothing streams that nobody asked for, since Ollama streams by itself', (t
 })
 
 const steering: readonly (readonly [body: Body, dropped: readonly string[]])[] = [
-  [{ logit_bias: { 5: 1 }, verbosity: 'low', user: 'u', metadata: {} }, ['logit_bias', 'verbosity', 'user', 'metadata']],
+  [{ logit_bias: { 5: 1 }, verbosity: 'low', user: 'u', metadata: { a: 'b' } }, ['logit_bias', 'verbosity', 'user', 'metadata']],
   [{ tools: [tool('f')], parallel_tool_calls: false }, ['parallel_tool_calls']],
   [{ tools: [tool('f')], tool_choice: 'required' }, ['tool_choice']],
   [{ tools: [tool('f', { strict: true })] }, ['tools[0].strict']],
