@@ -1,4 +1,4 @@
-// Proves the project: the static checks, then every test against one real PostgreSQL; the last line is `N passed, N failed`.
+// Proves the project: the static checks, then every test against one real PostgreSQL; the last lines name what failed and say `N passed, N failed`.
 // With arguments (`node scripts/test.ts test/unit --match='*port*'`) it runs only those tests, without the static checks.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,6 +12,8 @@ interface Tally {
   passed: number
   failed: number
   skipped: number
+  /** A line for each of the failed, with its title. */
+  readonly names: string[]
 }
 
 const root = path.resolve(import.meta.dirname, '..')
@@ -32,7 +34,7 @@ const staticChecks = {
 }
 
 async function main(filters: readonly string[]): Promise<Tally> {
-  const tally: Tally = { passed: 0, failed: 0, skipped: 0 }
+  const tally: Tally = { passed: 0, failed: 0, skipped: 0, names: [] }
   // Two at once, each on a core: the first two take nearly all of the time.
   if (filters.length === 0) await inParallel(Object.entries(staticChecks), 2, ([title, script]) => check(title, script, tally))
   await build()
@@ -51,7 +53,7 @@ async function check(title: string, script: readonly string[], tally: Tally): Pr
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => (said += text))
   const code = await exitCode(child)
   console.log(`# ${title}\n${said.trimEnd()}`)
-  if (code !== 0) console.log(`not ok - ${title} ended with ${code}`)
+  if (code !== 0) tally.names.push(`not ok - ${title} ended with ${code}`)
   tally[code === 0 ? 'passed' : 'failed'] += 1
 }
 
@@ -74,7 +76,8 @@ async function runTests(filters: readonly string[], variables: NodeJS.ProcessEnv
   }
   const code = await ended
   const failed = sum(report, failures)
-  if (code !== 0) console.log(`not ok - tests: ava ended with ${code}`)
+  tally.names.push(...report.filter((line) => naming.test(line)))
+  if (code !== 0) tally.names.push(`not ok - tests: ava ended with ${code}`)
   // The sum of the passed is only written when nothing failed.
   tally.passed += sum(report, [/^(\d+) tests? passed$/]) || sum(report, [/^[✔√] ()/])
   tally.failed += code === 0 ? failed : Math.max(failed, 1)
@@ -88,6 +91,9 @@ const failures = [
   /^(\d+) tests? remained pending after a timeout$/,
   /^[✘×] ()(?:.* exited due to |No tests found in |Internal error|Exiting due to process\.exit)/,
 ]
+
+/** What names a failed test, one that was still running when the time ran out, or a file that crashed. */
+const naming = /^(?:[✘×] |◌ |Uncaught exception in |Unhandled rejection in |Failed to exit when running )/
 
 const sum = (report: readonly string[], patterns: readonly RegExp[]) =>
   report
@@ -121,7 +127,9 @@ async function exitCode(child: ChildProcess): Promise<number | string> {
 // The tests end first, and then the `finally` above stops the database.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running.forEach((child) => child.kill(signal)))
 
-const { passed, failed, skipped } = await main(process.argv.slice(2))
+const { passed, failed, skipped, names } = await main(process.argv.slice(2))
+// At the end, where a log that was cut still has them.
+for (const name of names) console.log(name)
 if (skipped > 0) console.log(`${skipped} skipped`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0
