@@ -1,4 +1,4 @@
-import { request, type IncomingHttpHeaders } from 'node:http'
+import { request, type Agent, type IncomingHttpHeaders } from 'node:http'
 import { request as requestByTls } from 'node:https'
 
 export interface RawAnswer {
@@ -18,10 +18,12 @@ export interface RawRequest {
   readonly body?: string | Uint8Array
   /** Of `https`: the authority that is believed, PEM. */
   readonly ca?: string
+  /** Of `http`: whose connections it may use, for many requests of which none is about its connection. */
+  readonly agent?: Agent
 }
 
-/** One request on a connection of its own, answered as the bytes were on the wire: nothing is decoded or followed. */
-export function send(url: string, { method = 'GET', headers = {}, body, ca }: RawRequest = {}): Promise<RawAnswer> {
+/** One request on a connection of its own, unless it has an agent, answered as the bytes were on the wire: nothing is decoded or followed. */
+export function send(url: string, { method = 'GET', headers = {}, body, ca, agent }: RawRequest = {}): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const informational: number[] = []
     const framed =
@@ -35,7 +37,7 @@ export function send(url: string, { method = 'GET', headers = {}, body, ca }: Ra
         ...(ca !== undefined && { ca }),
         method,
         headers: { ...(headers as Record<string, string | string[]>), ...framed },
-        agent: false,
+        agent: agent ?? false,
       },
       (response) => {
         const chunks: Buffer[] = []

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Agent } from 'node:http'
 import { inTenant } from '../../src/app/database/orm.ts'
 import type { OrganisationRole, WorkspaceRole } from '../../src/lib/access/roles.ts'
 import { csrfToken } from '../../src/features/sessions/secret.ts'
@@ -77,13 +78,14 @@ export interface BrowserRequest {
   readonly body?: unknown
   /** Beside what the console sends; null takes one away. */
   readonly headers?: Readonly<Record<string, string | null>>
+  readonly agent?: Agent
 }
 
 /** Sends a request as the console does in a browser. */
 export function browse(
   { baseUrl }: Pick<TestApp, 'baseUrl'>,
   { cookie, csrf }: Pick<Browser, 'cookie' | 'csrf'>,
-  { method = 'GET', path, body, headers = {} }: BrowserRequest,
+  { method = 'GET', path, body, headers = {}, agent }: BrowserRequest,
 ): Promise<RawAnswer> {
   const own = {
     cookie,
@@ -96,6 +98,7 @@ export function browse(
   return send(`${baseUrl}${path}`, {
     method,
     headers: Object.fromEntries(sent),
+    ...(agent !== undefined && { agent }),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
 }

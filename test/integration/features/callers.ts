@@ -1,3 +1,4 @@
+import { Agent } from 'node:http'
 import { userScopes, workspaceScopes } from '../../../src/lib/access/scopes.ts'
 import { send, type RawAnswer } from '../../support/http.ts'
 import { startIssuer } from '../../support/issuer.ts'
@@ -53,18 +54,20 @@ export async function startCallers(control: Control, acme: Tenant): Promise<Call
   }
   issuer.close()
   await control.refresh()
+  // Thousands of questions, none of which is about its connection.
+  const agent = new Agent({ keepAlive: true })
   return {
     persons,
     keys,
     browsers,
     ask(caller, { method, path, body }) {
       const found = browsers.get(caller)
-      if (found !== undefined) return browse({ baseUrl: control.origin }, found.browser, { method, path, body })
+      if (found !== undefined) return browse({ baseUrl: control.origin }, found.browser, { method, path, body, agent })
       const headers = {
         'x-service-api-key': keys.get(caller) ?? '',
         ...(body !== undefined && { 'content-type': 'application/json' }),
       }
-      return send(`${control.origin}${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+      return send(`${control.origin}${path}`, { method, headers, agent, ...(body !== undefined && { body: JSON.stringify(body) }) })
     },
   }
 }

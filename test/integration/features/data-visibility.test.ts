@@ -169,7 +169,7 @@ function filtersOf(set: SetName, caller: string, workspace: 'workspace_slug' | '
 const withQuery = (path: string, query: Readonly<Record<string, string>>) =>
   `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ ...query, ...seen.bounds }).toString()}`
 
-/** Answers of who sees everything, by what was asked: asked once. */
+/** Answers of who sees everything, by what was asked: asked once, since no setting changes them. */
 const shownTo = new Map<string, Promise<unknown>>()
 
 type Figures = Extract<Probe, { kind: 'figures' }>
@@ -250,7 +250,6 @@ async function matrix(): Promise<readonly string[]> {
   })
   for (const state of seen.states) {
     await state.set()
-    shownTo.clear()
     const cells = probed.flatMap(({ operation, probe }) => names.map((caller) => ({ operation, probe, caller })))
     const told = await inParallel(cells, 6, ({ operation, probe, caller }) => cellOf(operation, probe, caller))
     const rows = new Map(
