@@ -173,20 +173,22 @@ test('its connection cut within each migration, the next run gets past it, and t
   t.timeout(60_000)
   const [clean, client] = [await emptyDatabase(t), await emptyDatabase(t)]
   await migrate(clean, silent)
-  for (const { id, phase, statements } of await newDatabase()) {
-    for (const index of samples(statements.length)) {
-      await t.throwsAsync(migrate(client, silent, { onStatement: terminateAt({ id, index }, client) }), undefined, `${id} ${index}`)
-      t.is((await pendingMigrations(client)).includes(id), phase === 'expand')
+  await inDatabase(client, async (watcher) => {
+    for (const { id, statements } of await newDatabase()) {
+      for (const index of samples(statements.length)) {
+        await t.throwsAsync(migrate(client, silent, { onStatement: terminateAt({ id, index }, watcher) }), undefined, `${id} ${index}`)
+        t.deepEqual((await watcher.query('SELECT id FROM schema_migrations WHERE id = $1', [id])).rows, [])
+      }
     }
-  }
+  })
   await migrate(client, silent)
   t.deepEqual(await schemaOf(client), await schemaOf(clean))
 })
 
 const terminateAt =
-  (at: { readonly id: string; readonly index: number }, client: ClientConfig) =>
+  (at: { readonly id: string; readonly index: number }, watcher: Client) =>
   async ({ migration, statement, backendPid }: { readonly migration: string; readonly statement: number; readonly backendPid: number }) => {
-    if (migration === at.id && statement === at.index) await query(client, `SELECT pg_terminate_backend(${backendPid}, 5000)`)
+    if (migration === at.id && statement === at.index) await watcher.query('SELECT pg_terminate_backend($1, 5000)', [backendPid])
   }
 
 test('told to end, it stops before its next statement; what was complete stays, and the next run goes on', async (t) => {
