@@ -204,6 +204,10 @@ test('callers cannot choose metadata that meets the counter of others', async (t
   const joined = await passing(1, () => ask({ a: 'x|metadata.b:y', b: 'z' }))
   t.is(joined.status, 429, joined.text)
   t.is((await ask({ a: 'x', b: 'y|metadata.b:z' })).status, 200, 'another group, whose parts join to the same text')
+  for (const a of ['nul \0', 'half a letter \uD800']) {
+    const refused = await passing(1, () => ask({ a, b: 'z' }))
+    t.is(refused.status, 429, 'what the database cannot write is counted too')
+  }
 })
 
 test('amounts that a counter cannot be held to are refused by field', async (t) => {
