@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { CounterStore, Slice } from '../../gateway/limits/counters.ts'
 import type { Limit } from '../../gateway/limits/limit.ts'
 import { systemSession } from '../snapshot/change-feed.ts'
-import { createSettlements, leaseMs, type Settlements } from './settlements.ts'
+import { countable, createSettlements, leaseMs, type Settlements } from './settlements.ts'
 
 export interface StoredCountersOptions {
   /** `Connection.runtime`. */
@@ -77,7 +77,8 @@ function createMarks(process: string): (batch: number) => string {
 async function askFor(state: State, limit: Limit, wish: Parameters<CounterStore['take']>[1]): Promise<Slice> {
   const { pool, id, settlements } = state
   const { needed, queued, wanted } = wish
-  const values = [id, subjectOf(limit), limit.id, limit.organisationId, limit.value, needed, queued, Math.ceil(wanted), ...windowOf(limit)]
+  const amounts = [limit.value, needed, queued, Math.ceil(wanted)].map(countable)
+  const values = [id, subjectOf(limit), limit.id, limit.organisationId, ...amounts, ...windowOf(limit)]
   const { rows } = await pool.query<Row>({ ...take, values }).catch((error: unknown) => {
     settlements.fail()
     throw error
@@ -87,7 +88,10 @@ async function askFor(state: State, limit: Limit, wish: Parameters<CounterStore[
   return slice
 }
 
-const subjectOf = ({ budget, counts }: Limit): string | null => (budget === undefined ? null : JSON.stringify({ ...budget, counts }))
+function subjectOf({ budget, counts }: Limit): string | null {
+  if (budget === undefined) return null
+  return JSON.stringify({ ...budget, threshold: budget.threshold === null ? null : countable(budget.threshold), counts })
+}
 
 const windowOf = ({ window }: Limit) =>
   window.slotMs === null ? [null, null, window.reset, window.days, window.anchor] : [window.slotMs, window.slots, null, null, null]

@@ -26,6 +26,10 @@ export interface Settlements {
   close(): Promise<void>
 }
 
+/** Returns an amount as the columns of counters can have it: up to nine billion US dollars, more than anybody spends. */
+export const countable = (amount: number): number => Math.max(-mostCounted, Math.min(amount, mostCounted))
+const mostCounted = 9e18
+
 /** Silence of a process after which all that it holds is free again. */
 export const leaseMs = 10_000
 
@@ -69,8 +73,8 @@ export function createSettlements(options: SettlementsOptions): Settlements {
     add(counter, slot, { freed, used }) {
       if (freed !== 0 || used !== 0) {
         const pending = pendingOf(state, counter, slot)
-        pending.freed += freed
-        pending.used += used
+        pending.freed = countable(pending.freed + freed)
+        pending.used = countable(pending.used + used)
         state.held -= freed + used
       }
       return state.number + 1

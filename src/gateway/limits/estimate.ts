@@ -54,5 +54,9 @@ export const promptsOf = ({ prompt }: Readonly<Record<string, unknown>>): number
 const saysNothing = (json: unknown): boolean =>
   isFields(json) && 'input' in json && !('instructions' in json) && typeof json['stream'] !== 'boolean'
 
-const positive = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.ceil(value) : null
+/** Returns a figure of a request as a whole number; null: it names none. */
+export const positive = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.min(Math.ceil(value), mostNamed) : null
+
+/** More than any model takes or gives: products of such figures stay numbers. */
+const mostNamed = 1e12

@@ -149,7 +149,7 @@ class Held implements Reservation {
 function settleAll(counters: Counters, taken: readonly Taken[], settled: Settled): readonly Spent[] | null {
   let spent: Spent[] | null = null
   for (const one of taken) {
-    const used = settled.reached === 'unsent' ? 0 : usedOf(one, settled)
+    const used = settled.reached === 'unsent' ? 0 : Math.min(usedOf(one, settled), mostOfAnswer)
     const mark = counters.settle(one, used)
     if (one.limit.budget === undefined || settled.reached === 'unsent') continue
     const told = spentOf(one, { used, mark }, settled.charge)
@@ -167,6 +167,9 @@ const spentOf = ({ limit, slot }: Taken, { used, mark }: { used: number; mark: s
   amount: limit.counts === 'cost' ? String(charge?.cost.amount ?? BigInt(used) * picoPerNano) : used,
   mark,
 })
+
+/** A million US dollars or 10^15 tokens: providers may answer any figure, and numbers are exact so far. */
+const mostOfAnswer = 1e15
 
 interface Settled extends Pick<State, 'overcounted'> {
   readonly charge: Charge | null

@@ -12,7 +12,7 @@ import type { Target } from '../targets/target.ts'
 import { placeOf } from '../metering/region.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { isForm } from '../wire/form.ts'
-import { outputTokens, promptsOf } from './estimate.ts'
+import { outputTokens, positive, promptsOf } from './estimate.ts'
 import { type BoundForm, boundForm, tokensOfForm, tokensOfImage } from './form-bound.ts'
 import { inputBound, strictInputBound } from './input-bound.ts'
 import type { MoneyTerms } from './limit.ts'
@@ -244,7 +244,7 @@ const searchUnits = ({ documents }: Fields): number => (Array.isArray(documents)
 
 /** `ofPrompt`: what its tokens are. Pictures have a rate of their own at some. */
 function imageSale(json: Fields, { input }: Tokens, ofPrompt: 'input' | 'input_image' = 'input'): readonly Counts[] {
-  const images = typeof json['n'] === 'number' && json['n'] > 0 ? Math.ceil(json['n']) : 1
+  const images = positive(json['n']) ?? 1
   return [{ image: images }, { [ofPrompt]: input, output_image: images * tokensOfImage }]
 }
 

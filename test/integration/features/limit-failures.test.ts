@@ -234,3 +234,31 @@ test.serial('an unpriced model voids no budget: nothing passes that nobody can p
   t.is(refused.status, 412)
   t.like(JSON.parse(refused.text), { error: { reason: 'unpriced_model' } })
 })
+
+/** More than a counter holds when it is priced. */
+const absurd = { prompt_tokens: 9_007_199_254_740_000, completion_tokens: 5, total_tokens: 9_007_199_254_740_005 }
+
+for (const limits of [
+  { usage_limits: { credit_limit: 100 } },
+  { usage_limits: { type: 'tokens', credit_limit: 10_000 } },
+  { rate_limits: [{ type: 'tokens', unit: 'rpd', value: 10_000 }] },
+])
+  test.serial(`a figure that no model answers fills ${JSON.stringify(limits)}, and keeps no other from being counted`, async (t) => {
+    const key = await makeKey(limits)
+    emulator.script({ behaviour: { body: body(absurd) }, times: 1 })
+    t.is((await ask(key)).status, 200)
+    await eventually(async () => [412, 429].includes((await ask(key)).status), withinMs)
+    const other = await makeKey({ usage_limits: { type: 'tokens', credit_limit: 10_000 } })
+    t.is((await ask(other)).status, 200)
+    await eventually(async () => (await usageOf(other))['spent'] === 15, withinMs)
+  })
+
+for (const [title, limits, fields, status] of [
+  ['a budget that is as good as none', { usage_limits: { credit_limit: Number.MAX_SAFE_INTEGER, alert_threshold: 9e15 } }, {}, 200],
+  ['a request for more tokens than there are', { usage_limits: { type: 'tokens', credit_limit: 1000 } }, { max_tokens: 1e300 }, 412],
+  ['a request for more tokens than there are numbers', { usage_limits: { credit_limit: 1 } }, { best_of: 1e308, max_tokens: 1e308 }, 412],
+] as const)
+  test.serial(`${title} is counted, and no fault of ours`, async (t) => {
+    const answer = await ask(await makeKey(limits), { fields })
+    t.is(answer.status, status, answer.text)
+  })
