@@ -77,7 +77,7 @@ function told(budget: unknown, counted: Counted): unknown {
   const follows = typeof budget['next_usage_reset_at'] === 'string' && ends !== null
   const used = {
     current_usage: spent,
-    status: state === 'exhausted' ? 'exhausted' : 'active',
+    status: state === 'exhausted' || counted.exhausted ? 'exhausted' : 'active',
     last_reset_at: counted.begun,
     is_threshold_alerts_sent: counted.threshold,
     is_exhausted_alerts_sent: counted.exhausted,

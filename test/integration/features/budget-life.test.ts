@@ -87,6 +87,31 @@ test.serial('a budget passes its threshold and its end once; raised it is active
 })
 
 test.serial(
+  'a budget that refuses what its rest does not cover is exhausted, is told of once, and is active again when it is raised',
+  async (t) => {
+    const budget = { type: 'tokens', credit_limit: 100 }
+    const key = await makeKey({ usage_limits: budget })
+    const shown = async () => (await control.call(acme.adminKey, 'GET', `/api-keys/${key.id}`)).body
+    for (let at = 1; at <= 10; at += 1) t.is((await ask(key)).status, 200)
+    await eventually(async () => Reflect.get(Object((await shown())['usage']), 'spent') === 50, withinMs)
+    t.is((await ask(key, 60)).status, 412)
+    t.is(await statusOf(key), 'active', 'half of it is left')
+    t.is((await change(key, { usage_limits: { ...budget, credit_limit: 55 } })).status, 200)
+    t.deepEqual(await alertsOf(key), [])
+    await control.refresh()
+    t.is((await ask(key, 60)).status, 412)
+    t.deepEqual(await alertsOf(key), ['exhausted 50 of 55'])
+    t.like(await shown(), { status: 'exhausted', usage_limits: { status: 'exhausted', is_exhausted_alerts_sent: true } })
+    await control.sql.query('SELECT keep_limits()')
+    t.is((await change(key, { usage_limits: { ...budget, credit_limit: 52 } })).status, 200)
+    t.is(await statusOf(key), 'exhausted', 'lowered it is no better')
+    t.is((await change(key, { usage_limits: { ...budget, credit_limit: 110 } })).status, 200)
+    t.is(await statusOf(key), 'active')
+    t.like((await shown())['usage_limits'], { status: 'active', is_exhausted_alerts_sent: false })
+  },
+)
+
+test.serial(
   'what a process held that died stays spent until its logs are here; then what they say is spent, and the rest is free',
   async (t) => {
     const key = await makeKey({ usage_limits: { type: 'tokens', credit_limit: 100 } })
