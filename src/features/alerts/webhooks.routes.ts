@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { findPage } from '../../app/database/list.ts'
-import { route } from '../../app/route.ts'
+import { inTenant } from '../../app/database/orm.ts'
+import type { Deps } from '../../app/deps.ts'
+import { type Ahead, route } from '../../app/route.ts'
+import { inTrial } from '../../app/trial-limit.ts'
 import { searching, toList, usualSorts } from '../../lib/paging.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
@@ -120,17 +123,16 @@ export const testAlertWebhook = route({
   resource,
   reads: true,
   params: webhookParams,
+  before: tryWebhook,
   response: webhookTested,
-})(async ({ em, actor, deps, params }) => {
-  const row = await findWebhook(em, actor, { id: params.webhookId })
-  const { clock } = deps
+})(async ({ found }) => found)
+
+async function tryWebhook({ actor, params }: Ahead<{ webhookId: string }, unknown, unknown>, deps: Deps) {
+  const { organisationId } = actor
+  const row = await inTenant(deps.orm, organisationId, (em) => findWebhook(em, actor, { id: params.webhookId }))
+  const secret = await openSecret(row, deps.vault)
+  const message = { url: row.url, secret, id: uuidv7(), body: testEvent(organisationId, deps.clock.now()) }
   const startedAt = performance.now()
-  const message = {
-    url: row.url,
-    secret: await openSecret(row, deps.vault),
-    id: uuidv7(),
-    body: testEvent(actor.organisationId, clock.now()),
-  }
-  const { status, error } = await sendEvent(message, deps)
+  const { status, error } = await inTrial(deps.egress, organisationId, () => sendEvent(message, deps))
   return { delivered: error === null, status, error, execution_time: Math.round(performance.now() - startedAt) }
-})
+}

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { deliverAlerts } from '../../../src/features/alerts/deliveries.ts'
 import { tellAlerts } from '../../../src/features/alerts/tell.jobs.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type Control, startControl, type Tenant } from './setup.ts'
 
 interface Received {
@@ -20,12 +21,15 @@ let server: Server
 let url: string
 let now = Date.now()
 let answers: readonly (number | 'hang up' | 'redirect')[] = []
+/** Receivers wait for it before they answer. */
+let held: Promise<void> | null = null
 let received: Received[] = []
 
 async function hear(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await text(request)
   const answer = answers[received.length] ?? 200
   received.push({ headers: request.headers, body })
+  await held
   if (answer === 'hang up') request.socket.destroy()
   else if (answer === 'redirect') response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end()
   else response.writeHead(answer).end('\0garbage')
@@ -180,6 +184,23 @@ test.serial('a test sends an event at once and tells what became of it', async (
   t.like((await call('POST', `/alert-webhooks/${id}/test`, {})).body, { delivered: false, status: 500 })
   t.like((await call('POST', `/alert-webhooks/${id}/test`, {})).body, { delivered: false, status: 302 })
   t.is(received.length, 3)
+})
+
+test.serial('tests of a receiver that answers slowly hold nobody else up, and are few at a time', async (t) => {
+  const { id } = await made({})
+  const hold = Promise.withResolvers<void>()
+  held = hold.promise
+  const refused: number[] = []
+  const tests = Array.from({ length: 12 }, async () => {
+    const { status } = await call('POST', `/alert-webhooks/${id}/test`, {})
+    if (status !== 200) refused.push(status)
+  })
+  await eventually(() => refused.length === 10, 15_000, 'those beyond two')
+  t.is((await call('GET', `/alert-webhooks/${id}`)).status, 200)
+  hold.resolve()
+  held = null
+  await Promise.all(tests)
+  t.deepEqual(refused, Array<number>(10).fill(503))
 })
 
 test.serial('the secret is shown once, sealed, and renewed on request; hosts that requests may not reach are refused', async (t) => {
