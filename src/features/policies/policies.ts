@@ -159,13 +159,26 @@ export const presentRateLimit = (row: RateLimitPolicy) => ({
   object: 'policy_rate_limits' as const,
 })
 
+/** Returns when the next periods of policies begin for which a border was given, by id. */
+export async function nextBorders(em: EntityManager, policies: readonly UsageLimitPolicy[]): Promise<ReadonlyMap<string, string>> {
+  const ids = policies.flatMap(({ id, nextUsageResetAt }) => (nextUsageResetAt == null ? [] : [id]))
+  if (ids.length === 0) return new Map()
+  const rows = await em.execute<{ readonly id: string; readonly ends: number }[]>(
+    `SELECT p.id, limit_ms((limit_period(clock_timestamp(), p.periodic_reset, p.periodic_reset_days, p.next_usage_reset_at)).ends)::float8 AS ends
+       FROM usage_limit_policies p WHERE p.id IN (${ids.map(() => '?').join(', ')})`,
+    ids,
+  )
+  return new Map(rows.map(({ id, ends }) => [id, new Date(ends).toISOString()]))
+}
+
 /** A usage-limit policy as it is answered. */
-export function presentUsageLimit(row: UsageLimitPolicy) {
+export function presentUsageLimit(row: UsageLimitPolicy, borders: ReadonlyMap<string, string>) {
   const money = row.type === 'cost' ? moneyTerms(row.outputPolicy, row.onUnpriced) : null
   return {
     ...presentPolicy(row),
     ...presentLimit(row),
     credit_limit: fromAmount(row.creditLimit),
+    next_usage_reset_at: borders.get(row.id) ?? null,
     last_reset_at: row.lastResetAt?.toISOString() ?? null,
     on_unpriced: money?.onUnpriced ?? null,
     output_policy: money?.output ?? null,

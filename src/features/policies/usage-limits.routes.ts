@@ -13,6 +13,7 @@ import {
   findUsageLimit,
   homeOfPolicy,
   newPolicy,
+  nextBorders,
   presentUsageLimit,
   resetValue,
   usageOf,
@@ -77,7 +78,11 @@ export const listUsageLimits = route({
     ...searching(query.search, 'name'),
   }
   const page = await findPage(em, UsageLimitPolicy, { where, query, sorts })
-  return toList(page.rows.map(presentUsageLimit), page)
+  const borders = await nextBorders(em, page.rows)
+  return toList(
+    page.rows.map((row) => presentUsageLimit(row, borders)),
+    page,
+  )
 })
 
 export const readUsageLimit = route({
@@ -91,7 +96,8 @@ export const readUsageLimit = route({
   response: usageLimitView,
 })(async ({ em, actor, params, query }) => {
   const row = await findUsageLimit(em, actor, { id: params.policyUsageLimitsId, status: query.status, param })
-  return { ...presentUsageLimit(row), ...(query.include_usage && { value_key_usage_map: await usageOf(em, row) }) }
+  const shown = presentUsageLimit(row, await nextBorders(em, [row]))
+  return { ...shown, ...(query.include_usage && { value_key_usage_map: await usageOf(em, row) }) }
 })
 
 export const updateUsageLimit = route({

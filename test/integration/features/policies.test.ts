@@ -68,6 +68,8 @@ test('a rate-limit policy is made, read, changed, archived, and read as archived
   t.like((await ask('GET', `/policies/rate-limits/${id}?status=archived`)).body, { status: 'archived', value: 20 })
 })
 
+const dayMs = 86_400_000
+
 test('a usage-limit policy keeps amounts to the billionth', async (t) => {
   const { id } = await make('usage-limits', usage({ credit_limit: 12.000000001, alert_threshold: 0.1, periodic_reset: 'monthly' }))
   const read = async () => (await ask('GET', `/policies/usage-limits/${id}`)).body
@@ -100,8 +102,15 @@ test('a usage-limit policy keeps amounts to the billionth', async (t) => {
     alert_threshold: null,
     periodic_reset: null,
     periodic_reset_days: 30,
-    next_usage_reset_at: '2990-01-01T00:00:00.000Z',
   })
+  const border = Date.parse(String((await read())['next_usage_reset_at']))
+  t.is((Date.parse('2990-01-01T00:00:00Z') - border) % (30 * dayMs), 0)
+  t.true(border > Date.now() && border < Date.now() + 31 * dayMs, 'when the next period begins')
+  // Years go by.
+  await control.sql.query(`UPDATE usage_limit_policies SET next_usage_reset_at = '2001-01-01' WHERE id = $1`, [id])
+  const shown = (await read())['next_usage_reset_at']
+  t.true(Date.parse(String(shown)) > Date.now())
+  await done(ask('PUT', `/policies/usage-limits/${id}`, { next_usage_reset_at: shown }))
   await done(ask('DELETE', `/policies/usage-limits/${id}`))
   t.is((await ask('GET', `/policies/usage-limits/${id}`)).status, 404)
   t.like((await ask('GET', `/policies/usage-limits/${id}?status=archived`)).body, { credit_limit: 7 })
