@@ -358,6 +358,9 @@ for (const [name, [path, status, body]] of Object.entries(formats))
     t.is(refused.status, status, refused.text)
     t.like(JSON.parse(refused.text), body)
     t.is(refused.headers['x-should-retry'], status === 429 ? 'true' : 'false')
+    const [first] = (JSON.parse(refused.text) as { error: { limits: Fields[] } }).error.limits
+    t.like(first, { kind: status === 429 ? 'rate' : 'usage', type: status === 429 ? 'requests' : 'tokens' })
+    t.true(refused.text.includes(status === 429 ? '"code":"05"' : '"code":"04"'), refused.text)
     if (name === 'Google, too fast')
       t.true(
         refused.text.includes(`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"${refused.headers['retry-after']}s"}`),

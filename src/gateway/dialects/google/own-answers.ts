@@ -5,13 +5,16 @@ import { pageSize, wholeNumber } from '../page-query.ts'
 
 function errorBody(error: ApiError) {
   const { status, message, code, param, beside } = error
+  // Issues are told as Google does.
+  const { code: number, issues: _, ...more } = error.details
+  const metadata = { ...(param !== null && { param }), ...(number !== undefined && { code: number }) }
   const details = [
-    { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code, domain: 'gatehouse', metadata: param === null ? {} : { param } },
+    { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code, domain: 'gatehouse', metadata },
     ...badRequest(error),
     ...retryInfo(error),
   ]
   return {
-    error: { code: status, message, status: statuses[status] ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL'), details },
+    error: { code: status, message, status: statuses[status] ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL'), details, ...more },
     ...beside,
   }
 }
