@@ -36,8 +36,11 @@ export interface Settled {
 }
 
 export interface Counters {
-  /** Takes from every limit, or from none; null: a slice is missing. */
-  tryTake(limits: readonly Limit[], needs: Needs): readonly Taken[] | null
+  /**
+   * Takes from every limit, or from none; null: a slice is missing. A request that asks `again` takes from the limits as the latest one knows them: two
+   * that know a changed limit differently would take the slice away from each other.
+   */
+  tryTake(limits: readonly Limit[], needs: Needs, again?: boolean): readonly Taken[] | null
   /** Gets the slices that are missing. Resolves to the limit that refuses; null: try again. Rejects when the store is away. */
   fill(limit: Limit, needed: number): Promise<Refusal | null>
   /** Returns at least how much is left of a limit; null: nobody asked lately. */
@@ -100,7 +103,7 @@ const busyTakes = 4
 export function createCounters(store: CounterStore, now: () => number): Counters {
   const state: State = { counters: new Map(), store, now }
   return {
-    tryTake: (limits, needs) => tryTake(state, limits, needs),
+    tryTake: (limits, needs, again = false) => tryTake(state, limits, { needs, again }),
     fill: (limit, needed) => fill(state, limit, needed),
     left: (limit) => leftOf(state, limit),
     settle: (taken, used) => settle(state, taken, used),
@@ -129,12 +132,18 @@ function counterOf(state: State, limit: Limit): Counter {
     state.counters.set(limit.id, made)
     return made
   }
-  if (known.limit.value !== limit.value) {
-    giveUp(state, known)
-    known.refusal = null
-  }
-  known.limit = limit
   return known
+}
+
+/** Returns the counter with the limit as a new request knows it. */
+function renewedCounter(state: State, limit: Limit): Counter {
+  const counter = counterOf(state, limit)
+  if (counter.limit.value !== limit.value) {
+    giveUp(state, counter)
+    counter.refusal = null
+  }
+  counter.limit = limit
+  return counter
 }
 
 function giveUp({ store }: State, counter: Counter): void {
@@ -143,9 +152,14 @@ function giveUp({ store }: State, counter: Counter): void {
   counter.until = 0
 }
 
-function tryTake(state: State, limits: readonly Limit[], needs: Needs): readonly Taken[] | null {
+interface Taking {
+  readonly needs: Needs
+  readonly again: boolean
+}
+
+function tryTake(state: State, limits: readonly Limit[], { needs, again }: Taking): readonly Taken[] | null {
   const at = state.now()
-  const counters = limits.map((limit) => counterOf(state, limit))
+  const counters = limits.map((limit) => (again ? counterOf : renewedCounter)(state, limit))
   for (const counter of counters) if (counter.until <= at || counter.free < neededBy(counter.limit, needs)) return null
   return counters.map((counter) => take(state, counter, needs))
 }

@@ -89,7 +89,7 @@ async function wait(options: State, limits: readonly Limit[], asked: Waiting): P
     if (refusals.length > 0) throw refused(options, { refusals, limits: rest }, asked)
     // What nobody can count now and lets requests pass is left out.
     rest = answers.flatMap(({ limit, end }) => (end === 'away' ? [] : [limit]))
-    const taken = counters.tryTake(rest, needs)
+    const taken = counters.tryTake(rest, needs, true)
     if (taken !== null) return granted(options, taken, asked)
   }
   observe('unavailable')

@@ -140,3 +140,14 @@ test('a refusal is remembered for smaller callers only as long as it is true, an
   t.is(counters.tryTake([limitOf(20)], { requests: 0, tokens: 11, cost: 0 }), null)
   t.is(await counters.fill(limitOf(20), 11), null)
 })
+
+test('requests that know a changed limit differently and wait at the same time both get their part', async (t) => {
+  const { store } = openStore()
+  const counters = createCounters(store, () => 0)
+  const needs = { requests: 0, tokens: 5, cost: 0 }
+  const both = [limitOf(100), limitOf(50)].map((limit) => ({ limit, taken: counters.tryTake([limit], needs) }))
+  t.true(both.every(({ taken }) => taken === null))
+  const ends = await Promise.all(both.map(({ limit }) => counters.fill(limit, 5)))
+  t.deepEqual(ends, [null, null])
+  for (const { limit } of both) t.truthy(counters.tryTake([limit], needs, true))
+})
