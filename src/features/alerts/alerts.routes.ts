@@ -84,9 +84,9 @@ function findAlerts(em: EntityManager, actor: Actor, query: AlertFilter): Promis
   )
 }
 
-/** Returns how many alerts there are, for a page behind their end: it has no row that tells. */
+/** Returns how many alerts there are, for a page without rows, none of which tells. */
 async function countAlerts(em: EntityManager, actor: Actor, query: AlertFilter): Promise<number> {
-  if (query.current_page === 0) return 0
+  if (query.current_page === 0 && query.page_size > 0) return 0
   const { condition, values } = matching(actor, query)
   const [row] = await em.execute<{ readonly total: number }[]>(
     `SELECT count(*)::float8 AS total FROM limit_alerts a WHERE ${condition}`,

@@ -84,7 +84,7 @@ export const webhookTested = z
   .meta({ id: 'AlertWebhookTested', description: 'What became of a test event.' })
 
 export const alertFilter = z.object({
-  page_size: z.coerce.number().int().min(1).max(1000).default(50),
+  page_size: z.coerce.number().int().min(0).max(1000).default(50),
   current_page: z.coerce.number().int().min(0).max(1_000_000).default(0),
   state: z
     .enum(['pending', 'delivered', 'sent', 'failed'])
