@@ -12,7 +12,7 @@ import { secretPlace } from './webhook.entity.ts'
 export async function queueDeliveries(em: EntityManager, alert: Alert, { owner, now }: { readonly owner: Owner; readonly now: number }) {
   const hearing = await em.execute<{ id: string }[]>(
     `SELECT id FROM alert_webhooks WHERE organisation_id = ? AND status = 'active' AND (workspace_id IS NULL OR workspace_id = ?)
-        AND (events IS NULL OR ? = ANY (events))`,
+        AND (events IS NULL OR ? = ANY (events)) ORDER BY id FOR SHARE`,
     [alert.organisation_id, owner.workspace_id, eventTypes[alert.kind]],
   )
   const body = eventOf(alert, owner, now)

@@ -177,6 +177,22 @@ test.serial(
   },
 )
 
+test.serial('an alert that is told while a webhook is being deleted leaves nothing behind for it', async (t) => {
+  const { id } = await made({})
+  const deleting = await control.sql.connect()
+  await deleting.query('BEGIN')
+  await deleting.query(`UPDATE alert_webhooks SET status = 'archived', secret = NULL WHERE id = $1`, [id])
+  await alert('expired', acme)
+  let hasEnded = false
+  const telling = tell().then(() => (hasEnded = true))
+  const waits = async () => (await control.sql.query(`SELECT 1 FROM pg_locks WHERE NOT granted`)).rows.length > 0
+  await eventually(async () => hasEnded || (await waits()), 15_000)
+  await deleting.query('COMMIT')
+  deleting.release()
+  await telling
+  t.deepEqual((await control.sql.query('SELECT 1 FROM alert_deliveries WHERE webhook_id = $1', [id])).rows, [])
+})
+
 test.serial('a test sends an event at once and tells what became of it', async (t) => {
   const { id, secret } = await made({})
   answers = [204, 500, 'redirect']
