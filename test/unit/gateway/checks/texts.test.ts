@@ -55,7 +55,8 @@ for (const [id, list] of Object.entries(cases))
       for (const text of fails) t.false((await judge(ready, { text })).passed, text)
     })
 
-const hidden = `{"c":1} ${'{x} '.repeat(20_000)}${json}`
+// Objects that do not end are looked through in a fraction of the time that as many errors of a parser take.
+const hidden = `{"c":1} ${'{'.repeat(6_000)}${json}`
 
 test('what may be JSON and was not looked at is neither there nor not', async (t) => {
   for (const [id, parameters] of [
@@ -64,10 +65,7 @@ test('what may be JSON and was not looked at is neither there nor not', async (t
     ['default.jsonSchema', { schema: { required: ['a'] } }],
     ['default.jsonSchema', { schema: { required: ['a'] }, not: true }],
   ] as const)
-    // A slow machine has used up the time before it has looked at so much.
-    await t.throwsAsync(async () => judge(readied(id, parameters), { text: hidden }), {
-      message: /more in the text|takes too long on so long a text/,
-    })
+    await t.throwsAsync(async () => judge(readied(id, parameters), { text: hidden }), { message: /more in the text/ })
   t.true((await judge(readied('default.jsonKeys', { keys: ['c'] }), { text: hidden })).passed)
   t.false((await judge(readied('default.jsonKeys', { keys: ['c'], operator: 'none' }), { text: hidden })).passed)
 })
