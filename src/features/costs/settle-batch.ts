@@ -142,8 +142,18 @@ async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow):
                                        AND n.created_at > p.created_at AND n.created_at <= to_timestamp(?::float8 / 1000)) END
         ORDER BY w.is_default DESC, p.created_at, p.id LIMIT 1`,
       [
-        ...[row.id, row.begun_ms, row.begun_ms, organisationId, row.provider, row.provider_id, row.provider_id],
-        ...[slug, workspaceId, workspaceId, begunMs, begunMs],
+        row.id,
+        row.begun_ms,
+        row.begun_ms,
+        organisationId,
+        row.provider,
+        row.provider_id,
+        row.provider_id,
+        slug,
+        workspaceId,
+        workspaceId,
+        begunMs,
+        begunMs,
       ],
     ),
   )

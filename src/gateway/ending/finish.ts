@@ -1,4 +1,3 @@
-import type { RelayResult } from '../answers/relay.ts'
 import { type Attempt, isRecalled } from '../attempts/attempt.ts'
 import { begunJob } from '../batches/begun-batch.ts'
 import type { Journal } from '../journal/log-record.ts'
@@ -21,8 +20,7 @@ export interface FinishDeps {
 /** Settles, records and measures an exchange, however far it got. Called once, before the last byte goes to the client. */
 export function finish({ journal, metrics, prices }: FinishDeps, trail: Trail, ending: Ending): void {
   const last = lastAttempt(trail)
-  const usage = last === null ? null : charge(last, ending.relayed, { prices, exchange: chargedExchange(trail), error: ending.error })
-  if (last !== null) last.job = begunJob(last, trail, ending.relayed)
+  const usage = last === null ? null : charge(last, trail, { ...ending, prices })
   const spent = last !== null && isRecalled(last) ? null : usage
   const hasFailed = ending.relayed === null || ending.relayed.status > 299
   for (const attempt of trail.attempts) {
@@ -45,9 +43,14 @@ function countSpent(metrics: GatewayMetrics, { charge: charged, target }: Attemp
   if (charged.metered?.inconsistent === true) metrics.contradicted(target.providerId)
 }
 
-/** Meters and prices the last attempt; those before it were charged as they ended. */
-function charge(attempt: Attempt, relayed: RelayResult | null, context: ChargeContext): Usage | null {
-  attempt.charge ??= chargeOf(attempt, relayed, context)
+/** Meters and prices the last attempt, and notes what it began; those before it were charged as they ended. */
+function charge(
+  attempt: Attempt,
+  trail: Trail,
+  { relayed, error, prices }: Pick<Ending, 'relayed' | 'error'> & Pick<ChargeContext, 'prices'>,
+): Usage | null {
+  attempt.charge ??= chargeOf(attempt, relayed, { prices, exchange: chargedExchange(trail), error })
+  attempt.job = begunJob(attempt, trail, relayed)
   return attempt.charge.metered?.usage ?? null
 }
 

@@ -73,7 +73,6 @@ function answerOf(method: string, path: string) {
   if (path.includes('/videos')) return videoAnswer(method, path)
   if (path.includes('/messages/batches')) return messagesAnswer(method, path)
   const id = /batch_\w+/.exec(path)?.[0] ?? ''
-  if (path.includes('file-batch_none')) return { status: 200, body: '' }
   const held = batches.get(id)
   if (method === 'POST') {
     const began = `batch_${batches.size + 1}`
@@ -430,7 +429,6 @@ const faults: Readonly<Record<string, { told: Parameters<typeof end>[1]; fault: 
     told: { lines: lines.slice(2), more: { request_counts: { total: 4, completed: 3, failed: 1 } } },
     fault: /fewer than its provider says/,
   },
-  'an empty file of answers': { told: { lines: [], more: { output_file_id: 'file-batch_none' } }, fault: /fewer than its provider says/ },
   'an answer without usage to an endpoint that is not told': {
     told: { endpoint: '', lines: [bodyLine({ model: 'gpt-4o', choices: [] })] },
     fault: /or they tell no usage/,
@@ -451,51 +449,6 @@ for (const [name, { told, fault }] of Object.entries(faults))
     await look()
     t.is((await costOf(id))['total_pico_usd'], String(total))
   })
-
-test.serial('a batch with a model without a price beside others is a lower bound after ten days', async (t) => {
-  const key = await keyWith(budget({}))
-  const id = await begin(key)
-  end(id, faults['a model without a price beside others']?.told)
-  const logId = (await rowOf(id))?.id
-  await control.sql.query(`SELECT ensure_log_partitions(current_date - 11)`)
-  for (const [table, began] of [
-    ['logs', 'created_at'],
-    ['log_bodies', 'created_at'],
-    ['provider_batches', 'begun_at'],
-  ] as const)
-    await control.sql.query(`UPDATE ${table} SET ${began} = ${began} - interval '11 days' WHERE id = $1`, [logId])
-  await look()
-  t.like(await rowOf(id), { state: 'settled', fault: null })
-  const written = 'SELECT cost_pico::text AS amount, cost_state AS state FROM cost_adjustments WHERE log_id = $1'
-  t.deepEqual((await control.sql.query(written, [logId])).rows, [{ amount: String(total), state: 'partly_priced' }])
-})
-
-test.serial('an empty file of a batch of which no request succeeded costs nothing', async (t) => {
-  const id = await begin(await keyWith(budget({})))
-  end(id, { lines: [], more: { output_file_id: 'file-batch_none', request_counts: { total: 1, completed: 0, failed: 1 } } })
-  await look()
-  t.like(await costOf(id), { total_pico_usd: '0', adjustments: [{ state: 'not_charged' }] })
-})
-
-test.serial('who settles and who recomputes wait for each other, and both know what the other wrote', async (t) => {
-  const id = await begin(await keyWith(budget({})))
-  end(id)
-  const held = await control.sql.connect()
-  await held.query('BEGIN')
-  await held.query(`SELECT pg_advisory_xact_lock(hashtextextended('gatehouse:costs:' || $1, 0))`, [acme.organisationId])
-  const day = 86_400_000
-  const range = { start: new Date(Date.now() - day).toISOString(), end: new Date(Date.now() + day).toISOString() }
-  const both = Promise.all([look(), control.call(acme.adminKey, 'POST', '/costs/recompute', { ...range, dry_run: false })])
-  const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-  await eventually(async () => (await held.query(waiting)).rowCount === 2, withinMs, 'both to wait')
-  t.is((await rowOf(id))?.state, 'open')
-  await held.query('COMMIT')
-  held.release()
-  await both
-  const { adjustments, total_pico_usd } = await costOf(id)
-  t.deepEqual([adjustments.length, total_pico_usd], [1, String(total)])
-  t.deepEqual((await doctor(control)).differences, [])
-})
 
 test.serial('a batch that was cancelled is charged for the answers that it has, and one without any for nothing', async (t) => {
   const key = await keyWith(budget({}))

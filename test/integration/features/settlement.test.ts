@@ -483,6 +483,56 @@ test.serial('a batch is asked for at the host that took it, and at no other that
   t.is((await costOf(id))['total_pico_usd'], String(amount))
 })
 
+test.serial('a batch with a model without a price beside others is a lower bound after ten days', async (t) => {
+  const id = await begin(await keyOf(acme))
+  await end(id)
+  await control.sql.query(`SELECT ensure_log_partitions(current_date - 11)`)
+  for (const [table, began] of Object.entries({ logs: 'created_at', log_bodies: 'created_at', provider_batches: 'begun_at' }))
+    await control.sql.query(`UPDATE ${table} SET ${began} = ${began} - interval '11 days' WHERE id = $1`, [id])
+  const unknown = { response: { ...answer.response, body: { ...answer.response.body, model: 'nobody-knows' } } }
+  const behaviour = { status: 200, body: `${JSON.stringify(answer)}\n${JSON.stringify(unknown)}\n` }
+  const stop = emulator.script({ path: '/content', behaviour })
+  await look()
+  stop()
+  t.like(await rowOf(id), { state: 'settled', fault: null })
+  const written = 'SELECT cost_pico::text AS amount, cost_state AS state FROM cost_adjustments WHERE log_id = $1'
+  t.deepEqual((await control.sql.query(written, [id])).rows, [{ amount: String(amount), state: 'partly_priced' }])
+})
+
+test.serial('an empty file of a batch of which no request succeeded costs nothing', async (t) => {
+  const id = await begin(await keyOf(acme))
+  const told = {
+    status: 'completed',
+    endpoint: '/v1/chat/completions',
+    output_file_id: 'file-none',
+    request_counts: { total: 1, completed: 0 },
+  }
+  const batch = emulator.script({ method: 'GET', path: '/batches', behaviour: { status: 200, body: JSON.stringify(told) } })
+  const file = emulator.script({ path: '/content', behaviour: { status: 200, body: '' } })
+  await look()
+  batch()
+  file()
+  t.like(await costOf(id), { total_pico_usd: '0', adjustments: [{ state: 'not_charged' }] })
+})
+
+test.serial('who settles and who recomputes wait for each other, and both know what the other wrote', async (t) => {
+  const id = await begin(await keyOf(acme))
+  await end(id)
+  const held = await control.sql.connect()
+  await held.query('BEGIN')
+  await held.query(`SELECT pg_advisory_xact_lock(hashtextextended('gatehouse:costs:' || $1, 0))`, [acme.organisationId])
+  const both = Promise.all([look(), recompute()])
+  const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+  await eventually(async () => (await held.query(waiting)).rowCount === 2, withinMs, 'both to wait')
+  t.is((await rowOf(id))?.state, 'open')
+  await held.query('COMMIT')
+  held.release()
+  await both
+  const { adjustments, total_pico_usd } = await costOf(id)
+  t.deepEqual([adjustments.length, total_pico_usd], [1, String(amount)])
+  t.deepEqual((await doctor(control)).differences, [])
+})
+
 test.serial('a batch that ended without a word of its answers is not free', async (t) => {
   const id = await begin(await keyOf(acme))
   const body = JSON.stringify({ id: 'batch', object: 'batch', status: 'completed', endpoint: '/v1/chat/completions', output_file_id: null })

@@ -21,7 +21,7 @@ test('a record comes back as it was', (t) => {
   for (const record of [
     exchangeRecord(),
     exchangeRecord({ translation: { dropped: ['seed'], providerError: null } }),
-    exchangeRecord({ retryCount: 1, jobs: [0, 1].map((attempt) => ({ ...job, attempt })) }),
+    exchangeRecord({ retryCount: 1, jobs: [job, { ...job, attempt: 1 }] }),
     exchangeRecord({ mirrorOf: 'm', billed: false, config: { slug: 'c', version: 2 } }),
     exchangeRecord({ usage: null, usageSource: 'none', workspaceId: null, stream: true, outcome: 'client_closed', status: 499 }),
     exchangeRecord({ spanId: 's', parentSpanId: 'p', spanName: 'n', userId: 'u', errorCode: 'internal', metadata: { 'ä"\\': '\0\uD800' } }),
