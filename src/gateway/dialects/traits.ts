@@ -34,6 +34,8 @@ export interface Traits {
   readonly cap: 'max_tokens' | 'max_completion_tokens'
   /** True if it knows the role `developer`; else it is `system`. */
   readonly developerRole: boolean
+  /** True if a chat can allow some of its tools by `allowed_tools`; else the others are left out. */
+  readonly allowedTools: boolean
   /** True if `stream_options.include_usage` is known; a provider that refuses it sends usage anyhow, or never. */
   readonly streamUsage: boolean
   /** The field in which reasoning comes and goes back in OpenAI's chat. Null: it does not go back, and comes in either. */
@@ -64,6 +66,7 @@ export interface Traits {
 export const plainTraits: Traits = {
   cap: 'max_tokens',
   developerRole: false,
+  allowedTools: false,
   streamUsage: true,
   reasoningField: null,
   refusesReasoning: null,

@@ -3,7 +3,7 @@ import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { spendBag } from '../leftovers.ts'
 import { isMarked } from '../neutral/parts.ts'
-import type { FunctionTool, NeutralRequest, OutputFormat, RequestField } from '../neutral/request.ts'
+import type { FunctionTool, NeutralRequest, OutputFormat, RequestField, ToolChoice } from '../neutral/request.ts'
 import { dropChoice, type FunctionTools, functionTools } from '../tools.ts'
 import { writeMessages } from './messages-encode.ts'
 import { type ModelFacts, modelFacts } from './model-facts.ts'
@@ -107,15 +107,35 @@ function writeSampling(request: NeutralRequest, { fixedSampling, knowsNone }: Mo
   return written
 }
 
-function writeTools(request: NeutralRequest, { tools, nameOf }: FunctionTools, { loss }: EncodeContext): Fields {
+interface Offered {
+  readonly offered: readonly FunctionTool[]
+  readonly choice: ToolChoice | null
+}
+
+/** Returns the tools and the choice among them: where some cannot be named, the others are left out. */
+function offer(
+  choice: ToolChoice | null,
+  { tools, nameOf }: Pick<FunctionTools, 'tools' | 'nameOf'>,
+  { allowedTools }: EncodeContext['traits'],
+): Offered {
+  const names = choice?.names ?? null
+  if (choice === null || names === null || allowedTools || (choice.mode === 'required' && names.length === 1))
+    return { offered: tools, choice }
+  const named = new Set(names.map((name) => nameOf(name)))
+  return { offered: tools.filter(({ name }) => named.has(name)), choice: { ...choice, names: null } }
+}
+
+function writeTools(request: NeutralRequest, { tools, nameOf }: FunctionTools, { loss, traits }: EncodeContext): Fields {
   const { toolChoice, parallelTools } = request
   if (tools.length === 0) {
     dropChoice(request, loss)
     return {}
   }
+  const { offered, choice } = offer(toolChoice, { tools, nameOf }, traits)
+  if (offered.length < tools.length) loss.note('tool_choice (the other tools were left out)')
   return compact({
-    tools: tools.map((tool) => writeTool(tool)),
-    tool_choice: toolChoice === null ? null : writeChoice(toolChoice.mode, toolChoice.names?.map((name) => nameOf(name)) ?? null),
+    tools: offered.map((tool) => writeTool(tool)),
+    tool_choice: choice === null ? null : writeChoice(choice.mode, choice.names?.map((name) => nameOf(name)) ?? null),
     parallel_tool_calls: parallelTools,
   })
 }

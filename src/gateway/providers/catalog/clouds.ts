@@ -64,7 +64,7 @@ export const clouds = {
   // names it in the body, needs no api-version, and is where responses live for every resource.
   'azure-openai': openai('https://{azure_resource_name}.openai.azure.com/openai', azureSpoken, {
     auth: { kind: 'azure' },
-    traits: { cap: 'max_completion_tokens', developerRole: true, keepsFiles: true },
+    traits: { cap: 'max_completion_tokens', developerRole: true, allowedTools: true, keepsFiles: true },
     check: { path: '^/openai/models?api-version=2024-10-21' },
     fields: { azure_resource_name: null, azure_api_version: '2024-10-21', azure_deployment_name: '', azure_deployment_id: '', ...entra },
     variants: ['v1', 'preview', 'latest'].map((value) => ({

@@ -50,7 +50,7 @@ export const openaiCompatible = {
     fields: { openai_organization: '', openai_project: '', openai_beta: '' },
     fieldHeaders: { openai_organization: 'openai-organization', openai_project: 'openai-project', openai_beta: 'openai-beta' },
     // platform.openai.com/docs/api-reference/chat: reasoning models refuse max_tokens, and take the role developer.
-    traits: { cap: 'max_completion_tokens', developerRole: true, keepsFiles: true },
+    traits: { cap: 'max_completion_tokens', developerRole: true, allowedTools: true, keepsFiles: true },
   }),
   '302ai': v1('https://api.302.ai', [...resold, ...moderations], { offers: [rerank('/v1/rerank')] }),
   aibadgr: openai('https://aibadgr.com/api/v1', [...chat, ...embeddings]),

@@ -91,3 +91,15 @@ test('a choice among some tools, which need not be called, is made by leaving th
   t.deepEqual([namesIn(body['tools']), body['tool_choice']], ['f', { type: 'auto' }])
   t.deepEqual(dropped, ['tool_choice (the other tools were left out)'])
 })
+
+test('a host of OpenAI’s chat that knows no choice among some tools gets those alone', (t) => {
+  const functionCallingConfig = { mode: 'ANY', allowedFunctionNames: ['f', 'g'] }
+  const functionDeclarations = ['f', 'g', 'h'].map((name) => ({ name }))
+  const told = { contents: [{ parts: [{ text: 'hi' }] }], tools: [{ functionDeclarations }], toolConfig: { functionCallingConfig } }
+  const toChat = translator('google', 'openai-chat', { model: 'gpt-4o', ...told })
+  const { body, dropped } = toChat({})
+  t.deepEqual([namesIn(body['tools']), body['tool_choice'], dropped], ['f g', 'required', ['tool_choice (the other tools were left out)']])
+  const atOpenAi = toChat({}, { traits: { allowedTools: true } })
+  t.like(atOpenAi.body, { tools: { length: 3 }, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required' } } })
+  t.deepEqual(atOpenAi.dropped, [])
+})
