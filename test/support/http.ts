@@ -71,5 +71,10 @@ function address(url: string): { readonly host: string; readonly port: string; r
 }
 
 /** A JSON request. */
-export const sendJson = (url: string, headers: Readonly<Record<string, string>>, body: unknown): Promise<RawAnswer> =>
-  send(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) })
+export const sendJson = (url: string, headers: Readonly<Record<string, string>>, body: unknown, agent?: Agent): Promise<RawAnswer> =>
+  send(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+    ...(agent !== undefined && { agent }),
+  })

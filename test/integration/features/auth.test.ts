@@ -1,3 +1,4 @@
+import { Agent } from 'node:http'
 import test from 'ava'
 import { inTenant } from '../../../src/app/database/orm.ts'
 import { makeLink } from '../../../src/features/auth/index.ts'
@@ -47,8 +48,16 @@ interface Login {
   readonly cookie?: string
 }
 
+/** Of the thousands of tries below, none is about its connection. */
+const agent = new Agent({ keepAlive: true })
+
 const login = ({ email, password: given = password, from = '192.0.2.1', cookie }: Login): Promise<RawAnswer> =>
-  sendJson(`${app.baseUrl}/auth/login`, { 'x-forwarded-for': from, ...(cookie !== undefined && { cookie }) }, { email, password: given })
+  sendJson(
+    `${app.baseUrl}/auth/login`,
+    { 'x-forwarded-for': from, ...(cookie !== undefined && { cookie }) },
+    { email, password: given },
+    agent,
+  )
 
 const cookiesOf = ({ headers }: RawAnswer): readonly string[] => headers['set-cookie'] ?? []
 
