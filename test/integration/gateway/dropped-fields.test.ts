@@ -77,6 +77,36 @@ test.serial('a choice among tools in a request that has none is told', async (t)
   t.is(answer.headers.get('x-service-dropped-params'), 'tool_choice')
 })
 
+const respond = (item: object) =>
+  fetch(`${bed.origin}/v1/responses`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${workspaceKey}`, 'x-service-provider': '@claude' },
+    body: JSON.stringify({
+      model: 'claude-sonnet-4-5',
+      max_output_tokens: 10,
+      input: [{ role: 'user', content: 'Hello' }, item, { role: 'user', content: 'Again' }],
+    }),
+  })
+
+for (const [type, status, dropped] of [
+  ['computer_call_output', 400, null],
+  ['local_shell_call_output', 400, null],
+  ['shell_call_output', 400, null],
+  ['apply_patch_call_output', 400, null],
+  ['mcp_approval_response', 400, null],
+  ['compaction', 400, null],
+  ['image_generation_call', 400, null],
+  ['web_search_call', 200, 'input[1]'],
+  ['mcp_list_tools', 200, 'input[1]'],
+] as const)
+  test.serial(`an item that tells something alone is refused elsewhere, and one that did its work is dropped: ${type}`, async (t) => {
+    const answer = await respond({ type, id: 'it_1' })
+    const said = await answer.text()
+    t.is(answer.status, status, said)
+    if (status === 400) t.like(JSON.parse(said), { error: { param: 'input[1]' } })
+    t.is(answer.headers.get('x-service-dropped-params')?.split(',')[0] ?? null, dropped)
+  })
+
 const generate = (generationConfig: object) =>
   fetch(`${bed.origin}/v1beta/models/claude-sonnet-4-5:generateContent`, {
     method: 'POST',

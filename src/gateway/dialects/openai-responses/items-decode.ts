@@ -36,9 +36,24 @@ export function readItems(input: unknown): Conversation {
 
 const results: ReadonlySet<string> = new Set(['function_call_output', 'custom_tool_call_output'])
 
+/**
+ * Items that say what stands nowhere else, in a form that no other vendor has: what the client's own tools gave and its person allowed, a conversation
+ * that was sealed, a picture. What a vendor's own tools found is in the text that the model said after it.
+ */
+const tellsAlone: ReadonlySet<string> = new Set([
+  'computer_call_output',
+  'local_shell_call_output',
+  'shell_call_output',
+  'apply_patch_call_output',
+  'mcp_approval_response',
+  'compaction',
+  'image_generation_call',
+])
+
+/** An item that tells something alone is read as a user's, whose content nobody leaves out. */
 function roleOf(item: Fields, at: string): Turn['role'] {
   const type = typeOf(item)
-  if (type !== 'message') return results.has(type) ? 'tool' : 'assistant'
+  if (type !== 'message') return results.has(type) ? 'tool' : tellsAlone.has(type) ? 'user' : 'assistant'
   const role = neededText(item, 'role', `${at}.`)
   if (role === 'developer' || role === 'system') return 'system'
   if (role === 'user' || role === 'assistant') return role
