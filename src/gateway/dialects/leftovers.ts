@@ -46,12 +46,15 @@ export function spendBag({ bag, unplaced }: NeutralRequest, own: DialectId, loss
     if (dialect === own || fields === nothing) continue
     const meant = isDialect(dialect) ? meaningful[dialect] : undefined
     demandKnownResponse(dialect, fields)
-    for (const [name, value] of Object.entries(fields))
+    for (const [name, value] of Object.entries(fields).filter(asks))
       if (meant?.has(name) !== true) loss.dropAt(name)
       else if (value !== false) loss.refuseAt(name, 'has no counterpart there')
   }
   return bag[own] ?? nothing
 }
+
+/** Returns true for a field with a value; a list with nothing in it asks for nothing. */
+const asks = ([, value]: readonly [string, unknown]): boolean => !Array.isArray(value) || value.length > 0
 
 /**
  * Throws `invalid_request` for content of a user, or of instructions, that only the vendor of the caller's dialect understands. What a model

@@ -61,9 +61,10 @@ function asFunction(tool: Tool, loss: Loss): FunctionTool {
   return { kind: 'function', name, description, parameters: textParameter, strict: null, cache: null, at, bag: null }
 }
 
-/** Names the choice among tools of a request that has none. */
+/** Names the choice among tools of a request that has none, if it asks for more than what the model would do. */
 export function dropChoice({ toolChoice }: NeutralRequest, loss: Loss): void {
-  if (toolChoice !== null && toolChoice.mode !== 'none') loss.drop('toolChoice', 'names tools, and the request has none')
+  if (toolChoice === null || toolChoice.mode === 'none' || (toolChoice.mode === 'auto' && toolChoice.names === null)) return
+  loss.drop('toolChoice', 'names tools, and the request has none')
 }
 
 /** Returns the arguments of a call as its provider takes them: a plain text becomes the one parameter of its function. */

@@ -18,6 +18,7 @@ const idle = {
   service_tier: 'auto',
   store: false,
   parallel_tool_calls: true,
+  tool_choice: 'auto',
 }
 const models: readonly (readonly [DialectId, model: string])[] = [
   ['anthropic', 'claude-sonnet-4-5'],
@@ -39,4 +40,12 @@ test('a response that does not run in the background is one that every provider 
   const asked = translator('openai-responses', 'anthropic', { model: 'claude-sonnet-4-5', input: 'hi', max_output_tokens: 50 })
   t.deepEqual(asked({ background: false }, { strict: true }).dropped, [])
   t.throws(() => asked({ background: true }), { message: /^background/ })
+})
+
+test('a list with nothing in it is no loss, also of a field that others could not have', (t) => {
+  const body = { model: 'gpt-5', max_tokens: 50, messages: [{ role: 'user', content: 'hi' }] }
+  t.deepEqual(translator('anthropic', 'openai-chat', body)({ mcp_servers: [] }, { strict: true }).dropped, [])
+  t.throws(() => translator('anthropic', 'openai-chat', body)({ mcp_servers: [{ url: 'https://a' }] }), { message: /^mcp_servers/ })
+  const asked = translator('google', 'openai-chat', { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] })
+  t.deepEqual(asked({ safetySettings: [] }, { strict: true }).dropped, [])
 })
