@@ -14,7 +14,7 @@ export async function inTrial<Result>(process: object, organisationId: string, w
   const own = counts.get(organisationId) ?? 0
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
   if (own >= mostOfOrganisation || all >= mostOfProcess)
-    throw new ApiError('overloaded', 'Too many guardrails and providers are being tried at the moment. Try again shortly.', {
+    throw new ApiError('overloaded', 'Too many trials run at the moment. Try again shortly.', {
       retryAfter: 1,
     })
   counts.set(organisationId, own + 1)

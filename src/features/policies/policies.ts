@@ -5,7 +5,7 @@ import { moneyTerms } from '../../gateway/limits/limit.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { fromPico, toPico } from '../../lib/pico.ts'
-import { fromAmount, periodFault, presentLimit, thresholdFault, type Limit } from '../limits/index.ts'
+import { fromAmount, moneyFault, periodFault, presentLimit, thresholdFault, type Limit } from '../limits/index.ts'
 import { demandOwnOrganisation, resolveWorkspace, visibleTo } from '../workspaces/index.ts'
 import type { Condition, Group } from './conditions.schema.ts'
 import { PolicyUsage } from './policy-usage.entity.ts'
@@ -78,10 +78,9 @@ export function demandThreshold(limit: Limit): void {
 }
 
 /** Refuses what only a limit in money can say of a policy that counts something else. */
-export function demandMoney({ type, onUnpriced, outputPolicy }: Pick<UsageLimitPolicy, 'type' | 'onUnpriced' | 'outputPolicy'>): void {
-  const param = onUnpriced ? 'on_unpriced' : outputPolicy ? 'output_policy' : null
-  if (type === 'cost' || param === null) return
-  throw new ApiError('AB01', `${param} is for policies of the type cost; this one counts ${type}.`, { param })
+export function demandMoney(policy: Parameters<typeof moneyFault>[0]): void {
+  const fault = moneyFault(policy)
+  if (fault !== null) throw new ApiError('AB01', fault.message, { param: fault.field })
 }
 
 /** Tokens and requests are whole, and dollars are counted in nano-dollars. AB01 for an amount that cannot be held to. */

@@ -235,8 +235,8 @@ test('terms of money that no policy can have are refused by field, with the word
   for (const [terms, says] of [
     [{ type: 'cost', on_unpriced: 'maybe' }, /on_unpriced.*deny.*allow/],
     [{ type: 'cost', output_policy: 'worst' }, /output_policy.*typical.*strict.*inject/],
-    [{ type: 'tokens', on_unpriced: 'allow' }, /on_unpriced is for policies of the type cost; this one counts tokens/],
-    [{ type: 'requests', output_policy: 'strict' }, /output_policy is for policies of the type cost; this one counts requests/],
+    [{ type: 'tokens', on_unpriced: 'allow' }, /on_unpriced is for limits of the type cost; this one counts tokens/],
+    [{ type: 'requests', output_policy: 'strict' }, /output_policy is for limits of the type cost; this one counts requests/],
   ] as const) {
     const made = await control.call(acme.adminKey, 'POST', '/policies/usage-limits', { ...policy, ...terms })
     t.is(made.status, 400, made.text)
