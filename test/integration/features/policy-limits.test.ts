@@ -154,10 +154,12 @@ test('a model without a price passes where a policy says so, marked as unpriced,
   t.like(await readPolicy(id), { on_unpriced: 'deny', output_policy: 'typical' })
   t.is((await control.call(acme.adminKey, 'PUT', `/policies/usage-limits/${id}`, { on_unpriced: 'allow' })).status, 200)
   const changedAt = performance.now()
-  for (const origin of [control.origin, beside]) {
-    await eventually(async () => (await ask({ team: 'white' }, { ...unpriced, origin })).status === 200, withinMs)
-    t.true(performance.now() - changedAt < 2000, 'it acts at once')
-  }
+  await Promise.all(
+    [control.origin, beside].map(async (origin) => {
+      await eventually(async () => (await ask({ team: 'white' }, { ...unpriced, origin })).status === 200, withinMs)
+      t.true(performance.now() - changedAt < 3000, 'a second, and what a busy machine takes')
+    }),
+  )
   t.like(await readPolicy(id), { on_unpriced: 'allow', output_policy: 'typical' })
   let logged: unknown
   await eventually(async () => {
