@@ -67,7 +67,8 @@ const bodies: Readonly<Partial<Record<Operation, object>>> = {
 const forms: Readonly<Partial<Record<Operation, Readonly<Record<string, string>>>>> = {
   imageEdit: { image: 'a.png', prompt: 'a' },
   imageVary: { image: 'a.png' },
-  createTranscription: { file: 'a.mp3' },
+  // Cohere demands a language.
+  createTranscription: { file: 'a.mp3', language: 'en' },
   createTranslation: { file: 'a.mp3' },
   uploadFile: { file: 'a.jsonl', purpose: 'batch' },
 }
