@@ -63,7 +63,7 @@ const isAsAsked = ({ operation }: Call, { dialect }: AskedCount, serving: Servin
 /** Returns a question as the caller asks it, without what its client carries of answers of others; null: it carries nothing, and goes on as it is. */
 function ownCount(aimed: AimedCall, { asked, serving }: Omit<Counting, 'conversation'>): CountedCall | null {
   const { call, target, body } = aimed
-  const own = ownBody(body, asked.dialect, { to: { traits: serving.traits, model: serving.model }, loss: lossOf(aimed) })
+  const own = ownBody(body, { dialect: asked.dialect, to: serving, loss: lossOf(aimed) })
   if (own === body) return null
   const path = call.operation.name === 'proxy' ? literal(call.upstreamPath) : serving.path
   return { kind: 'asked', call: unchanged(own, { path, model: target.model, stream: false }) }

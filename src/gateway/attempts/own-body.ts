@@ -47,11 +47,23 @@ export const ownFields: Readonly<Partial<Record<DialectId, OwnFields>>> = {
   },
 }
 
+/** The way in which a body is read, and what is lost on it. */
+export interface Reading {
+  readonly dialect: DialectId
+  readonly to: OwnReader
+  readonly loss: Loss
+}
+
 /** Returns a body without the fields for providers of other dialects, and without what its client carries of their answers. */
-export function ownBody(body: RequestBody, dialect: DialectId, { to, loss }: { readonly to: OwnReader; readonly loss: Loss }): RequestBody {
+export function ownBody(body: RequestBody, reading: Reading): RequestBody {
   if (!isFields(body.json) || body.bytes === null) return body
-  const plain = withOwnOptions(body.json, dialect)
-  const own = ownFields[dialect]
-  const json = own?.mayHold(body.bytes, to.traits.toolIds) === true ? own.without(plain, to, loss) : plain
+  const json = ownJson(body.json, body.bytes, reading)
   return json === body.json ? body : { ...body, json, bytes: Buffer.from(JSON.stringify(json)) }
+}
+
+/** The same for what was parsed of `bytes`, whose parameters may have got other names since. */
+export function ownJson(json: Fields, bytes: Buffer, { dialect, to, loss }: Reading): Fields {
+  const plain = withOwnOptions(json, dialect)
+  const own = ownFields[dialect]
+  return own?.mayHold(bytes, to.traits.toolIds) === true ? own.without(plain, to, loss) : plain
 }

@@ -5,7 +5,7 @@ import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { plainTraits } from '../dialects/traits.ts'
 import type { Steps } from '../dialects/steps.ts'
-import { type Translation, translate, withOwnOptions } from '../dialects/translate.ts'
+import { type Translation, translate } from '../dialects/translate.ts'
 import { wayBack } from '../dialects/way-back.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { hostedBody } from '../dialects/anthropic/hosted.ts'
@@ -19,7 +19,7 @@ import { cannotBeAsked, refuseOperation } from '../targets/refuse-operation.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { hasHeader, headersWithout, headerValue } from '../wire/header-list.ts'
 import { modelOf } from '../wire/body.ts'
-import { type OwnFields, ownBody, ownFields } from './own-body.ts'
+import { type OwnFields, ownBody, ownFields, ownJson } from './own-body.ts'
 import { fieldsOf } from './prepare.ts'
 import { noTerms, responseTerms, type TermsOptions } from './response-terms.ts'
 
@@ -153,7 +153,8 @@ function withoutOthers(aimed: AimedCall, { dialect }: AskedOfCall): TranslatedCa
   const spoken = spokenAt(provider, call.operation.name, fieldsOf(target))
   if (spoken === null) return null
   const loss = lossOf(aimed)
-  const plain = withOwnOptions(plainFor(aimed, { json, dialect, own, loss }), dialect)
+  const bent = isBent(aimed, json, dialect) ? bentFor(aimed, json, loss) : json
+  const plain = ownJson(bent, bytes, { dialect, to: { traits: { ...plainTraits, ...provider.traits }, model }, loss })
   if (plain === json) return null
   const way = { path: withMore(spoken.path, call.upstreamPath), model, stream: json['stream'] === true }
   return { ...unchanged({ ...body, json: plain, bytes: Buffer.from(JSON.stringify(plain)) }, way), dropped: loss.dropped }
@@ -163,19 +164,6 @@ function withoutOthers(aimed: AimedCall, { dialect }: AskedOfCall): TranslatedCa
 function isBent({ call, target }: AimedCall, json: Fields, dialect: DialectId): boolean {
   const { quirks } = target.provider
   return quirks !== undefined && (call.prompt !== null || (dialect === 'openai-chat' && namesOtherwise(json, quirks)))
-}
-
-interface Plain {
-  readonly json: Fields
-  readonly dialect: DialectId
-  readonly own: OwnFields | undefined
-  readonly loss: Loss
-}
-
-function plainFor(aimed: AimedCall, { json, dialect, own, loss }: Plain): Fields {
-  const bent = isBent(aimed, json, dialect) ? bentFor(aimed, json, loss) : json
-  const { provider, model } = aimed.target
-  return own === undefined ? bent : own.without(bent, { traits: { ...plainTraits, ...provider.traits }, model }, loss)
 }
 
 function bentFor({ call, target }: AimedCall, json: Fields, loss: Loss): Fields {
@@ -223,7 +211,7 @@ export const unchanged = (body: RequestBody, way: Way): TranslatedCall => ({
 function atItsOwnPath(aimed: AimedCall, asked: AskedOfCall): TranslatedCall | null {
   const { call, target, body } = aimed
   const loss = lossOf(aimed)
-  const plain = ownBody(body, asked.dialect, { to: { traits: plainTraits, model: asked.model ?? target.model }, loss })
+  const plain = ownBody(body, { dialect: asked.dialect, to: { traits: plainTraits, model: asked.model ?? target.model }, loss })
   if (plain === body) return null
   const way = { path: literal(call.upstreamPath), model: target.model, stream: asked.stream ?? false }
   return { ...unchanged(plain, way), dropped: loss.dropped }
@@ -237,7 +225,7 @@ function atItsHost(aimed: AimedCall, { asked, serving }: AskedAndServed): Transl
   const { call, body: sent } = aimed
   const { dialect, traits, path, streamPath, model } = serving
   const loss = lossOf(aimed)
-  const body = ownBody(sent, dialect, { to: serving, loss })
+  const body = ownBody(sent, { dialect, to: serving, loss })
   if (!isFields(body.json)) return null
   const streams = asked.stream ?? body.json['stream'] === true
   const way = { path: streams ? streamPath : path, model, stream: streams }
