@@ -19,7 +19,7 @@ import { cannotBeAsked, refuseOperation } from '../targets/refuse-operation.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { hasHeader, headersWithout, headerValue } from '../wire/header-list.ts'
 import { modelOf } from '../wire/body.ts'
-import { type OwnFields, ownBody, ownFields, ownJson } from './own-body.ts'
+import { type OwnFields, ownBody, ownFields, ownJson, type Reading } from './own-body.ts'
 import { fieldsOf } from './prepare.ts'
 import { noTerms, responseTerms, type TermsOptions } from './response-terms.ts'
 
@@ -153,8 +153,8 @@ function withoutOthers(aimed: AimedCall, { dialect }: AskedOfCall): TranslatedCa
   const spoken = spokenAt(provider, call.operation.name, fieldsOf(target))
   if (spoken === null) return null
   const loss = lossOf(aimed)
-  const bent = isBent(aimed, json, dialect) ? bentFor(aimed, json, loss) : json
-  const plain = ownJson(bent, bytes, { dialect, to: { traits: { ...plainTraits, ...provider.traits }, model }, loss })
+  const reading = { dialect, to: { traits: { ...plainTraits, ...provider.traits }, model }, loss }
+  const plain = ownJson(bent(aimed, json, reading), bytes, reading)
   if (plain === json) return null
   const way = { path: withMore(spoken.path, call.upstreamPath), model, stream: json['stream'] === true }
   return { ...unchanged({ ...body, json: plain, bytes: Buffer.from(JSON.stringify(plain)) }, way), dropped: loss.dropped }
@@ -166,8 +166,10 @@ function isBent({ call, target }: AimedCall, json: Fields, dialect: DialectId): 
   return quirks !== undefined && (call.prompt !== null || (dialect === 'openai-chat' && namesOtherwise(json, quirks)))
 }
 
-function bentFor({ call, target }: AimedCall, json: Fields, loss: Loss): Fields {
+function bent(aimed: AimedCall, json: Fields, { dialect, loss }: Reading): Fields {
+  const { call, target } = aimed
   const { quirks = {} } = target.provider
+  if (!isBent(aimed, json, dialect)) return json
   return call.prompt === null ? inItsNames(json, quirks) : bend(json, quirks, { loss, nameOf: (parameter) => parameter })
 }
 
