@@ -1,4 +1,4 @@
-// Writes what the documents say of the code: the settings table of docs/reference/settings.md, the tables of codes in docs/operations/troubleshooting.md,
+// Writes the generated parts of the documents: the figures of README.md from bench/RESULTS.md, the settings table of docs/reference/settings.md, the tables of codes in docs/operations/troubleshooting.md,
 // every check, every field of a config and what translation carries in docs/guide, who may do what in docs/guide/permissions.md and, for review, in test/golden/permissions.txt.
 // With `--check` it changes nothing and fails on drift.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -6,6 +6,7 @@ import path from 'node:path'
 import { troubleshootingParts } from '../src/cli/troubleshooting/document.ts'
 import { settingsTable } from '../src/config/index.ts'
 import { configParts } from './documents/configs.ts'
+import { figureParts } from './documents/figures.ts'
 import { guardrailParts } from './documents/guardrails.ts'
 import { matrixParts, permissionsParts } from './documents/permissions.ts'
 
@@ -20,6 +21,8 @@ async function fromConformance(): Promise<readonly (readonly [string, Readonly<R
 
 /** Each document, and what belongs between its markers `<!-- name:start -->` and `<!-- name:end -->`. */
 const documents: readonly (readonly [file: string, parts: Readonly<Record<string, string>>])[] = [
+  // The sources of an earlier release have no benchmark, and keep the figures.
+  ...(existsSync(path.join(root, 'bench/RESULTS.md')) ? [['README.md', figureParts()] as const] : []),
   ['docs/reference/settings.md', { settings: settingsTable() }],
   ['docs/operations/troubleshooting.md', troubleshootingParts()],
   ['docs/guide/permissions.md', permissionsParts()],

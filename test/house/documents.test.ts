@@ -39,6 +39,18 @@ test('docs/README.md links to every page', (t) => {
   )
 })
 
+test('docs/README.md lists the decisions in the order of their numbers', (t) => {
+  const numbers = [...textOf('docs/README.md').matchAll(/^- \[ADR (\d+)\]\(adr\/(\d+)-/gm)].map(([, number, file]) => [
+    Number(number),
+    Number(file),
+  ])
+  t.deepEqual(
+    numbers,
+    numbers.toSorted(([a = 0], [b = 0]) => a - b),
+  )
+  t.true(numbers.every(([number, file]) => number === file))
+})
+
 test('every relative link of the documents leads to a file, and to a heading that it has', (t) => {
   const broken = [...pages, 'README.md', 'ARCHITECTURE.md'].flatMap((page) =>
     linksOf(page)
