@@ -53,7 +53,7 @@ export interface Call extends CallHead {
 export interface Mirrored {
   /** The exchange that it was copied from. */
   readonly of: string
-  /** True if it counts for the limits and budgets of the caller. */
+  /** False: it counts for the limits of its provider alone. */
   readonly billed: boolean
 }
 

@@ -13,6 +13,7 @@ import type { Level } from '../../release/level.ts'
 import { refuseLaterChecks } from './levels.ts'
 import { guardrailsNamedIn, pluginsNamedIn, providersNamedIn, refuseUnusableGuardrails } from './references.ts'
 import { configSecrets } from './secrets.ts'
+import { refuseUnbilled } from './unbilled.ts'
 import { checkUrls } from './urls.ts'
 
 /** A config that the caller may see, AB08 otherwise. Locked when it is about to change. */
@@ -81,6 +82,7 @@ async function addVersion(
   { config, version, actor, vault, egress, level }: NewVersion,
 ): Promise<void> {
   refuseLaterChecks(config, level)
+  refuseUnbilled(config, actor)
   await checkUrls(config, egress)
   await refuseUnusableGuardrails(em, { row, vault }, config)
   const owned = { id: row.versionId, organisationId: row.organisationId }

@@ -15,6 +15,7 @@ import { moved, type WriteContext } from './configs.ts'
 import { refuseLaterChecks } from './levels.ts'
 import { providersNamedIn, refuseUnusableGuardrails } from './references.ts'
 import { configSecrets } from './secrets.ts'
+import { refuseUnbilled } from './unbilled.ts'
 import { checkUrls } from './urls.ts'
 
 /** The home of a config that is looked at. */
@@ -61,6 +62,7 @@ async function faultsOf(
     () => refuseTooLarge(config),
     () => refuseMasks(config, home.stored),
     () => refuseLaterChecks(config, writing.level),
+    () => refuseUnbilled(config, writing.actor),
     () => checkUrls(config, writing.egress),
     () => refuseUnusableGuardrails(em, { row: home, vault: writing.vault }, config),
   ]

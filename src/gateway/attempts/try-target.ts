@@ -84,11 +84,9 @@ export async function tryTarget(made: Try, deps: AttemptDeps): Promise<RelayEnd>
   const aimed = aiming instanceof Promise ? await aiming : aiming
   const { guardrails } = aimed.call
   const checked = guardrails === null ? unchecked(aimed) : await check({ aimed, guardrails }, attempt, deps)
-  if (call.mirror === null || call.mirror.billed) {
-    const reservation = reserve(checked.aimed, deps)
-    const { maxOutput } = (attempt.reservation = reservation instanceof Promise ? await reservation : reservation)
-    if (maxOutput !== null) return send({ ...checked, aimed: bound(attempt, checked.aimed, maxOutput) }, made, deps)
-  }
+  const reservation = reserve(checked.aimed, deps)
+  const { maxOutput } = (attempt.reservation = reservation instanceof Promise ? await reservation : reservation)
+  if (maxOutput !== null) return send({ ...checked, aimed: bound(attempt, checked.aimed, maxOutput) }, made, deps)
   return send(checked, made, deps)
 }
 

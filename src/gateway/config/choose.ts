@@ -15,7 +15,7 @@ import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import { withPatterns } from '../patterns/pattern-making.ts'
 import { type ActiveConfig, compileConfig, type TargetFields } from './compile.ts'
-import { configsWithin, type GatewayConfig, gatewayConfig } from './config.schema.ts'
+import { configsWithin, type GatewayConfig, gatewayConfig, unbilledMirrors } from './config.schema.ts'
 import type { Leaf } from './plan.ts'
 
 interface Standing {
@@ -150,13 +150,23 @@ function isNew(text: string): boolean {
 
 function toChosen(json: unknown, release: string, owner: string): ChosenConfig {
   const parsed = atLevel(gatewayConfig, release, 'request').safeParse(json, { error: plainIssue })
-  if (parsed.success)
+  if (parsed.success) {
+    refuseUnbilled(parsed.data)
     return { ...compileConfig(parsed.data, owner), slug: null, version: null, urls: ownUrls(parsed.data), binding: true, locked: false }
+  }
   const faults = schemaFaults(parsed.error, { value: json, above: 'config', whole: 'config' })
   const said = joinFaults(faults.map(({ param, message }) => `${param}: ${message}`))
   const [first] = faults
   const details = { issues: toIssues(faults) }
   throw new ApiError('invalid_request', `The config in ${header} is not valid: ${said}.`, { param: first?.param ?? 'config', details })
+}
+
+/** Only those who may change budgets decide that copies are free of them. */
+function refuseUnbilled(config: GatewayConfig): void {
+  const [path] = unbilledMirrors(config)
+  if (path === undefined) return
+  const message = `Only a stored config may leave the copies of a mirror out of budgets. Take "billed": false out, or store the config and send its slug.`
+  throw new ApiError('invalid_request', message, { param: `config.${path}` })
 }
 
 const guardrailFields = ['input_guardrails', 'output_guardrails', 'before_request_hooks', 'after_request_hooks'] as const

@@ -110,7 +110,7 @@ const toTarget = (config: GatewayConfig, option: string): TargetFields => ({
 function mirrorRule(config: GatewayConfig, option: string): MirrorRule | null {
   const { mirror } = config
   if (mirror === undefined) return null
-  const { target, share = 1, billed = false } = mirror
+  const { target, share = 1, billed = true } = mirror
   const elsewhere = Object.keys(target).some(isAddress)
   const above = Object.entries(config).filter(([name]) => name === 'request_timeout' || (!elsewhere && isAddress(name)))
   return {

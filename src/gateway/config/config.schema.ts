@@ -56,6 +56,12 @@ export const configsWithin = ({ targets = [], mirror }: GatewayConfig): readonly
   ...(mirror === undefined ? [] : [['mirror.target', mirror.target] as const]),
 ]
 
+/** Returns the paths of the mirrors of a config whose copies count for no budget of the caller. */
+export const unbilledMirrors = (config: GatewayConfig): readonly string[] => [
+  ...(config.mirror?.billed === false ? ['mirror.billed'] : []),
+  ...configsWithin(config).flatMap(([path, inner]) => unbilledMirrors(inner).map((found) => `${path}.${found}`)),
+]
+
 /** A name, a setting or a credential: plain ASCII on one line, since it ends up in a URL, a header or a signature. */
 const line = z
   .string()

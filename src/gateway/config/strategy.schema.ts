@@ -148,10 +148,10 @@ export const retry = z.strictObject({
 /** How many requests a mirror copies, and whom its copies cost. */
 export const mirrorShare = {
   share: z.number().min(0).max(1).optional().meta({ description: 'The share of the requests that are copied, from 0 to 1; 1 by default.' }),
-  billed: z
-    .boolean()
-    .optional()
-    .meta({ description: 'True: copies count for the limits and budgets of the caller, as other requests do.' }),
+  billed: z.boolean().optional().meta({
+    description:
+      'False: copies count for the limits of their provider alone. Only stored configs may say so. By default they count for all limits and budgets, as other requests do.',
+  }),
 }
 
 /** The cache of answers, and for how many seconds it keeps them. */

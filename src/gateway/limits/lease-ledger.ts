@@ -1,6 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import { outputTokens } from '../dialects/neutral/disjoint.ts'
 import { clientDialect } from '../front/fronts.ts'
+import type { Call } from '../call.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { Counters, Refusal, Taken } from './counters.ts'
 import type { Ledger, Reached, Reservation } from './ledger.ts'
@@ -65,10 +66,17 @@ interface State extends LeaseLedgerOptions {
 }
 
 function applying({ countsUsage }: LeaseLedgerOptions, { call, target, policies }: Parameters<Ledger['reserve']>[0]): readonly Limit[] {
-  const own = joined(call.caller.key.limits ?? none, target.view?.limits ?? none)
-  const all = policies === null ? own : joined(own, policyLimits(policies, { call, target, endpoints: () => endpointNames(call) }))
+  const ofProvider = target.view?.limits ?? none
+  const own = isUnbilled(call) ? ofProvider : joined(call.caller.key.limits ?? none, ofProvider)
+  const all =
+    policies === null || isUnbilled(call)
+      ? own
+      : joined(own, policyLimits(policies, { call, target, endpoints: () => endpointNames(call) }))
   return all.length === 0 || countsUsage() ? all : all.filter(({ kind }) => kind === 'rate')
 }
+
+/** A copy for a mirror may be left out of the budgets of its caller, and never out of those of the provider that answers it. */
+const isUnbilled = ({ mirror }: Pick<Call, 'mirror'>): boolean => mirror?.billed === false
 
 const joined = (some: readonly Limit[], more: readonly Limit[]): readonly Limit[] =>
   more.length === 0 ? some : some.length === 0 ? more : [...some, ...more]

@@ -9,7 +9,7 @@ import { send } from '../../support/http.ts'
 let main: Emulator
 let mirror: Emulator
 let bed: GatewayBed
-const reserved: string[] = []
+const reserved: { readonly id: string; readonly billed: boolean | null }[] = []
 
 test.before(async () => {
   main = await startEmulator()
@@ -23,10 +23,13 @@ test.before(async () => {
         actions: { onFail: 'block', message: 'Not here.' },
       },
     },
-    configs: { copied: { provider: '@main', mirror: { target: { provider: '@mirror' } } } },
+    configs: {
+      copied: { provider: '@main', mirror: { target: { provider: '@mirror' } } },
+      free: { provider: '@main', mirror: { target: { provider: '@mirror' }, billed: false } },
+    },
     ledger: {
-      reserve({ call: { exchange } }): Reservation {
-        reserved.push(exchange.requestId)
+      reserve({ call: { exchange, mirror: copied } }): Reservation {
+        reserved.push({ id: exchange.requestId, billed: copied?.billed ?? null })
         return { maxOutput: null, standings: null, settle: () => null }
       },
     },
@@ -82,7 +85,7 @@ test.serial('a mirror gets a copy, whose answer is only logged, under the reques
     [{ model: 'm', messages: [{ role: 'user', content: 'hi' }] }],
   )
   t.is(mirror.requests[0]?.headers.authorization, 'Bearer sk-stored-mirror')
-  t.like(record, { providerSlug: 'mirror', status: 200, lastUsedOption: 'config.mirror.target', billed: false, outcome: 'complete' })
+  t.like(record, { providerSlug: 'mirror', status: 200, lastUsedOption: 'config.mirror.target', billed: true, outcome: 'complete' })
   t.is(record.usage?.inputTokens, 7)
   t.deepEqual(record.config, { slug: 'copied', version: 1 })
   t.regex(String(bodies.response), /by the mirror/)
@@ -92,14 +95,36 @@ test.serial('a mirror gets a copy, whose answer is only logged, under the reques
   t.is(bed.observed.length, 1, 'a copy is no request of a client')
 })
 
-test.serial('a copy counts for no budget, unless its mirror says so', async (t) => {
-  const free = await ask(copies())
-  await copyOf(idOf(free))
-  const paid = await ask(copies({ billed: true }))
-  const { record } = await copyOf(idOf(paid))
-  t.true(record.billed)
-  const counted = reserved.slice(-3)
-  t.deepEqual(counted, [idOf(free), idOf(paid), record.id])
+test.serial('a copy takes a reservation as its request does, and says when it counts for its provider alone', async (t) => {
+  for (const [config, billed] of [
+    [copies(), true],
+    [copies({ billed: true }), true],
+    ['free', false],
+  ] as const) {
+    const { record } = await copyOf(idOf(await ask(config)))
+    t.is(record.billed, billed)
+    t.deepEqual(
+      reserved.slice(-2).map(({ billed: counts }) => counts),
+      [null, billed],
+    )
+    t.is(reserved.at(-1)?.id, record.id)
+  }
+})
+
+test.serial('a config of a request leaves no copy out of budgets, wherever its mirror stands', async (t) => {
+  const free = copies({ billed: false })
+  const within = { strategy: { mode: 'fallback' as const }, targets: [{ provider: '@main' }, free] }
+  const deep = { strategy: { mode: 'single' as const }, targets: [within] }
+  for (const [config, param] of [
+    [free, 'config.mirror.billed'],
+    [within, 'config.targets[1].mirror.billed'],
+    [deep, 'config.targets[0].targets[1].mirror.billed'],
+  ] as const) {
+    const { status, text } = await ask(config)
+    t.is(status, 400, text)
+    t.is((JSON.parse(text) as { error: { param: string } }).error.param, param)
+  }
+  t.is(main.requests.length + mirror.requests.length, 0)
 })
 
 test.serial('it is what the config and the guardrails of the caller left, with what the mirror changes', async (t) => {
@@ -228,7 +253,7 @@ test.serial('an explanation shows the copy', async (t) => {
   const { targets } = JSON.parse(text) as { targets: { mirror: object }[] }
   t.like(targets[0]?.mirror, {
     share: 0.1,
-    billed: false,
+    billed: true,
     provider_slug: 'mirror',
     option: 'config.mirror.target',
     request: { body: { model: 'new' } },
