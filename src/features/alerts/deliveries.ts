@@ -100,7 +100,10 @@ export async function sendEvent({ url, secret, id, body }: Sending, { egress, cl
 async function deliver(waiting: Waiting, deps: Deps): Promise<void> {
   const { id, organisation_id: organisationId, webhook_id: webhookId, attempts, secret, ...message } = waiting
   const opened = await deps.vault.decrypt(secretPlace({ id: webhookId, organisationId }), secret)
-  const { status, error } = await sendEvent({ ...message, id, secret: opened }, deps)
+  const { status, error } = await sendEvent(
+    { ...message, id, secret: opened },
+    { egress: deps.egress.ownedBy(organisationId), clock: deps.clock },
+  )
   const now = new Date(deps.clock.now())
   if (error === null) return settle(deps, `state = 'delivered', last_status = ?, last_error = NULL, finished_at = ?`, [status, now, id])
   const wait = waits[attempts - 1]

@@ -132,7 +132,8 @@ async function tryWebhook({ actor, params }: Ahead<{ webhookId: string }, unknow
   const row = await inTenant(deps.orm, organisationId, (em) => findWebhook(em, actor, { id: params.webhookId }))
   const secret = await openSecret(row, deps.vault)
   const message = { url: row.url, secret, id: uuidv7(), body: testEvent(organisationId, deps.clock.now()) }
+  const sending = { egress: deps.egress.ownedBy(organisationId), clock: deps.clock }
   const startedAt = performance.now()
-  const { status, error } = await inTrial(deps.egress, organisationId, () => sendEvent(message, deps))
+  const { status, error } = await inTrial(deps.egress, organisationId, () => sendEvent(message, sending))
   return { delivered: error === null, status, error, execution_time: Math.round(performance.now() - startedAt) }
 }

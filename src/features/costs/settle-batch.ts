@@ -168,7 +168,14 @@ async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow):
   }
   const stored = await loadCredential(sealed, vault)
   const target = storedTarget(row.provider, { ...stored, customHost: hostOf(row, found) ?? stored.customHost }, organisationId)
-  return { target, egress, signing, allowedHosts: allowedHostsOf(found.settings), tookAt: row.host, terms: storedTerms(found) }
+  return {
+    target,
+    egress: egress.ownedBy(row.organisation_id),
+    signing,
+    allowedHosts: allowedHostsOf(found.settings),
+    tookAt: row.host,
+    terms: storedTerms(found),
+  }
 }
 
 /** Returns the host of a model that took the batch; null: it was none of those. */

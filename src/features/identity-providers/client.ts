@@ -29,7 +29,7 @@ const fetchOf =
   async (url, { method, headers, body }) => {
     const text =
       body === undefined || body === null ? {} : { body: body instanceof URLSearchParams ? body.toString() : z.string().parse(body) }
-    const answer = await egress.exchange({
+    const answer = await egress.ownedBy(provider.organisationId).exchange({
       url,
       method: method === 'POST' ? 'POST' : 'GET',
       headers,

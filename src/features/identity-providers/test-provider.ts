@@ -34,7 +34,7 @@ const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string(), use: z.
 
 async function keysOf(egress: Egress, url: string, provider: Provider): Promise<Step> {
   try {
-    const { status, text } = await egress.exchange({
+    const { status, text } = await egress.ownedBy(provider.organisationId).exchange({
       url,
       method: 'GET',
       headers: { accept: 'application/json' },

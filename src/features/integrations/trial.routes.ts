@@ -70,7 +70,7 @@ async function carryOut(em: EntityManager, { aiProviderId, stored }: Account, { 
   const { settings } = await em.findOneOrFail(Organisation, { id: actor.organisationId })
   const target = storedTarget(aiProviderId, stored, actor.organisationId)
   const { egress, signing } = deps
-  const testing = { egress, signing, allowedHosts: allowedHostsOf(settings) }
+  const testing = { egress: egress.ownedBy(actor.organisationId), signing, allowedHosts: allowedHostsOf(settings) }
   const { origin, steps, models } = await inTrial(egress, actor.organisationId, () => testProvider(target, testing))
   return {
     object: 'integration_test' as const,

@@ -111,7 +111,7 @@ async function verify(token: string, provider: Provider, { egress, clock }: Deps
   if (url === undefined) throw new Error('the provider has no keys')
   const { organisationId } = provider
   const keys = remoteKeys({
-    egress,
+    egress: egress.ownedBy(organisationId),
     url,
     owner: organisationId,
     maxAgeMs: 600_000,

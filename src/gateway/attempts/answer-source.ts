@@ -87,7 +87,7 @@ function prepareSource(
     operation: call.operation,
     timeouts,
     forward: translated === null ? forward : translatedHeaders(forward, translated),
-    egress,
+    egress: egress.ownedBy(call.caller.key.organisationId),
     signing,
     allowed: { everywhere: settings.allowedHosts, here: call.caller.key.allowedHosts },
     target,

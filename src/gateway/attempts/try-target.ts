@@ -12,7 +12,7 @@ import type { GuardrailPlan } from '../checks/plan.ts'
 import type { RunDeps } from '../checks/run.ts'
 import type { Signing } from '../credentials/signing.ts'
 import type { Egress, EgressHandler } from '../egress/egress.ts'
-import { narrowed } from '../egress/narrowed.ts'
+import { egressFor } from '../egress/narrowed.ts'
 import type { GatewayMetrics } from '../ending/metrics.ts'
 import { keepsBodies } from '../front/debug.ts'
 import { clientDialect } from '../front/fronts.ts'
@@ -123,7 +123,7 @@ async function check({ aimed, guardrails }: Guarded, attempt: Attempt, deps: Att
 
 /** Returns what guardrails may use: they call what the caller's organisation allows. */
 export const checkDeps = ({ caller: { key } }: Call, { egress, metrics, settings, snapshot }: AttemptDeps): RunDeps => ({
-  egress: narrowed(egress, key.allowedHosts),
+  egress: egressFor(egress, key),
   credentials: (plugin) => snapshot.pluginCredentials(key, plugin),
   organisationId: key.organisationId,
   atLeast: settings.atLeast,

@@ -2,7 +2,7 @@ import { editJson } from '../../lib/json/json-edit.ts'
 import { modelOf } from '../wire/body.ts'
 import { matchOperation } from '../front/match.ts'
 import type { AllowedHosts } from '../egress/allowed-hosts.ts'
-import { narrowed } from '../egress/narrowed.ts'
+import { egressFor } from '../egress/narrowed.ts'
 import type { Phase, RequestFacts } from './check.ts'
 import type { Guardrail, GuardrailCheck } from './guardrail.ts'
 import type { CheckResult } from './hook-results.ts'
@@ -55,7 +55,7 @@ export async function tryGuardrail(guardrail: Guardrail, sample: Sample, { allow
     apply: (held, edits) => look(JSON.parse(editJson(JSON.stringify(held.json), edits))),
     request: facts,
     status: phase === 'input' ? null : 200,
-    deps: { ...deps, egress: narrowed(deps.egress, allowedHosts) },
+    deps: { ...deps, egress: egressFor(deps.egress, { organisationId: deps.organisationId, allowedHosts }) },
   })
   return {
     verdict: !failed,

@@ -1,11 +1,12 @@
 import { createLru } from '../../lib/collections/lru.ts'
+import { eighthOf } from '../../lib/shares/shares.ts'
 import type { AllowedHosts } from './allowed-hosts.ts'
 import type { Egress, EgressOrigin } from './egress.ts'
 import type { BlockedEvent } from './guard.ts'
 import { createGuard } from './guard.ts'
 import type { ResolveName } from './names.ts'
 import { systemNames } from './names.ts'
-import { createOrigin } from './origin.ts'
+import { createOrigin, type OriginParts } from './origin.ts'
 import { createPools } from './pools.ts'
 import { createResolver } from './resolver.ts'
 import type { Target } from './rules.ts'
@@ -32,20 +33,24 @@ export interface EgressOptions {
   /** Longest that a DNS answer is believed. */
   readonly dnsCacheMs?: number
   readonly maxConnectionsPerOrigin?: number
-  /** Requests that may wait for a connection of one origin. */
+  /** Requests that may wait for a connection of one origin, an eighth of them for one organisation. */
   readonly maxQueuedPerOrigin?: number
   /** Origins with open connections; an idle one makes room for a new one, and when none is idle the request fails. */
   readonly maxOrigins?: number
+  /** Origins with open connections of one organisation; absent: an eighth of all. */
+  readonly maxOriginsOfOne?: number
 }
 
 const defaults = {
   onBlocked: (): void => {},
   dnsCacheMs: 30_000,
   maxConnectionsPerOrigin: 16_384,
-  maxQueuedPerOrigin: 1024,
-  maxOrigins: 512,
+  maxQueuedPerOrigin: 8192,
+  maxOrigins: 4096,
 }
 const maxCheckedOrigins = 1000
+/** The organisations whose egress is kept; one that is made again knows the same connections. */
+const maxOwners = 10_000
 
 /**
  * Builds the egress guard and its connections. Throws an Error naming the entry when `trustedHosts` holds what is no host.
@@ -56,13 +61,27 @@ export function createEgress(options: EgressOptions): Egress {
   const trust = parseTrustedHosts(options.trustedHosts)
   const resolver = createResolver({ resolve, maxAgeMs: settings.dnsCacheMs, timeoutMs })
   const guard = createGuard({ trust, allowed: options.allowedHosts ?? null, resolver, onBlocked: settings.onBlocked })
-  const pools = createPools(settings)
-  const checked = createLru<EgressOrigin>(maxCheckedOrigins)
+  const pools = createPools({ maxOriginsOfOne: eighthOf(settings.maxOrigins), ...settings })
+  const owners = createLru<Egress>(maxOwners)
+  const parts = { trust, resolver, guard, pools, timeoutMs, owner: null }
+  const ownedBy = (organisationId: string): Egress => {
+    const known = owners.get(organisationId)
+    if (known !== undefined) return known
+    const made = egressWith({ ...parts, owner: organisationId }, ownedBy)
+    owners.set(organisationId, made)
+    return made
+  }
+  return egressWith(parts, ownedBy)
+}
 
-  const parts = { trust, resolver, guard, pools, timeoutMs }
+/** The egress of one owner: what it checked is its own, and its connections are shared. */
+function egressWith(parts: OriginParts, ownedBy: Egress['ownedBy']): Egress {
+  const { guard, resolver, pools } = parts
+  const checked = createLru<EgressOrigin>(maxCheckedOrigins)
   const originOf = (target: Target, param: string, ca?: string): EgressOrigin => createOrigin(target, param, { ...parts, ca })
 
   return {
+    ownedBy,
     origin(url, param, named = 'by data') {
       const key = `${named} ${param} ${url}`
       const known = checked.get(key)

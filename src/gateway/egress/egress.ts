@@ -17,6 +17,8 @@ export interface Egress {
   exchange(request: SmallRequest): Promise<SmallResponse>
   /** Tells whether the host of a URL can be looked up, and is one that requests may go to. Never rejects, and calls nobody but the name server. */
   resolves(url: string): Promise<boolean>
+  /** The same egress for the work of an organisation, which has a share of its connections. */
+  ownedBy(organisationId: string): Egress
   /** Ends all connections; pending requests get their error. */
   close(): Promise<void>
 }

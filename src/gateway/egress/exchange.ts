@@ -12,6 +12,8 @@ import type { Slot } from './slot.ts'
 export interface Route {
   /** `host` or `host:port`, as the Host header has it. */
   readonly authority: string
+  /** The organisation for which it goes; null: Gatehouse itself. */
+  readonly owner: string | null
   /** Turns the guard's refusals into the caller's error; leaves other errors alone. */
   explain(error: Error): Error
 }
@@ -38,6 +40,10 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
   /** The failure of `begin`, until the handler hears of it. */
   #untold: Error | null = null
   #quietSince = 0
+
+  get owner(): string | null {
+    return this.#route.owner
+  }
 
   constructor(route: Route, request: EgressRequest, handler: EgressHandler) {
     this.#route = route
@@ -128,7 +134,7 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
     if (this.#phase === 'done') return
     const slot = this.#slot
     this.#finish()
-    if (slot !== null) this.#pool?.release(slot)
+    if (slot !== null) this.#pool?.release(slot, this)
     try {
       this.#handler.onEnd(rawHeaderText(controller.rawTrailers))
     } catch (thrown) {
@@ -161,7 +167,7 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
   /** Gives up the place in the queue, the connection that is being made, or the one in use. */
   #drop(error: Error): void {
     if (this.#slot === null) this.#pool?.withdraw(this)
-    else this.#pool?.discard(this.#slot, error)
+    else this.#pool?.discard(this.#slot, this, error)
     this.#body?.destroy()
   }
 

@@ -4,6 +4,17 @@ import type { Egress } from './egress.ts'
 /** One for each pair, since what was fetched over an egress is remembered with it. */
 const made = new WeakMap<Egress, WeakMap<AllowedHosts, Egress>>()
 
+/** The organisation for which requests go. */
+interface Owner {
+  readonly organisationId: string
+  /** The hosts that it allows; null: all. */
+  readonly allowedHosts: AllowedHosts | null
+}
+
+/** The egress for the work of an organisation: it has a share of the connections, and reaches the hosts that the organisation allows. */
+export const egressFor = (egress: Egress, { organisationId, allowedHosts }: Owner): Egress =>
+  narrowed(egress.ownedBy(organisationId), allowedHosts)
+
 /** The same egress for what one organisation stored: hosts that data names must be among those it allows. */
 export function narrowed(egress: Egress, rules: AllowedHosts | null): Egress {
   if (rules === null) return egress
@@ -27,6 +38,7 @@ function narrow(egress: Egress, rules: AllowedHosts): Egress {
       if (request.named !== 'by catalogue') demand(request.url, 'url')
       return egress.exchange(request)
     },
+    ownedBy: (organisationId) => narrowed(egress.ownedBy(organisationId), rules),
     resolves: (url) => (rules.allows(url, 'stored') ? egress.resolves(url) : Promise.resolve(false)),
   }
 }

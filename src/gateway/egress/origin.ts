@@ -15,6 +15,8 @@ export interface OriginParts {
   readonly resolver: Resolver
   readonly guard: Guard
   readonly pools: Pools
+  /** The organisation for which requests go; null: Gatehouse itself. */
+  readonly owner: string | null
   /** For a new connection. */
   readonly timeoutMs: number
   /** The only authorities that are believed, PEM; undefined: the usual ones. */
@@ -22,17 +24,21 @@ export interface OriginParts {
 }
 
 /** Builds the origin of a URL that was checked; `param` is the field that named it. */
-export function createOrigin(target: Target, param: string, { trust, resolver, guard, pools, timeoutMs, ca }: OriginParts): EgressOrigin {
+export function createOrigin(
+  target: Target,
+  param: string,
+  { trust, resolver, guard, pools, owner, timeoutMs, ca }: OriginParts,
+): EgressOrigin {
   const connect = createConnect(target, { trust, resolver, timeoutMs, ca })
   const authority = authorityOf(target)
   const origin = `${target.url.protocol}//${authority}`
-  const route: Route = { authority, explain: (error) => guard.explain(error, target, param) }
+  const route: Route = { authority, owner, explain: (error) => guard.explain(error, target, param) }
   return {
     origin,
     basePath: target.url.pathname.replace(/\/+$/, ''),
     send(request, handler) {
       const exchange = new Exchange(route, request, handler)
-      exchange.begin(pools.of({ origin, ca }, connect))
+      exchange.begin(pools.of({ origin, ca, owner }, connect))
       return exchange
     },
     async resolve() {

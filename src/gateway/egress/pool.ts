@@ -1,10 +1,14 @@
 import { ApiError } from '../../lib/errors.ts'
+import { createFairLine } from '../../lib/shares/fair-line.ts'
+import { createShares, eighthOf } from '../../lib/shares/shares.ts'
 import type { Connect } from './connect.ts'
 import type { Slot } from './slot.ts'
 import { createIdleSlots, openSlot } from './slot.ts'
 
 /** Something that waits for a slot, and hears of it once. */
 export interface Waiter {
+  /** The organisation for which it waits; null: Gatehouse itself. */
+  readonly owner: string | null
   start(slot: Slot): void
   /** Ends it without a slot. */
   fail(error: Error): void
@@ -16,10 +20,10 @@ export interface Pool {
   submit(waiter: Waiter): void
   /** The waiter no longer wants a slot; no effect once it has one. */
   withdraw(waiter: Waiter): void
-  /** Takes back a slot whose exchange ended well. */
-  release(slot: Slot): void
-  /** Closes a slot with its socket, connected or still connecting. */
-  discard(slot: Slot, error: Error): void
+  /** Takes back the slot of a waiter whose exchange ended well. */
+  release(slot: Slot, waiter: Waiter): void
+  /** Closes the slot of a waiter with its socket, connected or still connecting. */
+  discard(slot: Slot, waiter: Waiter, error: Error): void
   readonly idle: boolean
   close(error: Error): void
 }
@@ -36,11 +40,14 @@ export interface PoolOptions {
 /**
  * A pool of undici clients, one connection each. undici's own Pool would queue without bound, and cannot take back a request
  * that waits in its queue or for its connection; here each exchange knows its slot, so that leaving closes the right socket.
+ * One organisation has half of the connections and an eighth of the queue at most, and organisations take turns.
  */
 export function createPool(options: PoolOptions): Pool {
+  const { maxConnections: most, maxQueued } = options
+  const busy = createShares({ most, mostOfOne: Math.ceil(most / 2) })
   const slots = new Set<Slot>()
   const idle = createIdleSlots()
-  const queue = new Set<Waiter>()
+  const queue = createFairLine<Waiter>()
 
   function open(): Slot {
     const slot = openSlot(options, () => {
@@ -58,11 +65,15 @@ export function createPool(options: PoolOptions): Pool {
     if (slots.size === 0 && queue.size === 0) options.onEmpty()
   }
 
+  function start(waiter: Waiter, slot: Slot): void {
+    busy.take(waiter.owner)
+    waiter.start(slot)
+  }
+
   function startNext(slot: Slot | null): boolean {
-    const [waiter] = queue
+    const waiter = queue.next(busy.hasPlace)
     if (waiter === undefined) return false
-    queue.delete(waiter)
-    waiter.start(slot ?? open())
+    start(waiter, slot ?? idle.take() ?? open())
     return true
   }
 
@@ -71,24 +82,26 @@ export function createPool(options: PoolOptions): Pool {
       return idle.size === slots.size && queue.size === 0
     },
     submit(waiter) {
-      const slot = idle.take() ?? (slots.size < options.maxConnections ? open() : null)
-      if (slot !== null) waiter.start(slot)
-      else if (queue.size < options.maxQueued) queue.add(waiter)
+      const { owner } = waiter
+      const slot = busy.hasPlace(owner) ? (idle.take() ?? (slots.size < most ? open() : null)) : null
+      const mostWaiting = owner === null ? maxQueued : eighthOf(maxQueued)
+      if (slot !== null) start(waiter, slot)
+      else if (queue.size < maxQueued && queue.waitingOf(owner) < mostWaiting) queue.add(owner, waiter)
       else waiter.fail(new ApiError('overloaded', 'The gateway is busy: too many requests wait for this provider.', { retryAfter: 1 }))
     },
-    withdraw: (waiter) => void queue.delete(waiter),
-    release(slot) {
+    withdraw: (waiter) => queue.delete(waiter.owner, waiter),
+    release(slot, { owner }) {
+      busy.giveBack(owner)
       if (!slots.has(slot) || startNext(slot)) return
       idle.add(slot)
     },
-    discard(slot, error) {
+    discard(slot, { owner }, error) {
+      busy.giveBack(owner)
       remove(slot, error)
-      if (slots.size < options.maxConnections) startNext(null)
+      if (slots.size < most) startNext(null)
     },
     close(error) {
-      const waiting = [...queue]
-      queue.clear()
-      for (const waiter of waiting) waiter.fail(error)
+      for (const waiter of queue.clear()) waiter.fail(error)
       for (const slot of slots) remove(slot, error)
     },
   }

@@ -42,7 +42,7 @@ async function describe({ call, target, body }: AimedCall, { translated, forward
     operation: call.operation,
     timeouts: { firstByteMs: 0, idleMs: 0 },
     forward,
-    egress,
+    egress: egress.ownedBy(call.caller.key.organisationId),
     allowed: { everywhere: settings.allowedHosts, here: call.caller.key.allowedHosts },
     target,
     body: translated?.body ?? body,

@@ -2,7 +2,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { leavesOf } from '../config/plan.ts'
 import { modelReference, namesNoTarget } from '../targets/addressing.ts'
 import type { ProviderScope } from '../callers/key.ts'
-import { narrowed } from '../egress/narrowed.ts'
+import { egressFor } from '../egress/narrowed.ts'
 import { clientDialect } from '../front/fronts.ts'
 import { googleVersions } from '../front/google-versions.ts'
 import { ownAnswers } from '../dialects/own-answers.ts'
@@ -46,8 +46,8 @@ export async function ownModels(
   { snapshot, egress, signing, prices }: OfferedDeps,
   { exchange, path: asked, caller }: CallHead,
 ): Promise<object> {
-  const { organisationId, workspaceId, allowedHosts } = caller.key
-  const deps = { snapshot, prices, signing, egress: narrowed(egress, allowedHosts) }
+  const { organisationId, workspaceId } = caller.key
+  const deps = { snapshot, prices, signing, egress: egressFor(egress, caller.key) }
   const { models } = ownAnswers[clientDialect(exchange)]
   const scope: ProviderScope = { organisationId, workspaceId }
   const [, id] = path.exec(pathOf(asked)) ?? []

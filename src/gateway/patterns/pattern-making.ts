@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../lib/errors.ts'
-import { createFairQueue } from '../../lib/collections/fair-queue.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { ownTurn } from '../../lib/own-turn.ts'
+import { createTurns } from '../../lib/shares/turns.ts'
 import { type Engine, engineOf, knownEngine, tooLarge } from './pattern-engines.ts'
 import { patternWork } from './pattern-size.ts'
 
@@ -46,11 +46,13 @@ interface Pass {
 /** The pass that runs just now, which has no waiting in it. */
 let pass: Pass | null = null
 
-const queue = createFairQueue(
-  () => new ApiError('rate_limited', 'Too many configs with new patterns wait to be made ready. Store them, or send fewer at a time.'),
-)
-/** So many of one owner wait. What is stored is bounded where it is read. */
-const maxWaiting = 100
+const inTurn = createTurns({
+  most: 1,
+  mostOfOne: 1,
+  mostWaiting: 100,
+  tooMany: () =>
+    new ApiError('rate_limited', 'Too many configs with new patterns wait to be made ready. Store them, or send fewer at a time.'),
+})
 
 interface Attempt<T> {
   readonly making: PatternContext
@@ -67,10 +69,13 @@ export function withPatterns<T>(making: PatternContext, run: () => T): MaybeProm
   const first = tryRun(attempt)
   if ('result' in first) return first
   const { owner, stored = false } = making
-  return queue(stored ? `stored ${owner}` : owner, () => inTurns(attempt, first.missing), stored ? Infinity : maxWaiting)
+  // The number of stored patterns is bounded where they are read.
+  return stored
+    ? inTurn(`stored ${owner}`, () => makeMissing(attempt, first.missing), { mostWaiting: Infinity })
+    : inTurn(owner, () => makeMissing(attempt, first.missing))
 }
 
-async function inTurns<T>(attempt: Attempt<T>, missing: Iterable<string>): Promise<Made<T>> {
+async function makeMissing<T>(attempt: Attempt<T>, missing: Iterable<string>): Promise<Made<T>> {
   for (const source of missing) {
     await ownTurn()
     const startedAt = performance.now()
@@ -79,7 +84,7 @@ async function inTurns<T>(attempt: Attempt<T>, missing: Iterable<string>): Promi
     if (tookMs > shortMs) await sleep(tookMs)
   }
   const next = tryRun(attempt)
-  return 'result' in next ? next : inTurns(attempt, next.missing)
+  return 'result' in next ? next : makeMissing(attempt, next.missing)
 }
 
 const unmade = Symbol('a pattern is not made yet')

@@ -2,7 +2,7 @@ import { toApiError } from '../../lib/errors.ts'
 import { parseRecord } from '../credentials/token-endpoint.ts'
 import type { AllowedHosts } from '../egress/allowed-hosts.ts'
 import type { Egress } from '../egress/egress.ts'
-import { narrowed } from '../egress/narrowed.ts'
+import { egressFor } from '../egress/narrowed.ts'
 import type { ManagerDeps } from './managers/ask-manager.ts'
 import { valueOf } from './mapped-credential.ts'
 import { readSecret } from './read-secret.ts'
@@ -38,7 +38,7 @@ const mostFields = 100
 
 /** Reads a secret step by step, past the memory, until a step fails. Never rejects for what a manager does. */
 export async function testSecret(reference: SecretReference, { allowedHosts, ...asking }: SecretTestDeps): Promise<SecretTest> {
-  const egress = narrowed(asking.egress, allowedHosts)
+  const egress = egressFor(asking.egress, { organisationId: reference.organisationId, allowedHosts })
   const results: StepResult[] = []
   const run = async <Result>(step: Step, work: () => Promise<readonly [message: string, result: Result]>): Promise<Result> => {
     const began = performance.now()

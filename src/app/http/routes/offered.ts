@@ -1,4 +1,4 @@
-import { narrowed } from '../../../gateway/egress/narrowed.ts'
+import { egressFor } from '../../../gateway/egress/narrowed.ts'
 import { offeredModels } from '../../../gateway/models/offered-models.ts'
 import type { Actor, ListOffered } from '../../route.ts'
 import type { Running } from '../frame.ts'
@@ -14,7 +14,7 @@ export const offeredBy =
         ready: async (provider) =>
           void (await Promise.all([deps.catalogue.ready('pricing', provider), deps.catalogue.ready('general', provider)])),
         signing: deps.signing,
-        egress: narrowed(deps.egress, allowedHosts),
+        egress: egressFor(deps.egress, { organisationId, allowedHosts }),
       },
       { organisationId, workspaceId },
     )

@@ -66,7 +66,7 @@ const timeoutMs = 10_000
 /** Asks a provider through the egress guard; an ApiError says why it cannot be asked. */
 async function ask({ egress }: Needs, provider: Provider, url: string): Promise<SmallResponse | ApiError> {
   try {
-    return await egress.exchange({
+    return await egress.ownedBy(provider.organisationId).exchange({
       url,
       method: 'GET',
       headers: { accept: 'application/json, text/html' },

@@ -92,7 +92,8 @@ const shown = (value: unknown): string => (value === undefined ? 'missing' : JSO
 function toKeys({ jwks, jwks_url: url, jwks_cache_max_age: maxAge }: TokenSettings, { egress, now, organisationId }: VerifyDeps): FindKey {
   if (jwks !== undefined) return inlineKeys(jwks)
   if (url === undefined) throw new Error('nobody says how the token is verified')
-  return remoteKeys({ egress, url, owner: `tokens of ${organisationId}`, maxAgeMs: maxAge * 1000, timeoutMs: keysTimeoutMs, now })
+  const owned = egress.ownedBy(organisationId)
+  return remoteKeys({ egress: owned, url, owner: `tokens of ${organisationId}`, maxAgeMs: maxAge * 1000, timeoutMs: keysTimeoutMs, now })
 }
 
 /** Keys are imported once for as long as the settings stay as they are. */

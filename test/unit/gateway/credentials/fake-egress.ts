@@ -8,8 +8,9 @@ export interface FakeEgress extends Egress {
 /** Every exchange is answered by `answer`; nothing else may be called. */
 export function fakeEgress(answer: (request: SmallRequest, count: number) => SmallResponse | Promise<SmallResponse>): FakeEgress {
   const asked: SmallRequest[] = []
-  return {
+  const fake: FakeEgress = {
     asked,
+    ownedBy: () => fake,
     async exchange(request) {
       asked.push(request)
       return answer(request, asked.length)
@@ -20,6 +21,7 @@ export function fakeEgress(answer: (request: SmallRequest, count: number) => Sma
     resolves: async () => true,
     close: async () => undefined,
   }
+  return fake
 }
 
 export const ok = (body: unknown): SmallResponse => answered(200, typeof body === 'string' ? body : JSON.stringify(body))

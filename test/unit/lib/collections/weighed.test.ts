@@ -1,5 +1,4 @@
 import test from 'ava'
-import { createFairQueue } from '../../../../src/lib/collections/fair-queue.ts'
 import { createWeighed } from '../../../../src/lib/collections/weighed.ts'
 
 test('no owner has more than its share, and over the whole the heaviest gives way', (t) => {
@@ -30,19 +29,6 @@ test('what is used stays, and what is too heavy is not kept', (t) => {
     [1, 2, 3, 4].map((at) => kept.get('a', String(at))),
     [1, undefined, 3, undefined],
   )
-})
-
-test('owners take turns, and one that asks for too much is refused', async (t) => {
-  const queue = createFairQueue(() => new Error('too many'))
-  const done: string[] = []
-  const job = (name: string) => async () => {
-    await Promise.resolve()
-    done.push(name)
-  }
-  const asked = ['a1', 'a2', 'a3', 'b1'].map((name) => queue(name[0] ?? '', job(name), 2))
-  await t.throwsAsync(queue('a', job('a4'), 2), { message: 'too many' })
-  await Promise.all(asked)
-  t.deepEqual(done, ['a1', 'a2', 'b1', 'a3'])
 })
 
 test('what one owner had is dropped at once, and its weight is free again', (t) => {

@@ -1,0 +1,57 @@
+import { createFairLine } from './fair-line.ts'
+import { type Bound, createShares } from './shares.ts'
+
+/** The work that runs at a time, and the work that may wait for its turn. */
+export interface TurnsOptions extends Bound {
+  /** The work of one owner that waits; more is refused. */
+  readonly mostWaiting: number
+  /** Makes the error with which work is refused. */
+  readonly tooMany: () => Error
+}
+
+/** Runs work when it is the owner's turn. Rejects when too much of the owner's work waits, or when `signal` ends the wait. */
+export type InTurn = <T>(owner: string | null, work: () => Promise<T>, asked?: Asked) => Promise<T>
+
+interface Asked {
+  readonly signal?: AbortSignal
+  /** The bound of waiting work, where it differs for this kind of work. */
+  readonly mostWaiting?: number
+}
+
+/** Returns turns: so much work runs at a time, of each owner less, and owners take turns, however much of their work waits. */
+export function createTurns({ tooMany, ...bound }: TurnsOptions): InTurn {
+  const running = createShares(bound)
+  const line = createFairLine<() => void>()
+
+  function startNext(): void {
+    for (let start = line.next(running.hasPlace); start !== undefined; start = line.next(running.hasPlace)) start()
+  }
+
+  async function waits(owner: string | null, { signal, mostWaiting = bound.mostWaiting }: Asked): Promise<void> {
+    if (running.take(owner)) return
+    if (line.waitingOf(owner) >= mostWaiting) throw tooMany()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const start = (): void => {
+      running.take(owner)
+      resolve()
+    }
+    const leave = (): void => {
+      line.delete(owner, start)
+      reject(signal?.reason instanceof Error ? signal.reason : new Error('the work is not wanted any longer'))
+    }
+    line.add(owner, start)
+    signal?.addEventListener('abort', leave, { once: true })
+    await promise.finally(() => signal?.removeEventListener('abort', leave))
+  }
+
+  return async (owner, work, asked = {}) => {
+    asked.signal?.throwIfAborted()
+    await waits(owner, asked)
+    try {
+      return await work()
+    } finally {
+      running.giveBack(owner)
+      startNext()
+    }
+  }
+}
