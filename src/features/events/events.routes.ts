@@ -1,27 +1,30 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { LaterAnswer, route } from '../../app/route.ts'
+import { type Actor, LaterAnswer, route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { createShares } from '../../lib/shares/shares.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { eventsQuery, eventText } from './events.schema.ts'
-import { eventStream } from './stream.ts'
+import { eventStream, mostStreams } from './stream.ts'
 import { topicScopes } from './visible.ts'
 
-/** Streams that a process holds, of everybody and of one key. */
-const [mostStreams, mostOfKey] = [500, 20]
-const ofKeys = new Map<string, number>()
+const mostOfKey = 20
+const streams = createShares(mostStreams)
+const ofKeys = createShares({ most: Infinity, mostOfOne: mostOfKey })
 
 /** Counts a stream of a key; returns how to take it back. */
-function admit(keyId: string, streams: number): () => void {
-  const own = ofKeys.get(keyId) ?? 0
-  if (own >= mostOfKey || streams >= mostStreams)
-    throw new ApiError('AB06', `There are too many event streams: a key has at most ${mostOfKey} in each process.`, { retryAfter: 10 })
-  ofKeys.set(keyId, own + 1)
+function admit({ id, organisationId }: Actor): () => void {
+  if (!ofKeys.take(id)) throw tooMany(`a key has at most ${mostOfKey} in each process`)
+  if (!streams.take(organisationId)) {
+    ofKeys.giveBack(id)
+    throw tooMany(`an organisation has at most ${mostStreams.mostOfOne} in each process, and all together ${mostStreams.most}`)
+  }
   return () => {
-    const left = (ofKeys.get(keyId) ?? 1) - 1
-    if (left === 0) ofKeys.delete(keyId)
-    else ofKeys.set(keyId, left)
+    ofKeys.giveBack(id)
+    streams.giveBack(organisationId)
   }
 }
+
+const tooMany = (bound: string): ApiError => new ApiError('AB06', `There are too many event streams: ${bound}.`, { retryAfter: 10 })
 
 export const streamEvents = route({
   method: 'GET',
@@ -41,7 +44,7 @@ export const streamEvents = route({
   const { events: feed } = deps
   if (feed === null) throw new ApiError('AB01', 'This process hears no events: ROLES has no control.')
   const workspaceId = await workspaceFilter(em, actor, reference)
-  const release = admit(actor.id, feed.listeners())
+  const release = admit(actor)
   return new LaterAnswer(async (signal) => {
     await feed.ready()
     const body = eventStream({

@@ -3,7 +3,8 @@ import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { EventFeed } from '../../app/events/event-feed.ts'
 import type { Actor } from '../../app/route.ts'
-import { createTurns } from './in-turn.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { createTurns } from '../../lib/shares/turns.ts'
 import type { Topic } from './events.schema.ts'
 import { openOutlet, type Outlet } from './outlet.ts'
 import { createPending, type Pending } from './pending.ts'
@@ -20,14 +21,22 @@ export interface StreamOptions extends Pick<Looking, 'workspaceId' | 'filter'> {
   readonly seconds: number | null
 }
 
+/** Streams of a process, of all organisations and of one. */
+export const mostStreams = { most: 4000, mostOfOne: 500 }
+
 const flushEveryMs = 250
 const rightsEveryMs = 1_000
 const heartbeatMs = 15_000
 /** A client comes back after a pause within these bounds, so that not all come at once. */
 const [soonestMs, latestMs] = [1_000, 30_000]
 
-/** Questions about events that the database is asked at a time, by all streams of the process. */
-const inTurn = createTurns(2)
+/** Questions that streams ask the database at a time. A stream asks one after the other, so that no more wait than there are streams. */
+const inTurn = createTurns({
+  most: 2,
+  mostOfOne: 1,
+  mostWaiting: mostStreams.mostOfOne,
+  tooMany: () => new ApiError('AB06', 'Too many event streams wait for the database.'),
+})
 
 /**
  * Returns server-sent events. What was heard is looked at every 250 ms, with the rights that the caller has by then. A client that does not
@@ -117,7 +126,7 @@ async function flush(listening: Listening): Promise<void> {
   } else if (taken !== null) {
     const { actor } = listening
     const look = () => inTenant(deps.orm, actor.organisationId, (em) => visibleEvents(em, taken, { actor, workspaceId, filter }))
-    for (const { topic, data } of await inTurn(look)) if (topics.has(topic)) outlet.send(topic, data, taken.token)
+    for (const { topic, data } of await inTurn(actor.organisationId, look)) if (topics.has(topic)) outlet.send(topic, data, taken.token)
   } else if (outlet.silentFor() >= heartbeatMs) outlet.note(':\n')
 }
 
@@ -125,7 +134,7 @@ async function flush(listening: Listening): Promise<void> {
 async function isEntitled(listening: Listening): Promise<boolean> {
   const { topics, outlet, again } = listening
   listening.rightsAt = performance.now()
-  const actor = await again()
+  const actor = await inTurn(listening.actor.organisationId, again)
   for (const topic of topics) {
     const scope = topicScopes[topic]
     if (actor === null || (scope !== null && !actor.permissions.has(scope))) topics.delete(topic)
