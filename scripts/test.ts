@@ -1,12 +1,15 @@
 // Proves the project: the static checks, then every test against one real PostgreSQL; the last lines name what failed and say `N passed, N failed`.
 // With arguments (`node scripts/test.ts test/unit --match='*port*'`) it runs only those tests, without the static checks.
+// With `--record` it also keeps the cost of each test file in test/costs.json, which decides the order of later runs.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { stripVTControlCharacters } from 'node:util'
 import { inParallel } from '../test/support/in-parallel.ts'
 import { startDatabaseServer } from './database-server.ts'
+import { costSummary, readCosts, recordCosts } from './test-costs.ts'
 
 interface Tally {
   passed: number
@@ -25,6 +28,9 @@ const environment = {
 }
 const running = new Set<ChildProcess>()
 
+/** Each process of a test file appends its cost here; the file stays as an artefact of the run. */
+const costRecord = path.join(root, 'node_modules', '.cache', 'test-costs.jsonl')
+
 /** Scripts of package.json, which can be run by themselves too. */
 const staticChecks = {
   'type check': ['typecheck'],
@@ -40,7 +46,12 @@ async function main(filters: readonly string[]): Promise<Tally> {
   await build()
   const database = needsDatabase(filters) ? await startDatabaseServer() : null
   try {
-    await runTests(filters, { ...environment, GATEHOUSE_TEST_PROGRAM: path.join(root, 'program'), ...database?.variables }, tally)
+    const record = { GATEHOUSE_TEST_RECORD: costRecord }
+    await runTests(
+      filters,
+      { ...environment, ...record, GATEHOUSE_TEST_PROGRAM: path.join(root, 'program'), ...database?.variables },
+      tally,
+    )
   } finally {
     await database?.stop()
   }
@@ -127,7 +138,12 @@ async function exitCode(child: ChildProcess): Promise<number | string> {
 // The tests end first, and then the `finally` above stops the database.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running.forEach((child) => child.kill(signal)))
 
-const { passed, failed, skipped, names } = await main(process.argv.slice(2))
+const startedAt = performance.now()
+await rm(costRecord, { force: true })
+const { passed, failed, skipped, names } = await main(process.argv.slice(2).filter((argument) => argument !== '--record'))
+const costs = await readCosts(costRecord)
+if (process.argv.includes('--record')) await recordCosts(costs)
+console.log(costSummary(costs, performance.now() - startedAt))
 // At the end, where a log that was cut still has them.
 for (const name of names) console.log(name)
 if (skipped > 0) console.log(`${skipped} skipped`)

@@ -1,0 +1,27 @@
+// Test files run longest first: a long one that begins last would keep one core alone. `npm test -- --record` writes their costs.
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = path.dirname(fileURLToPath(import.meta.url))
+const costs = JSON.parse(readFileSync(path.join(root, 'test/costs.json'), 'utf8'))
+
+/** Seconds of wall time; a file without a record counts as a long one. */
+const costOf = (file) => costs[path.relative(root, file)] ?? 60
+
+export default {
+  extensions: ['ts'],
+  files: ['unit', 'conformance', 'house', 'integration', 'e2e'].map((folder) => `test/${folder}/**/*.test.ts`),
+  nodeArguments: [
+    '--disable-warning=ExperimentalWarning',
+    '--import=./test/support/quick-start.mjs',
+    '--min-semi-space-size=16',
+    '--preserve-symlinks',
+  ],
+  sortTestFiles: (a, b) => costOf(b) - costOf(a),
+  // Many files wait for processes, locks and events, so that one more than there are cores keeps the cores at work.
+  concurrency: availableParallelism() + 1,
+  timeout: '3m',
+  workerThreads: false,
+}
