@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { version } from '../config/version.ts'
 import { addAudit } from './commands/audit.ts'
+import { addBackup } from './commands/backup.ts'
 import { addBudget } from './commands/budget.ts'
 import { addBundle } from './commands/bundle.ts'
 import { addCompletion } from './commands/completion.ts'
@@ -36,6 +37,7 @@ const commands: readonly ((program: Command) => unknown)[] = [
   addOwner,
   addSupportBundle,
   addAudit,
+  addBackup,
   addPath,
   addNotes,
   addRelease,

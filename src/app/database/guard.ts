@@ -8,7 +8,7 @@ export async function assertRowLevelSecurity(orm: MikroORM): Promise<void> {
   throw new Error(`row-level security does not hold, refusing to start: ${faults.map(({ fault }) => fault).join('; ')}`)
 }
 
-/** A partition needs no policy: it is reached through its parent, whose policy then applies, and without one it shows no row. */
+/** A partition needs no policy of tenants: it is reached through its parent, whose policy then applies. Its own one is for the scope of the system. */
 const findFaults = `
   WITH business AS (
     SELECT c.oid, c.oid::regclass::text AS name, c.relrowsecurity, c.relforcerowsecurity, c.relispartition

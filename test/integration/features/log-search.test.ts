@@ -154,24 +154,24 @@ test('any filters leave the logs that a plain reading of all rows leaves, page a
   )
 })
 
-test('a partition that is read directly shows nothing, and in a search the own logs alone', async (t) => {
+test('a partition that is read directly shows an organisation nothing, in a search its own logs alone, and the system the whole', async (t) => {
   const [day] = (await control.sql.query<{ name: string }>(`SELECT 'logs_' || to_char(now() - interval '3 days', 'YYYYMMDD') AS name`)).rows
   const { orm } = control.started.deps
   const { inTenant, asSystem } = await import('../../../src/app/database/orm.ts')
   const { beginSearch, endSearch, termOf } = await import('../../../src/features/logs/log-terms.ts')
   const read = `SELECT DISTINCT organisation_id FROM ${day?.name}`
   const search = (of: Tenant) => ({ all: [termOf('organisation_id', of.organisationId)], any: [] })
-  for (const run of [inTenant.bind(null, orm, acme.organisationId), asSystem.bind(null, orm)]) {
-    t.deepEqual(await run((em) => em.execute(read)), [])
-    t.deepEqual(
-      await run(async (em) => {
-        await beginSearch(em, search(acme))
-        await endSearch(em)
-        return em.execute(read)
-      }),
-      [],
-    )
-  }
+  const asAcme = inTenant.bind(null, orm, acme.organisationId)
+  t.deepEqual(await asAcme((em) => em.execute(read)), [])
+  t.deepEqual(
+    await asAcme(async (em) => {
+      await beginSearch(em, search(acme))
+      await endSearch(em)
+      return em.execute(read)
+    }),
+    [],
+  )
+  t.true((await asSystem(orm, (em) => em.execute<unknown[]>(read))).length > 1, 'as pg_dump reads it')
   const seen = (of: Tenant) =>
     inTenant(orm, acme.organisationId, async (em) => {
       await beginSearch(em, search(of))
