@@ -68,7 +68,7 @@ export class JoinedCompletions implements Joined {
       },
       onData: (chunk) => {
         if (this.#isOver) return
-        if (streams) return this.#try(() => this.#frames(part, reader.push(chunk) ?? []))
+        if (streams) return this.#try(() => this.#frames(part, reader.push(chunk) ?? tooLong()))
         held.push(chunk)
         this.#hold(chunk.length)
       },
@@ -170,6 +170,10 @@ export class JoinedCompletions implements Joined {
     inner.onData(bytes)
     inner.onEnd([])
   }
+}
+
+function tooLong(): never {
+  throw new ApiError('upstream_bad_response', 'The provider sent an event that is too long.')
 }
 
 const isSuccess = (status: number): boolean => status >= 200 && status <= 299

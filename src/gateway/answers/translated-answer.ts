@@ -25,7 +25,7 @@ export interface TranslatedAnswerOptions {
   readonly back: WayBack | null
   /** How the caller reads a stream. */
   readonly framing: Framing
-  /** So much of an answer that is no stream is held. */
+  /** So much of an answer is held that the caller wants whole, or of which nothing has gone on. */
   readonly maxHeldBytes: number
   /** Epoch milliseconds. */
   readonly now: () => number
@@ -49,6 +49,7 @@ type Mode = 'head' | 'error' | 'whole' | 'stream' | 'over'
 export class TranslatedAnswer implements EgressHandler {
   readonly #options: TranslatedAnswerOptions
   readonly #held = new ByteList()
+  #heldBytes = 0
   readonly #encoder: StreamEncoder | null
   readonly #writer: FrameWriter
   #mode: Mode = 'head'
@@ -100,10 +101,16 @@ export class TranslatedAnswer implements EgressHandler {
 
   onData(chunk: Buffer): void {
     if (this.#mode === 'over') return
-    if (this.#mode === 'stream') return this.#try(() => this.#frames(this.#reader?.push(chunk) ?? null))
-    this.#held.push(chunk)
-    if (this.#held.size > this.#options.maxHeldBytes)
-      this.#break(`The provider's answer is larger than ${this.#options.maxHeldBytes} bytes.`)
+    if (this.#mode !== 'stream') this.#held.push(chunk)
+    this.#heldBytes += chunk.length
+    if (this.#isHeld && this.#heldBytes > this.#options.maxHeldBytes)
+      return this.#break(`The provider's answer is larger than ${this.#options.maxHeldBytes} bytes.`)
+    if (this.#mode === 'stream') this.#try(() => this.#frames(this.#reader?.push(chunk) ?? null))
+  }
+
+  /** True while nothing goes on: an answer that the caller wants whole, and a stream before its first event that says something. */
+  get #isHeld(): boolean {
+    return this.#encoder === null || !this.#hasBegun
   }
 
   onEnd(): void {

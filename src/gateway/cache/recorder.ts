@@ -1,3 +1,4 @@
+import { ByteList } from '../../lib/collections/byte-list.ts'
 import type { EgressCall, EgressHandler } from '../egress/egress.ts'
 import { headerValue } from '../wire/header-list.ts'
 import type { CachedAnswer } from './answer-store.ts'
@@ -21,8 +22,7 @@ class Recorder implements EgressHandler {
   readonly #options: RecorderOptions
   #status = 0
   #rawHeaders: readonly string[] = []
-  #chunks: Buffer[] = []
-  #size = 0
+  readonly #body = new ByteList()
   #listening = true
 
   constructor(next: EgressHandler, options: RecorderOptions) {
@@ -47,9 +47,8 @@ class Recorder implements EgressHandler {
 
   onData(chunk: Buffer): void {
     if (this.#listening) {
-      this.#size += chunk.length
-      if (this.#size > this.#options.maxBodyBytes) this.stop()
-      else this.#chunks.push(chunk)
+      this.#body.push(chunk)
+      if (this.#body.size > this.#options.maxBodyBytes) this.stop()
     }
     this.#next.onData(chunk)
   }
@@ -68,14 +67,14 @@ class Recorder implements EgressHandler {
   stop(): void {
     if (!this.#listening) return
     this.#listening = false
-    this.#chunks = []
+    this.#body.clear()
     this.#options.heard(null)
   }
 
   #end(): void {
     if (!this.#listening) return
     this.#listening = false
-    const body = Buffer.concat(this.#chunks, this.#size)
+    const body = this.#body.join()
     const rawHeaders = this.#rawHeaders
     const stream = (headerValue(rawHeaders, 'content-type') ?? '').toLowerCase().startsWith('text/event-stream')
     const encoding = (headerValue(rawHeaders, 'content-encoding') ?? '').toLowerCase().replace('identity', '')

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { EgressCall, EgressOrigin, SmallRequest, SmallResponse } from './egress.ts'
 import { duration } from './failures.ts'
@@ -10,8 +11,7 @@ export const maxSmallResponseBytes = 256 * 1024
 export function sendSmall(origin: EgressOrigin, path: string, request: SmallRequest): Promise<SmallResponse> {
   return new Promise((resolve, reject) => {
     const { maxBytes = maxSmallResponseBytes } = request
-    const chunks: Buffer[] = []
-    let size = 0
+    const body = new ByteList()
     let status = 0
     let rawHeaders: readonly string[] = []
     const fail = (error: Error) => {
@@ -24,22 +24,21 @@ export function sendSmall(origin: EgressOrigin, path: string, request: SmallRequ
     }, request.timeoutMs)
     // The exchange's own timers stay behind this one.
     const timeouts = { firstByteMs: request.timeoutMs * 2, idleMs: request.timeoutMs * 2 }
-    const body = request.body === undefined ? (request.bytes ?? null) : Buffer.from(request.body)
+    const sent = request.body === undefined ? (request.bytes ?? null) : Buffer.from(request.body)
     const call: EgressCall = origin.send(
-      { method: request.method, path, headers: Object.entries(request.headers).flat(), body, timeouts },
+      { method: request.method, path, headers: Object.entries(request.headers).flat(), body: sent, timeouts },
       {
         onHeaders(code, headers) {
           status = code
           rawHeaders = headers
         },
         onData(chunk) {
-          size += chunk.length
-          if (size > maxBytes) fail(new ApiError('upstream_bad_response', `The host sent more than ${maxBytes / 1024} KB.`))
-          else chunks.push(chunk)
+          body.push(chunk)
+          if (body.size > maxBytes) fail(new ApiError('upstream_bad_response', `The host sent more than ${maxBytes / 1024} KB.`))
         },
         onEnd() {
           clearTimeout(timer)
-          resolve(answer(status, rawHeaders, Buffer.concat(chunks)))
+          resolve(answer(status, rawHeaders, body.join()))
         },
         onError: fail,
       },

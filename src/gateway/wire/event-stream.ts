@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { ByteList } from '../../lib/collections/byte-list.ts'
 
 /** One message of AWS's event streams. */
 export interface EventStreamMessage {
@@ -15,7 +16,6 @@ const mostMessage = 16 * 1024 * 1024
 const mostHeaders = 128 * 1024
 const textHeader = 7
 const none: readonly EventStreamMessage[] = []
-const nothing = Buffer.alloc(0)
 
 /** The bytes of a header's value, by its type; a text and bytes tell their own length. */
 const sizes: readonly (number | null)[] = [0, 0, 1, 2, 4, 8, null, null, 8, 16]
@@ -25,35 +25,42 @@ const sizes: readonly (number | null)[] = [0, 0, 1, 2, 4, 8, null, null, 8, 16]
  * has come of a message.
  */
 export class EventStreamReader {
-  #held: Buffer = nothing
+  readonly #held = new ByteList()
+  /** As many bytes must be there before there is something to read. */
+  #needed = preludeBytes
   #isBroken = false
 
   /** Returns the messages that are whole now. Null: the bytes are no event stream, or were changed on the way. */
   push(chunk: Buffer): readonly EventStreamMessage[] | null {
     if (this.#isBroken) return null
-    let bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
+    if (chunk.length > 0) this.#held.push(chunk)
+    if (this.#held.size < this.#needed) return none
+    let bytes = this.#held.join()
     const messages: EventStreamMessage[] = []
-    while (bytes.length >= preludeBytes) {
+    while (bytes.length >= this.#needed) {
       const length = messageLength(bytes)
       if (length === null) return this.#break()
+      this.#needed = length
       if (bytes.length < length) break
       const message = readMessage(bytes.subarray(0, length))
       if (message === null) return this.#break()
       messages.push(message)
       bytes = bytes.subarray(length)
+      this.#needed = preludeBytes
     }
-    this.#held = bytes.length === 0 ? nothing : Buffer.from(bytes)
+    this.#held.clear()
+    if (bytes.length > 0) this.#held.push(Buffer.from(bytes))
     return messages
   }
 
   /** Null: the bytes ended within a message. */
   end(): readonly EventStreamMessage[] | null {
-    return this.#isBroken || this.#held.length > 0 ? null : none
+    return this.#isBroken || this.#held.size > 0 ? null : none
   }
 
   #break(): null {
     this.#isBroken = true
-    this.#held = nothing
+    this.#held.clear()
     return null
   }
 }

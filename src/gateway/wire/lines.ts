@@ -1,4 +1,4 @@
-import { StringDecoder } from 'node:string_decoder'
+import { ByteList } from '../../lib/collections/byte-list.ts'
 
 /** One line of a stream, in the form of an event without a name. */
 export interface LineEvent {
@@ -9,25 +9,34 @@ export interface LineEvent {
 /** A line that is longer than this is none that anybody sends. */
 const longest = 32 * 1024 * 1024
 
-/** Reads a stream of one JSON to a line from bytes that are cut anywhere, also within a letter. A class, because it keeps what has come of a line. */
+const newline = 0x0a
+const none: readonly LineEvent[] = []
+
+/**
+ * Reads a stream of one JSON to a line from bytes that are cut anywhere, also within a letter. Looks at each byte once. A class, because it
+ * keeps what has come of a line.
+ */
 export class LineReader {
-  readonly #decoder = new StringDecoder('utf8')
-  #rest = ''
+  readonly #held = new ByteList()
 
   /** Returns the lines that are whole now. Null: one of them is too long. */
   push(chunk: Buffer): readonly LineEvent[] | null {
-    const lines = (this.#rest + this.#decoder.write(chunk)).split('\n')
-    this.#rest = lines.pop() ?? ''
-    return this.#rest.length > longest ? null : eventsOf(lines)
+    const end = chunk.lastIndexOf(newline) + 1
+    this.#held.push(end === 0 ? chunk : chunk.subarray(0, end))
+    if (end === 0) return this.#held.size > longest ? null : none
+    const lines = this.#take()
+    if (end < chunk.length) this.#held.push(chunk.subarray(end))
+    return lines
   }
 
   /** Returns the line that the end of the bytes ends. */
   end(): readonly LineEvent[] {
-    const last = this.#rest + this.#decoder.end()
-    this.#rest = ''
-    return eventsOf([last])
+    return this.#take()
+  }
+
+  #take(): readonly LineEvent[] {
+    const text = this.#held.join().toString('utf8')
+    this.#held.clear()
+    return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [{ name: null, data: line }]))
   }
 }
-
-const eventsOf = (lines: readonly string[]): readonly LineEvent[] =>
-  lines.flatMap((line) => (line.trim() === '' ? [] : [{ name: null, data: line }]))

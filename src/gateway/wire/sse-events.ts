@@ -1,4 +1,4 @@
-import { StringDecoder } from 'node:string_decoder'
+import { ByteList } from '../../lib/collections/byte-list.ts'
 
 /** One server-sent event. */
 export interface SseEvent {
@@ -10,44 +10,78 @@ export interface SseEvent {
 
 /** A line or an event that is longer than this is no event that anybody sends. */
 const longest = 32 * 1024 * 1024
+/** The cost of a line beside its letters. */
+const lineCost = 16
+const [newline, carriageReturn] = [0x0a, 0x0d]
+const none: readonly SseEvent[] = []
 
 /**
- * Reads server-sent events from bytes that are cut anywhere, also within a letter. Lines end with LF, CRLF or CR. A class, because it
- * keeps what has come of an event.
+ * Reads server-sent events from bytes that are cut anywhere, also within a letter. Lines end with LF, CRLF or CR. Looks at each byte once,
+ * however small the pieces are in which a long line comes. A class, because it keeps what has come of an event.
  */
 export class SseReader {
-  readonly #decoder = new StringDecoder('utf8')
-  #rest = ''
+  readonly #held = new ByteList()
   #name: string | null = null
-  #data: string | null = null
+  #data: string[] = []
+  #dataLength = 0
   #isFirst = true
+  /** True when a CR was the last byte, of whose line a LF is the other half. */
+  #skipsFeed = false
 
   /** Returns the events that are whole now. Null: one of them is too long. */
   push(chunk: Buffer): readonly SseEvent[] | null {
+    if (chunk.length === 0) return none
+    const from = this.#skipsFeed && chunk[0] === newline ? 1 : 0
+    this.#skipsFeed = false
+    const end = Math.max(chunk.lastIndexOf(newline), chunk.lastIndexOf(carriageReturn)) + 1
+    if (end <= from) {
+      this.#hold(chunk, from)
+      return this.#isTooLong() ? null : none
+    }
     const events: SseEvent[] = []
-    this.#lines(this.#rest + this.#decoder.write(chunk), events)
-    return this.#rest.length + (this.#data?.length ?? 0) > longest ? null : events
+    this.#lines(this.#whole(chunk.subarray(from, end)), events)
+    this.#hold(chunk, end)
+    this.#skipsFeed = chunk[end - 1] === carriageReturn && end === chunk.length
+    return this.#isTooLong() ? null : events
   }
 
   /** Returns the event that the end of the bytes ends. */
   end(): readonly SseEvent[] {
     const events: SseEvent[] = []
-    this.#lines(`${this.#rest}${this.#decoder.end()}\n\n`, events)
+    if (this.#held.size > 0) this.#lines(`${this.#held.join().toString('utf8')}\n`, events)
+    this.#held.clear()
+    this.#close(events)
     return events
+  }
+
+  #hold(chunk: Buffer, from: number): void {
+    if (from < chunk.length) this.#held.push(from === 0 ? chunk : chunk.subarray(from))
+  }
+
+  #isTooLong(): boolean {
+    return this.#held.size + this.#dataLength > longest
+  }
+
+  /** Returns whole lines as a text, the held beginning of the first in front. */
+  #whole(lines: Buffer): string {
+    if (this.#held.size === 0) return lines.toString('utf8')
+    this.#held.push(lines)
+    const text = this.#held.join().toString('utf8')
+    this.#held.clear()
+    return text
   }
 
   #lines(text: string, events: SseEvent[]): void {
     let from = 0
     // Looked for once where there is none: a look from each line would read the rest of the text each time.
-    let carriage = text.indexOf('\r')
-    for (;;) {
+    let [feed, carriage] = [text.indexOf('\n'), text.indexOf('\r')]
+    while (from < text.length) {
+      if (feed !== -1 && feed < from) feed = text.indexOf('\n', from)
       if (carriage !== -1 && carriage < from) carriage = text.indexOf('\r', from)
-      const at = lineEnd(text, from, carriage)
-      if (at === -1) break
+      const at = carriage === -1 || (feed !== -1 && feed < carriage) ? feed : carriage
       this.#line(text.slice(from, at), events)
       from = text.startsWith('\r\n', at) ? at + 2 : at + 1
     }
-    this.#rest = text.slice(from)
   }
 
   #line(line: string, events: SseEvent[]): void {
@@ -60,22 +94,18 @@ export class SseReader {
   }
 
   #add(data: string): void {
-    this.#data = this.#data === null ? data : `${this.#data}\n${data}`
+    this.#data.push(data)
+    this.#dataLength += data.length + lineCost
   }
 
   #close(events: SseEvent[]): void {
-    if (this.#data !== null) events.push({ name: this.#name, data: this.#data })
+    const [first] = this.#data
+    if (first !== undefined) events.push({ name: this.#name, data: this.#data.length === 1 ? first : this.#data.join('\n') })
     this.#name = null
-    this.#data = null
+    if (first === undefined) return
+    this.#data = []
+    this.#dataLength = 0
   }
-}
-
-/** Returns where the next line ends; -1: nowhere yet. A CR at the very end may be the half of a CRLF. */
-function lineEnd(text: string, from: number, carriage: number): number {
-  const feed = text.indexOf('\n', from)
-  const end = feed === -1 ? text.length : feed
-  if (carriage === -1 || carriage > end) return feed
-  return carriage === text.length - 1 ? -1 : carriage
 }
 
 /** Writes one event, or a comment. */

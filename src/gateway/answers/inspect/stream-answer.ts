@@ -19,8 +19,10 @@ type Holding = 'free' | 'prefix' | 'whole'
 /** A failure that began so many characters before it showed is still held back, unless a check says how far its own may reach. */
 const reachesBack = 256
 /** A text is judged again when it has grown by a sixteenth, so that the work stays in proportion to its length. */
-const step = (total: number, remote: boolean): number => Math.min(Math.max(total / 16, remote ? 800 : 64), 4096)
+const step = (total: number, remote: boolean): number => Math.max(total / 16, remote ? 800 : 64)
 const patienceMs = { local: 150, remote: 1500 }
+/** The wait for growth is so many times as long as the last judgement took, so that a long text that grows slowly does not fill the processor. */
+const restPerJudgement = 8
 
 /** Lets a stream through as far as the guardrails allow. */
 export function streamAnswer(inspection: Inspection, head: AnswerHead): InspectedAnswer {
@@ -41,6 +43,7 @@ class StreamAnswer implements InspectedAnswer {
   #begun = false
   #judging = false
   #judgedAt = 0
+  #judgedForMs = 0
   #timer: NodeJS.Timeout | null = null
   #paused = false
   #ended: readonly string[] | null = null
@@ -68,7 +71,7 @@ class StreamAnswer implements InspectedAnswer {
     const whole = this.#cutter.push(chunk)
     if (whole === null) return
     this.#window.add(whole)
-    if (this.#holding === 'free') return this.#release(this.#window.takeBeforeEnd())
+    if (this.#holding === 'free') return this.#release(this.#window.takeBeforeEnd() ?? this.#tooMuchBehindEnd())
     if (this.#window.heldBytes > this.#inspection.maxHeldBytes) return this.#overflow()
     if (this.#holding === 'prefix') this.#considerJudging()
   }
@@ -102,15 +105,24 @@ class StreamAnswer implements InspectedAnswer {
     this.#inspection.relay.onData(bytes)
   }
 
+  /** A provider may send without end behind the frame that ends its stream. */
+  #tooMuchBehindEnd(): Buffer | null {
+    return this.#window.heldBytes > this.#inspection.maxHeldBytes ? this.#window.rest() : null
+  }
+
   #considerJudging(): void {
     if (this.#judging || this.#ended !== null) return
     const grown = this.#window.total - this.#judgedAt
     if (grown >= step(this.#window.total, this.#remote)) void this.#judge()
-    else if (grown > 0) this.#timer ??= setTimeout(() => void this.#judge(), this.#remote ? patienceMs.remote : patienceMs.local)
+    else if (grown > 0) this.#timer ??= setTimeout(() => void this.#judge(), this.#patience())
     else {
       this.#release(this.#window.take(this.#window.moment(), this.#reachesBack))
       if (this.#window.heldBytes > this.#inspection.maxHeldBytes) this.#giveUp()
     }
+  }
+
+  #patience(): number {
+    return this.#remote ? patienceMs.remote : Math.max(patienceMs.local, this.#judgedForMs * restPerJudgement)
   }
 
   /** Judges what was said so far, and lets go what nothing that follows can spoil. */
@@ -119,7 +131,7 @@ class StreamAnswer implements InspectedAnswer {
     if (this.#judging || this.#ended !== null) return
     this.#judging = true
     const { aimed, deps, relay } = this.#inspection
-    const [upTo, moment] = [this.#window.total, this.#window.moment()]
+    const [upTo, moment, began] = [this.#window.total, this.#window.moment(), performance.now()]
     try {
       const { deniedBy, results } = await runGuardrails(this.#denying, {
         phase: 'output',
@@ -132,6 +144,7 @@ class StreamAnswer implements InspectedAnswer {
         deps: { ...deps, observe() {} },
       })
       this.#judging = false
+      this.#judgedForMs = performance.now() - began
       if (!relay.open) return
       if (deniedBy !== null) return this.#deny(deniedBy, results)
       this.#judgedAt = upTo

@@ -11,6 +11,8 @@ interface Held {
   readonly marks: readonly Mark[]
 }
 
+const hasToWait = ({ marks, frame }: Held): boolean => frame.last || marks.some(({ channel, until }) => until > channel.safe)
+
 /** The frames of a stream that are held back, and all that the stream has said. */
 export class StreamWindow {
   #held: Held[] = []
@@ -18,6 +20,8 @@ export class StreamWindow {
   /** True when a frame that says something was let go. */
   #spoken = false
   readonly #dialect: DialectId | null
+  /** So many frames at the beginning say nothing and do not end the stream: a provider may send them without end, and each is looked at once. */
+  #silent = 0
   heldBytes = 0
 
   constructor(dialect: DialectId | null) {
@@ -62,18 +66,24 @@ export class StreamWindow {
   /** Takes the frames that can go when what was said up to a moment has passed, and a failure may reach so many characters back. */
   take(moment: Moment, reachesBack: number): Buffer | null {
     this.#channels.pass(moment, reachesBack)
-    const at = this.#held.findIndex(({ marks, frame }) => frame.last || marks.some(({ channel, until }) => until > channel.safe))
-    const count = at === -1 ? this.#held.length : at
+    this.#silent = this.#firstFrom(this.#silent, ({ marks, frame }) => frame.last || marks.length > 0)
+    const count = this.#firstFrom(this.#silent, hasToWait)
     // What says nothing at the beginning waits for the first text: until then a denial can be a status.
-    if (!this.#spoken && !this.#held.slice(0, count).some(({ marks }) => marks.length > 0)) return null
+    if (!this.#spoken && count === this.#silent) return null
     this.#spoken = true
     return this.#takeFirst(count)
   }
 
+  /** Returns the index of the first frame of which something is true, from one index on; the number of frames when there is none. */
+  #firstFrom(from: number, holds: (held: Held) => boolean): number {
+    let at = from
+    for (let held = this.#held[at]; held !== undefined && !holds(held); held = this.#held[at]) at += 1
+    return at
+  }
+
   /** Takes all frames before the one that ends the stream. */
   takeBeforeEnd(): Buffer | null {
-    const at = this.#held.findIndex(({ frame }) => frame.last)
-    return this.#takeFirst(at === -1 ? this.#held.length : at)
+    return this.#takeFirst(this.#firstFrom(0, ({ frame }) => frame.last))
   }
 
   /** Takes all that is left. */
@@ -83,6 +93,7 @@ export class StreamWindow {
 
   #takeFirst(count: number): Buffer | null {
     if (count === 0) return null
+    this.#silent = Math.max(0, this.#silent - count)
     const taken = this.#held.splice(0, count).map(({ frame }) => frame.bytes)
     const bytes = taken.length === 1 && taken[0] !== undefined ? taken[0] : Buffer.concat(taken)
     this.heldBytes -= bytes.length

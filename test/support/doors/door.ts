@@ -1,0 +1,84 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+/** Takes in what a shape has made ready. */
+export type Feed = () => unknown
+
+/** A place where bytes of others come in and are read. */
+export interface Door {
+  readonly name: string
+  /** The worst shapes of its bytes: each makes about so many bytes ready. */
+  readonly shapes: Readonly<Record<string, (bytes: number) => Feed>>
+  /** The most bytes that it takes; absent: many. */
+  readonly most?: number
+}
+
+/** A door is measured with n and with 4n bytes. */
+const times = 4
+/** What takes in proportion takes four times as long; a fifth is left to chance. */
+const mostGrowth = 5
+const least = 8 * 1024
+const most = 2 * 1024 * 1024
+/** Less cannot be told from chance. */
+const leastMs = 4
+const [tries, measurements] = [4, 3]
+/** Bytes of memory for each byte that came, beside what a process takes anyway. */
+const mostPerByte = 40
+const slackBytes = 128 * 1024 * 1024
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+/** Returns why a shape costs more than in proportion to its bytes; null when it does not. */
+export async function faultOf(shape: (bytes: number) => Feed, bound?: number): Promise<string | null> {
+  let bytes = least
+  let small = await leastCpu(shape(bytes))
+  while (small < leastMs && bytes * times * 2 <= (bound ?? most)) {
+    bytes *= 2
+    small = await leastCpu(shape(bytes))
+  }
+  const fault = await memoryFault(shape, bytes * times)
+  if (fault !== null) return fault
+  let growth = Infinity
+  for (let attempt = 0; attempt < tries; attempt += 1) {
+    const large = await leastCpu(shape(bytes * times))
+    if (large < leastMs) return null
+    growth = Math.min(growth, large / (await leastCpu(shape(bytes))))
+    if (growth <= mostGrowth) return null
+    // More bytes: what is by chance becomes less, what is no proportion becomes more.
+    if (bound === undefined) bytes *= 2
+  }
+  return `${times} times ${bytes} bytes take ${growth.toFixed(1)} times as long`
+}
+
+/** Returns the milliseconds of this thread that a feed takes, the least of some: what others on the machine do is no part of it. */
+async function leastCpu(feed: Feed): Promise<number> {
+  let best = Infinity
+  for (let run = 0; run < measurements; run += 1) {
+    const before = process.threadCpuUsage()
+    await feed()
+    const { user, system } = process.threadCpuUsage(before)
+    best = Math.min(best, (user + system) / 1000)
+    if (best > leastMs * 100) break
+  }
+  return best
+}
+
+/** The highest mark of a process tells what was taken at its peak, when a feed raises it. */
+async function memoryFault(shape: (bytes: number) => Feed, bytes: number): Promise<string | null> {
+  const feed = shape(bytes)
+  collect()
+  const [rss, mark] = [process.memoryUsage.rss(), process.resourceUsage().maxRSS]
+  await feed()
+  const after = process.resourceUsage().maxRSS
+  const taken = after > mark ? after * 1024 - rss : 0
+  return taken > bytes * mostPerByte + slackBytes ? `${bytes} bytes take ${Math.round(taken / 1024 / 1024)} MB` : null
+}
+
+/** Gives bytes to a reader in pieces. */
+export function inPieces(bytes: Buffer, size: number, take: (piece: Buffer) => void): void {
+  for (let at = 0; at < bytes.length; at += size) take(bytes.subarray(at, at + size))
+}
+
+/** Returns a text of about so many characters. */
+export const repeated = (piece: string, length: number): string => piece.repeat(Math.max(1, Math.round(length / piece.length)))
