@@ -1,9 +1,11 @@
 import { isFields } from '../../lib/json/fields.ts'
+import { fieldsOf } from '../attempts/prepare.ts'
 import type { Task } from '../front/operations.ts'
 import type { AskedWork } from '../front/asked-work.ts'
-import { boundOf, estimateTokens, leastOutput } from './estimate.ts'
+import { estimateTokens, isBounded, leastOutput } from './estimate.ts'
 import type { Ledger } from './ledger.ts'
 import { isOfMoney, type Limit, type MoneyTerms, type Needs } from './limit.ts'
+import { type OutputReader, outputReader } from './output-bound.ts'
 import { jobRefusal, unpricedRefusal } from './refusal.ts'
 import type { Speaker, UsualOutput } from './usual-output.ts'
 import { worstCost } from './worst-cost.ts'
@@ -25,11 +27,18 @@ export function needsOf(limits: readonly Limit[], request: Parameters<Ledger['re
   if (!ofMoney && !counting) return freely
   const by = { keyId: call.caller.key.id, model: target.model }
   // Nobody need know what is usual for a request that names a bound.
-  const most = isFields(body.json) && boundOf(body.json) !== null ? leastOutput : usual.of(by)
   const { work } = call
-  const tokens = counting ? tokensOf(work, request, most) : 0
-  const { cost, maxOutput } = !ofMoney || work === null ? costless : costOf(limits, { request, work }, most)
+  const reader = readerOf(request)
+  const most = isBounded(body.json, reader) ? leastOutput : usual.of(by)
+  const tokens = counting ? tokensOf(work, { request, reader }, most) : 0
+  const { cost, maxOutput } = !ofMoney || work === null ? costless : costOf(limits, { request, work, reader }, most)
   return { by, needs: { requests: 1, tokens, cost }, maxOutput }
+}
+
+function readerOf({ call: { work, operation }, target }: Parameters<Ledger['reserve']>[0]): OutputReader {
+  const { provider, providerId } = target
+  const isOwnPath = operation.name === 'proxy'
+  return outputReader({ dialect: work?.dialect ?? null, provider, providerId, fields: fieldsOf(target), isOwnPath })
 }
 
 interface CostAsked {
@@ -39,15 +48,19 @@ interface CostAsked {
 
 const costless: CostAsked = { cost: 0, maxOutput: null }
 
-interface Working {
+interface Read {
   readonly request: Parameters<Ledger['reserve']>[0]
+  readonly reader: OutputReader
+}
+
+interface Working extends Read {
   readonly work: AskedWork
 }
 
-function costOf(limits: readonly Limit[], { request, work }: Working, usual: number): CostAsked {
+function costOf(limits: readonly Limit[], { request, work, reader }: Working, usual: number): CostAsked {
   if (work.beginsJob) return { cost: costOfJob(limits), maxOutput: null }
   if (isNameless(work, request)) return { cost: least, maxOutput: null }
-  return moneyOf(limits, { request, task: work.task ?? 'unknown' }, usual)
+  return moneyOf(limits, { request, reader, task: work.task ?? 'unknown' }, usual)
 }
 
 /** Returns true for work of which neither the kind nor the model is known. */
@@ -58,9 +71,9 @@ const isNameless = ({ task, beginsJob }: AskedWork, { target }: Working['request
 const least = 1
 
 /** Returns the tokens that a request may take; 0 for one that runs no model. */
-function tokensOf(work: AskedWork | null, request: Working['request'], most: number): number {
+function tokensOf(work: AskedWork | null, { request, reader }: Read, most: number): number {
   if (work === null || work.task === 'token-count') return 0
-  return isNameless(work, request) ? least : Math.max(least, estimateTokens(request.body, most))
+  return isNameless(work, request) ? least : Math.max(least, estimateTokens({ body: request.body, task: work.task, reader }, most))
 }
 
 const refusesUnpriced = ({ counts, money }: Limit): boolean => counts === 'cost' && money?.onUnpriced !== 'allow'
@@ -76,15 +89,19 @@ function costOfJob(limits: readonly Limit[]): number {
 /** The needs of a request where only requests are counted. */
 const freely: Asked = { by: null, needs: { requests: 1, tokens: 0, cost: 0 }, maxOutput: null }
 
-interface Priced extends Pick<Working, 'request'> {
+interface Priced extends Read {
   readonly task: Task | 'unknown'
 }
 
-function moneyOf(limits: readonly Limit[], { request: { call, body, target, prices }, task }: Priced, usual: number): CostAsked {
+function moneyOf(limits: readonly Limit[], { request: { call, body, target, prices }, reader, task }: Priced, usual: number): CostAsked {
   const output = hasPolicy(limits, 'strict') ? 'strict' : 'typical'
   const injects = output === 'typical' && hasPolicy(limits, 'inject') && speaks(task)
-  const maxOutput = injects && isFields(body.json) && boundOf(body.json) === null ? usual : null
-  const cost = worstCost({ target, body, contentType: call.headers.contentType, task, receivedAt: Date.now(), usual }, prices, output)
+  const maxOutput = injects && isFields(body.json) && !isBounded(body.json, reader) ? usual : null
+  const cost = worstCost(
+    { target, body, contentType: call.headers.contentType, task, reader, receivedAt: Date.now(), usual },
+    prices,
+    output,
+  )
   const refusing = cost === null ? limits.find(refusesUnpriced) : undefined
   if (refusing !== undefined) throw unpricedRefusal(refusing)
   return { cost: cost ?? least, maxOutput }

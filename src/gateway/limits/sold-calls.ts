@@ -1,5 +1,6 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Dimension } from '../dialects/neutral/counts.ts'
+import { withOptions } from './output-bound.ts'
 
 /** The tools that providers run themselves and sell by the call, by the beginnings of their names in all formats. */
 const soldTools: readonly (readonly [name: string, sold: Dimension])[] = [
@@ -32,7 +33,7 @@ export function soldCalls(json: Fields): Partial<Record<Dimension, number>> | nu
     calls ??= {}
     calls[sold] = Math.max(calls[sold] ?? 0, count)
   }
-  addTools(json['tools'], add)
+  for (const fields of withOptions(json)) addTools(fields['tools'], add)
   const { additionalModelRequestFields: ofBedrock, search_parameters: sources, plugins } = json
   if (isFields(ofBedrock)) addTools(ofBedrock['tools'], add)
   if (isFields(json['web_search_options'])) add('web_search', usualCalls)

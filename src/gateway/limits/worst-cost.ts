@@ -12,10 +12,11 @@ import type { Target } from '../targets/target.ts'
 import { placeOf } from '../metering/region.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { isForm } from '../wire/form.ts'
-import { outputTokens, positive, promptsOf } from './estimate.ts'
+import { outputTokens, promptsOf } from './estimate.ts'
 import { type BoundForm, boundForm, tokensOfForm, tokensOfImage } from './form-bound.ts'
 import { inputBound, strictInputBound } from './input-bound.ts'
 import type { MoneyTerms } from './limit.ts'
+import { type OutputReader, positive, withOptions } from './output-bound.ts'
 import { soldCalls, toolDimensions } from './sold-calls.ts'
 
 /** A request that is about to be sent to a target. */
@@ -25,6 +26,7 @@ export interface PricedRequest {
   readonly contentType: string
   /** Unknown: the path is the provider's own. Null: it runs no model. */
   readonly task: Task | 'unknown' | null
+  readonly reader: OutputReader
   /** Epoch milliseconds. */
   readonly receivedAt: number
   /** Tokens of an answer for which the request names no bound. */
@@ -75,7 +77,7 @@ interface Tokens {
 }
 
 function tokensOf(
-  { body, task, usual }: PricedRequest,
+  { body, task, usual, reader }: PricedRequest,
   { entry: { limits = {} } }: FoundPrices,
   { json, form, output }: { json: Fields; form: BoundForm | null; output: Exclude<MoneyTerms['output'], 'inject'> },
 ): Tokens {
@@ -83,7 +85,10 @@ function tokensOf(
   const window = Math.min(limits.input ?? Infinity, limits.context ?? Infinity)
   const input = form === null ? inputOf(body, window, isStrict) : tokensOfForm(form, isStrict)
   if (task === 'embedding') return { input, output: 0 }
-  return { input, output: outputTokens(json, isStrict ? (limits.output ?? longestOutput) : usual, limits.output) }
+  return {
+    input,
+    output: outputTokens(json, reader, { unbounded: isStrict ? (limits.output ?? longestOutput) : usual, most: limits.output }),
+  }
 }
 
 function inputOf(body: RequestBody, window: number, isStrict: boolean): number {
@@ -123,8 +128,17 @@ function dearestPlace({ uplift }: PriceEntry): string | null {
 }
 
 /** A request that leaves the tier open may be served in the dear one. */
-const dearestMode = (json: Fields): string | null =>
-  json['speed'] === 'fast' ? 'fast' : json['service_tier'] === 'priority' || json['service_tier'] === 'auto' ? 'priority' : null
+function dearestMode(json: Fields): string | null {
+  const all = withOptions(json)
+  if (all.some(({ speed }) => speed === 'fast')) return 'fast'
+  return all.some((fields) => tiersOf(fields).some((tier) => dearTiers.has(tier))) ? 'priority' : null
+}
+
+const dearTiers: ReadonlySet<string> = new Set(['priority', 'auto'])
+
+/** Returns the tiers that a request names, in the words of every format. */
+const tiersOf = ({ service_tier: snake, serviceTier: camel }: Fields): readonly string[] =>
+  [snake, isFields(camel) ? camel['type'] : camel].flatMap((tier) => (typeof tier === 'string' ? [tier.toLowerCase()] : []))
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 

@@ -1,14 +1,159 @@
 import test from 'ava'
-import { outputTokens } from '../../../../src/gateway/limits/estimate.ts'
+import { estimateTokens, isBounded, outputTokens } from '../../../../src/gateway/limits/estimate.ts'
 import { inputBound, strictInputBound } from '../../../../src/gateway/limits/input-bound.ts'
+import { type OutputReader, outputReader } from '../../../../src/gateway/limits/output-bound.ts'
+import { findProvider } from '../../../../src/gateway/providers/catalog.ts'
+
+const readers = {
+  openai: readerAt('openai'),
+  together: readerAt('together-ai'),
+  'together, by its own path': readerAt('together-ai', 'openai-chat', true),
+  openrouter: readerAt('openrouter'),
+  anyscale: readerAt('anyscale'),
+  'chats for Anthropic': readerAt('anthropic'),
+  responses: readerAt('openai', 'openai-responses'),
+  completions: readerAt('openai', 'completions'),
+  anthropic: readerAt('anthropic', 'anthropic'),
+  google: readerAt('google', 'google'),
+  bedrock: readerAt('bedrock', 'bedrock'),
+  'a path that no format is known of': readerAt('bedrock', null, true),
+} as const satisfies Readonly<Record<string, OutputReader>>
+type ReaderName = keyof typeof readers
+
+function readerAt(providerId: string, dialect: OutputReader['dialect'] = 'openai-chat', isOwnPath = false): OutputReader {
+  const provider = findProvider(providerId)
+  if (provider === null) throw new Error(providerId)
+  return outputReader({ dialect, provider, providerId, fields: {}, isOwnPath })
+}
+
+const completed = (json: object, unbounded = 1) => outputTokens(json, readers.completions, { unbounded })
 
 test('the most tokens of all answers together: of each prompt, and of each choice of it', (t) => {
-  t.is(outputTokens({ prompt: 'a', max_tokens: 10 }, 1), 10)
-  t.is(outputTokens({ prompt: ['a', 'b', 'c'], max_tokens: 10 }, 1), 30)
-  t.is(outputTokens({ prompt: ['a', 'b'], n: 2, max_tokens: 10 }, 1), 40)
-  t.is(outputTokens({ prompt: [[1, 2], [3]], max_tokens: 10 }, 1), 20)
-  t.is(outputTokens({ prompt: [1, 2, 3], max_tokens: 10 }, 1), 10)
-  t.is(outputTokens({ prompt: [] }, 16), 16)
+  t.is(completed({ prompt: 'a', max_tokens: 10 }), 10)
+  t.is(completed({ prompt: ['a', 'b', 'c'], max_tokens: 10 }), 30)
+  t.is(completed({ prompt: ['a', 'b'], n: 2, max_tokens: 10 }), 40)
+  t.is(completed({ prompt: [[1, 2], [3]], max_tokens: 10 }), 20)
+  t.is(completed({ prompt: [1, 2, 3], max_tokens: 10 }), 10)
+  t.is(completed({ prompt: [] }, 16), 16)
+})
+
+/** What each reader surely reads. */
+const read: readonly (readonly [reader: ReaderName, json: (most: number) => object])[] = [
+  ['openai', (most) => ({ max_tokens: most })],
+  ['openai', (most) => ({ max_completion_tokens: most })],
+  ['together', (most) => ({ max_tokens: most })],
+  ['together', (most) => ({ max_completion_tokens: most })],
+  ['together, by its own path', (most) => ({ max_tokens: most })],
+  ['openrouter', (most) => ({ max_tokens: most })],
+  ['openrouter', (most) => ({ max_completion_tokens: most })],
+  ['anyscale', (most) => ({ max_tokens: most })],
+  ['chats for Anthropic', (most) => ({ max_completion_tokens: most })],
+  ['responses', (most) => ({ max_output_tokens: most })],
+  ['completions', (most) => ({ max_tokens: most })],
+  ['anthropic', (most) => ({ max_tokens: most })],
+  ['google', (most) => ({ generationConfig: { maxOutputTokens: most } })],
+  ['google', (most) => ({ generation_config: { max_output_tokens: most } })],
+  ['bedrock', (most) => ({ inferenceConfig: { maxTokens: most } })],
+]
+
+/** Every name of a bound that there is, wherever a format has it. */
+const everywhere = (most: number): readonly object[] => [
+  ...[
+    'max_completion_tokens',
+    'max_tokens',
+    'max_output_tokens',
+    'max_tokens_to_sample',
+    'num_predict',
+    'maxTokens',
+    'maxOutputTokens',
+    'max_new_tokens',
+    'maxTokenCount',
+    'max_gen_len',
+  ].map((name) => ({ [name]: most })),
+  { generationConfig: { maxOutputTokens: most } },
+  { generation_config: { max_output_tokens: most } },
+  { inferenceConfig: { maxTokens: most } },
+  { textGenerationConfig: { maxTokenCount: most } },
+  { options: { num_predict: most } },
+  { parameters: { max_tokens: most } },
+  { additionalModelRequestFields: { max_tokens: most } },
+  { provider_options: { anthropic: { max_tokens: most } } },
+  { provider_options: { google: { generationConfig: { maxOutputTokens: most } } } },
+]
+
+const merged = (one: object, other: object): object => {
+  const both: Record<string, unknown> = { ...other }
+  for (const [name, value] of Object.entries(one)) both[name] = typeof value === 'object' ? { ...Object(both[name]), ...value } : value
+  return both
+}
+
+for (const [name, json] of read)
+  test(`${name}: ${JSON.stringify(json(9000))} bounds an answer, and no smaller figure of another format makes it less`, (t) => {
+    const reader = readers[name]
+    t.is(outputTokens(json(9000), reader, { unbounded: 50_000 }), 9000)
+    t.true(isBounded(json(9000), reader))
+    for (const beside of everywhere(1)) {
+      const both = merged(json(9000), beside)
+      t.true(outputTokens(both, reader, { unbounded: 50_000 }) >= 9000, JSON.stringify(both))
+    }
+    for (const beside of everywhere(20_000)) {
+      const both = merged(beside, json(1))
+      t.true(outputTokens(both, reader, { unbounded: 1024 }) >= 1024, JSON.stringify(both))
+    }
+  })
+
+for (const [name, reader] of Object.entries(readers))
+  test(`${name}: a field that is surely not read bounds no answer, and is the least that is reserved where it is more`, (t) => {
+    const known = new Set(read.flatMap(([of, json]) => (of === name ? [JSON.stringify(json(1))] : [])))
+    for (const [at, json] of everywhere(1).entries()) {
+      if (known.has(JSON.stringify(json)) || outputTokens(json, reader, { unbounded: 1024 }) === 1) continue
+      t.is(outputTokens(json, reader, { unbounded: 1024 }), 1024, JSON.stringify(json))
+      t.is(outputTokens(everywhere(9000)[at], reader, { unbounded: 1024 }), 9000)
+    }
+    t.is(outputTokens({ num_predict: 1 }, reader, { unbounded: 1024 }), 1024)
+    t.false(isBounded({ num_predict: 1 }, reader))
+  })
+
+test('a bound of another path than the one that is read bounds nothing', (t) => {
+  for (const [name, json] of [
+    ['together, by its own path', { max_completion_tokens: 1 }],
+    ['anyscale', { max_completion_tokens: 1 }],
+    ['completions', { max_completion_tokens: 1 }],
+    ['responses', { max_tokens: 1 }],
+    ['google', { max_tokens: 1 }],
+    ['bedrock', { max_tokens: 1 }],
+    ['a path that no format is known of', { max_tokens: 1 }],
+    ['anthropic', { max_tokens: 1, provider_options: { anthropic: { max_tokens: null } } }],
+    ['google', { generationConfig: { maxOutputTokens: 1 }, provider_options: { google: { generationConfig: { topK: 3 } } } }],
+  ] as const)
+    t.is(outputTokens(json, readers[name], { unbounded: 1024 }), 1024, `${name} ${JSON.stringify(json)}`)
+})
+
+test('answers are as many as the largest figure, in the words of every format', (t) => {
+  for (const json of [
+    { n: 3 },
+    { best_of: 3 },
+    { generationConfig: { candidateCount: 3 } },
+    { generation_config: { candidate_count: 3 } },
+    { provider_options: { openai: { n: 3 } } },
+  ])
+    t.is(outputTokens({ max_tokens: 10, ...json }, readers.openai, { unbounded: 10 }), 30, JSON.stringify(json))
+})
+
+/** The tokens of its answer that a request is expected to use. */
+function answered(task: 'conversation' | 'embedding' | 'moderation' | 'rerank' | null, fields: object): number {
+  const json = { input: 'hi', ...fields }
+  const body = { kind: 'json', bytes: Buffer.from(JSON.stringify(json)), json, stream: null, length: null } as const
+  return estimateTokens({ body, task, reader: readers.responses }, 1024) - inputBound(body).tokens
+}
+
+test('a request says what its operation says, whatever fields it has: only embeddings and the like have input alone', (t) => {
+  for (const fields of [{}, { stream: false }, { instructions: 'be kind' }, { stream: 'yes' }]) {
+    t.is(answered('conversation', fields), 1024)
+    t.is(answered(null, fields), 1024)
+    for (const task of ['embedding', 'moderation', 'rerank'] as const) t.is(answered(task, { ...fields, max_output_tokens: 50 }), 0)
+  }
+  t.is(answered('conversation', { max_output_tokens: 50 }), 50)
 })
 
 const said = (content: unknown) => ({ messages: [{ role: 'user', content }] })

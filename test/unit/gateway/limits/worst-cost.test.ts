@@ -2,6 +2,7 @@
 import test from 'ava'
 import { type PricedRequest, worstCost } from '../../../../src/gateway/limits/worst-cost.ts'
 import { operations, type Task } from '../../../../src/gateway/front/operations.ts'
+import { outputReader } from '../../../../src/gateway/limits/output-bound.ts'
 import type { PriceEntry } from '../../../../src/gateway/prices/entry.ts'
 import { noPrices } from '../../../../src/gateway/prices/price-source.ts'
 import { findProvider } from '../../../../src/gateway/providers/catalog.ts'
@@ -48,10 +49,13 @@ interface Asked {
 
 function bound(json: object, { operation = 'chatComplete', task: named, policy = 'strict', provisioned = false }: Asked = {}) {
   const bytes = Buffer.from(JSON.stringify(json))
+  const { dialect } = operations[operation]
   const { task = null } = named === undefined ? (operations[operation] as { readonly task?: Task }) : { task: named }
+  const provider = findProvider('openai')
+  if (provider === null) throw new Error('openai')
   const target = {
     providerId: 'openai',
-    provider: findProvider('openai'),
+    provider,
     view: provisioned ? { credential: { fields: {} }, prices: { multipliers: null, models: new Map(), skipsCost: true } } : null,
     credential: { fields: {} },
     model: 'model' in json ? json.model : null,
@@ -59,6 +63,7 @@ function bound(json: object, { operation = 'chatComplete', task: named, policy =
   const request = {
     target,
     task,
+    reader: outputReader({ dialect, provider, providerId: 'openai', fields: {}, isOwnPath: false }),
     contentType: 'application/json',
     receivedAt: 0,
     usual: 1024,
@@ -96,14 +101,15 @@ test('a long prompt is bounded by the window, at the rates of its length', (t) =
   t.is(bound({ model: 'm', messages: 'x'.repeat(20_000), max_tokens: 10 }).nano, 10_000 * 3000 + 10 * 6000)
 })
 
-test('bounds in the words of every format count, and a response without one may say all that the model can', (t) => {
-  for (const [fields, output] of [
-    [{ generationConfig: { maxOutputTokens: 50, candidateCount: 2 } }, 100],
-    [{ inferenceConfig: { maxTokens: 70 } }, 70],
-    [{ max_tokens: 10, best_of: 3 }, 30],
-    [{ input: 'hello' }, 4000],
+test('a bound counts where its format is read, and a response without one may say all that the model can', (t) => {
+  for (const [operation, fields, output] of [
+    ['createModelResponse', { max_output_tokens: 50, n: 2 }, 100],
+    ['createModelResponse', { max_output_tokens: 50, max_tokens: 70 }, 70],
+    ['createModelResponse', { generationConfig: { maxOutputTokens: 50 } }, 4000],
+    ['createModelResponse', { input: 'hello' }, 4000],
+    ['complete', { max_tokens: 10, best_of: 3 }, 30],
   ] as const) {
-    const { nano, bytes } = bound({ model: 'm', ...fields }, { operation: 'createModelResponse' })
+    const { nano, bytes } = bound({ model: 'm', ...fields }, { operation })
     t.is(nano, bytes * 1000 + output * 2000, JSON.stringify(fields))
   }
 })
@@ -146,9 +152,9 @@ test('typical: a picture counts by what it is, and what is named from elsewhere 
 test('typical: what was said before counts nothing beside the body; strict: it may fill the window', (t) => {
   for (const before of [{ previous_response_id: 'resp_1' }, { conversation: 'conv_1' }]) {
     const json = { model: 'plain', input: 'a', max_output_tokens: 1, ...before }
-    const { nano, bytes } = bound(json, { policy: 'typical' })
+    const { nano, bytes } = bound(json, { operation: 'createModelResponse', policy: 'typical' })
     t.is(nano, Math.ceil(bytes / 3) * 1000 + 2000)
-    t.is(bound(json).nano, 10_000 * 1000 + 2000)
+    t.is(bound(json, { operation: 'createModelResponse' }).nano, 10_000 * 1000 + 2000)
   }
 })
 
