@@ -2,11 +2,12 @@ import { CountAnswer } from '../answers/count-answer.ts'
 import type { CachedAnswer } from '../cache/answer-store.ts'
 import type { AimedCall, Call } from '../call.ts'
 import type { DialectId } from '../dialects/dialect.ts'
+import { hostedBody } from '../dialects/anthropic/hosted.ts'
 import { countClients, countProviders } from '../dialects/token-counts.ts'
 import { translate } from '../dialects/translate.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
-import { ownBody, ownFields } from './own-body.ts'
+import { isAtVendor, ownBody, ownFields } from './own-body.ts'
 import { fieldsOf } from './prepare.ts'
 import { type Serving, servingOf } from '../providers/serving.ts'
 import { estimateInput } from '../tokens/estimate-tokens.ts'
@@ -14,6 +15,7 @@ import { isGooglePath } from '../front/fronts.ts'
 import { googlePattern } from '../front/google-versions.ts'
 import type { Operation } from '../front/operations.ts'
 import { modelOf } from '../wire/body.ts'
+import { headerValues } from '../wire/header-list.ts'
 import { literal, lossOf, type TranslatedCall, unchanged, withoutReasoning } from './translation.ts'
 
 /** A count of tokens that a call asks for. */
@@ -63,7 +65,7 @@ const isAsAsked = ({ operation }: Call, { dialect }: AskedCount, serving: Servin
 /** Returns a question as the caller asks it, without what its client carries of answers of others; null: it carries nothing, and goes on as it is. */
 function ownCount(aimed: AimedCall, { asked, serving }: Omit<Counting, 'conversation'>): CountedCall | null {
   const { call, target, body } = aimed
-  const own = ownBody(body, { dialect: asked.dialect, to: serving, loss: lossOf(aimed) })
+  const own = ownBody(body, { dialect: asked.dialect, to: serving, atVendor: isAtVendor(target), loss: lossOf(aimed) })
   if (own === body) return null
   const path = call.operation.name === 'proxy' ? literal(call.upstreamPath) : serving.path
   return { kind: 'asked', call: unchanged(own, { path, model: target.model, stream: false }) }
@@ -88,7 +90,7 @@ function askProvider(aimed: AimedCall, { asked, serving, conversation }: Countin
           { dialect, provider: target.providerId, traits },
         )
   const plain = continued(call, conversation)
-  const spoken = translation?.encoded.body ?? ownFields[dialect]?.without(plain, serving, lossOf(aimed)) ?? plain
+  const spoken = translation?.encoded.body ?? asItIs(plain, serving, aimed)
   const json = countProviders[dialect]?.ask(spoken, { model: model ?? '', host: traits.host }) ?? spoken
   const bytes = Buffer.from(JSON.stringify(json))
   return {
@@ -96,6 +98,15 @@ function askProvider(aimed: AimedCall, { asked, serving, conversation }: Countin
     sameDialect: dialect === asked.dialect,
     answerFor: (inner) => new CountAnswer({ inner, from: dialect, to: asked.dialect, requestId, maxHeldBytes }),
   }
+}
+
+/** Returns a conversation in the provider's own dialect, as its host takes it. */
+function asItIs(conversation: Fields, serving: Serving, aimed: AimedCall): Fields {
+  const { dialect, traits } = serving
+  const loss = lossOf(aimed)
+  const own = ownFields[dialect]?.without(conversation, { to: serving, atVendor: isAtVendor(aimed.target), loss }) ?? conversation
+  if (dialect !== 'anthropic') return own
+  return hostedBody(own, { host: traits.host, betas: headerValues(aimed.call.headers.forward, 'anthropic-beta'), loss }).body
 }
 
 /** Returns a conversation without the reasoning of a kept response, which others sealed. */

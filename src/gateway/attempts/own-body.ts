@@ -1,4 +1,5 @@
 import { withoutForeignReasoning as withoutForeignBlocks } from '../dialects/anthropic/own-fields.ts'
+import { mayHoldVendorLines, withoutVendorLines } from '../dialects/anthropic/vendor-lines.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { mayHoldCarriers, withoutCarriers } from '../dialects/google/own-fields.ts'
 import type { Loss } from '../dialects/neutral/loss.ts'
@@ -8,6 +9,7 @@ import { withoutForeignReasoning } from '../dialects/openai-responses/own-fields
 import type { Traits } from '../dialects/traits.ts'
 import { withOwnOptions } from '../dialects/translate.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
+import type { Target } from '../targets/target.ts'
 import type { RequestBody } from '../wire/body.ts'
 
 /** The provider that speaks the caller's dialect itself, and its model. */
@@ -16,43 +18,49 @@ export interface OwnReader {
   readonly model: string | null
 }
 
-/** The parts of a request that a client carries of answers in other dialects: how they are seen in a body, and taken out. */
-export interface OwnFields {
-  readonly mayHold: (bytes: Buffer, toolIds: Traits['toolIds']) => boolean
-  /** True: a host of one's own that speaks as OpenAI does gets it, since it may be a gateway that knows those fields. */
-  readonly staysAtOwnHosts: boolean
-  readonly without: (body: Fields, to: OwnReader, loss: Loss) => Fields
-}
-
-export const ownFields: Readonly<Partial<Record<DialectId, OwnFields>>> = {
-  'openai-chat': {
-    mayHold: mayHoldOwnFields,
-    staysAtOwnHosts: true,
-    without: (body, { traits }, loss) => withoutOwnFields(body, traits, loss),
-  },
-  'openai-responses': {
-    mayHold: mayHoldSignatures,
-    staysAtOwnHosts: false,
-    without: (body, _, loss) => withoutForeignReasoning(body, loss),
-  },
-  anthropic: {
-    mayHold: mayHoldSignatures,
-    staysAtOwnHosts: false,
-    without: (body, _, loss) => withoutForeignBlocks(body, loss),
-  },
-  google: {
-    mayHold: mayHoldCarriers,
-    staysAtOwnHosts: false,
-    without: (body, { model }, loss) => withoutCarriers(body, model ?? '', loss),
-  },
-}
-
 /** The way in which a body is read, and what is lost on it. */
 export interface Reading {
   readonly dialect: DialectId
   readonly to: OwnReader
+  /** True if it goes to the API of the vendor that made the dialect. */
+  readonly atVendor: boolean
   readonly loss: Loss
 }
+
+/** The parts of a request that a client carries of answers in other dialects, or for its own vendor: how they are seen in a body, and taken out. */
+export interface OwnFields {
+  readonly mayHold: (bytes: Buffer, reading: Pick<Reading, 'to' | 'atVendor'>) => boolean
+  /** True: a host of one's own that speaks as OpenAI does gets it, since it may be a gateway that knows those fields. */
+  readonly staysAtOwnHosts: boolean
+  readonly without: (body: Fields, reading: Omit<Reading, 'dialect'>) => Fields
+}
+
+export const ownFields: Readonly<Partial<Record<DialectId, OwnFields>>> = {
+  'openai-chat': {
+    mayHold: (bytes, { to }) => mayHoldOwnFields(bytes, to.traits.toolIds),
+    staysAtOwnHosts: true,
+    without: (body, { to, loss }) => withoutOwnFields(body, to.traits, loss),
+  },
+  'openai-responses': {
+    mayHold: mayHoldSignatures,
+    staysAtOwnHosts: false,
+    without: (body, { loss }) => withoutForeignReasoning(body, loss),
+  },
+  anthropic: {
+    mayHold: (bytes, { atVendor }) => mayHoldSignatures(bytes) || (!atVendor && mayHoldVendorLines(bytes)),
+    staysAtOwnHosts: false,
+    without: (body, { atVendor, loss }) => withoutForeignBlocks(atVendor ? body : withoutVendorLines(body), loss),
+  },
+  google: {
+    mayHold: mayHoldCarriers,
+    staysAtOwnHosts: false,
+    without: (body, { to, loss }) => withoutCarriers(body, to.model ?? '', loss),
+  },
+}
+
+/** Returns true if a call goes to Anthropic itself, and not to another host that speaks as it does. */
+export const isAtVendor = ({ providerId, customHost }: Pick<Target, 'providerId' | 'customHost'>): boolean =>
+  providerId === 'anthropic' && (customHost === null || /^https:\/\/(?:[\w-]+\.)*anthropic\.com(?:[:/]|$)/i.test(customHost.url))
 
 /** Returns a body without the fields for providers of other dialects, and without what its client carries of their answers. */
 export function ownBody(body: RequestBody, reading: Reading): RequestBody {
@@ -62,8 +70,8 @@ export function ownBody(body: RequestBody, reading: Reading): RequestBody {
 }
 
 /** The same for what was parsed of `bytes`, whose parameters may have got other names since. */
-export function ownJson(json: Fields, bytes: Buffer, { dialect, to, loss }: Reading): Fields {
-  const plain = withOwnOptions(json, dialect)
-  const own = ownFields[dialect]
-  return own?.mayHold(bytes, to.traits.toolIds) === true ? own.without(plain, to, loss) : plain
+export function ownJson(json: Fields, bytes: Buffer, reading: Reading): Fields {
+  const plain = withOwnOptions(json, reading.dialect)
+  const own = ownFields[reading.dialect]
+  return own?.mayHold(bytes, reading) === true ? own.without(plain, reading) : plain
 }

@@ -17,9 +17,9 @@ import { type Serving, servingOf } from '../providers/serving.ts'
 import { bend, bendingOf, inItsNames, namesOtherwise } from '../providers/quirks.ts'
 import { cannotBeAsked, refuseOperation } from '../targets/refuse-operation.ts'
 import type { RequestBody } from '../wire/body.ts'
-import { hasHeader, headersWithout, headerValue } from '../wire/header-list.ts'
+import { hasHeader, headersWithout, headerValues } from '../wire/header-list.ts'
 import { modelOf } from '../wire/body.ts'
-import { type OwnFields, ownBody, ownFields, ownJson, type Reading } from './own-body.ts'
+import { isAtVendor, ownBody, ownFields, ownJson, type Reading } from './own-body.ts'
 import { fieldsOf } from './prepare.ts'
 import { noTerms, responseTerms, type TermsOptions } from './response-terms.ts'
 
@@ -38,8 +38,10 @@ export interface TranslatedCall {
   readonly headers: readonly string[]
   /** How its answer is reached where that takes several steps. */
   readonly steps?: Steps
-  /** True if both speak one dialect, and only the address differs: the caller's headers go on. */
+  /** True if both speak one dialect, and only the address differs: the caller's headers go on, but those that are given anew. */
   readonly sameDialect: boolean
+  /** The caller's headers that do not go on although both speak one dialect; absent: none. */
+  readonly without?: RegExp
   /** True if a stream is asked for. */
   readonly stream: boolean
   /** True if the answer is a response that Gatehouse keeps, since its provider keeps none. */
@@ -133,32 +135,31 @@ export function servingFor({ call, target, body }: AimedCall, { operation, diale
 
 const optionsIn = (json: unknown): unknown => (isFields(json) ? json['provider_options'] : undefined)
 
-/** A long body is looked through for marks of answers alone. */
-const mayHoldOthers = (bytes: Buffer, { provider }: AimedCall['target'], own: OwnFields | undefined): boolean =>
-  own?.mayHold(bytes, provider.traits?.toolIds ?? plainTraits.toolIds) === true
-
 /**
  * Returns a request for a provider that speaks its dialect itself, without what its client carries of others, and of a prompt as this provider
  * takes it; null: it goes on as it is. A caller's own parameters get the names that the provider has for them, and stay its to judge.
  */
 function withoutOthers(aimed: AimedCall, { dialect }: AskedOfCall): TranslatedCall | null {
   const { call, target, body } = aimed
-  const { provider, providerId, customHost, model } = target
+  const { provider, model } = target
   const { bytes, json } = body
-  const own = ownFields[dialect]
-  if (own?.staysAtOwnHosts === true && customHost !== null && providerId === 'openai') return null
-  if (bytes === null || !isFields(json)) return null
-  const isPlain = !isBent(aimed, json, dialect) && !Object.hasOwn(json, 'provider_options')
-  if (isPlain && !mayHoldOthers(bytes, target, own)) return null
+  if (isOwnGateway(target, dialect) || bytes === null || !isFields(json)) return null
+  const loss = lossOf(aimed)
+  const reading = { dialect, to: { traits: { ...plainTraits, ...provider.traits }, model }, atVendor: isAtVendor(target), loss }
+  const isChanged =
+    isBent(aimed, json, dialect) || Object.hasOwn(json, 'provider_options') || ownFields[dialect]?.mayHold(bytes, reading) === true
+  if (!isChanged) return null
   const spoken = spokenAt(provider, call.operation.name, fieldsOf(target))
   if (spoken === null) return null
-  const loss = lossOf(aimed)
-  const reading = { dialect, to: { traits: { ...plainTraits, ...provider.traits }, model }, loss }
   const plain = ownJson(bent(aimed, json, reading), bytes, reading)
   if (plain === json) return null
   const way = { path: withMore(spoken.path, call.upstreamPath), model, stream: json['stream'] === true }
   return { ...unchanged({ ...body, json: plain, bytes: Buffer.from(JSON.stringify(plain)) }, way), dropped: loss.dropped }
 }
+
+/** Returns true if a call goes to a host of the caller's own that speaks as OpenAI does, and that may be a gateway itself. */
+const isOwnGateway = ({ providerId, customHost }: AimedCall['target'], dialect: DialectId): boolean =>
+  ownFields[dialect]?.staysAtOwnHosts === true && customHost !== null && providerId === 'openai'
 
 /** Returns true if the provider may take a body otherwise than it stands there. Only a prompt's is made here, the parameters of others are renamed. */
 function isBent({ call, target }: AimedCall, json: Fields, dialect: DialectId): boolean {
@@ -213,7 +214,8 @@ export const unchanged = (body: RequestBody, way: Way): TranslatedCall => ({
 function atItsOwnPath(aimed: AimedCall, asked: AskedOfCall): TranslatedCall | null {
   const { call, target, body } = aimed
   const loss = lossOf(aimed)
-  const plain = ownBody(body, { dialect: asked.dialect, to: { traits: plainTraits, model: asked.model ?? target.model }, loss })
+  const to = { traits: plainTraits, model: asked.model ?? target.model }
+  const plain = ownBody(body, { dialect: asked.dialect, to, atVendor: isAtVendor(target), loss })
   if (plain === body) return null
   const way = { path: literal(call.upstreamPath), model: target.model, stream: asked.stream ?? false }
   return { ...unchanged(plain, way), dropped: loss.dropped }
@@ -224,21 +226,29 @@ export const lossOf = ({ call, target }: AimedCall): Loss => new Loss({ names: {
 
 /** Returns a request for a cloud that serves the caller's own dialect at another address. What is the cloud's own in its answer gets the form of the dialect. */
 function atItsHost(aimed: AimedCall, { asked, serving }: AskedAndServed): TranslatedCall | null {
-  const { call, body: sent } = aimed
+  const { call, target, body: sent } = aimed
   const { dialect, traits, path, streamPath, model } = serving
   const loss = lossOf(aimed)
-  const body = ownBody(sent, { dialect, to: serving, loss })
+  const body = ownBody(sent, { dialect, to: serving, atVendor: isAtVendor(target), loss })
   if (!isFields(body.json)) return null
   const streams = asked.stream ?? body.json['stream'] === true
   const way = { path: streams ? streamPath : path, model, stream: streams }
   if (dialect === 'google') return { ...unchanged(body, { ...way, path: withSearch(way.path, call.upstreamPath) }), dropped: loss.dropped }
   if (dialect !== 'anthropic') return { ...unchanged(body, way), dropped: loss.dropped }
-  const betas = headerValue(call.headers.forward, 'anthropic-beta') ?? null
-  const json = hostedBody(body.json, { host: traits.host, betas, loss })
+  const hosted = hostedBody(body.json, { host: traits.host, betas: headerValues(call.headers.forward, betaHeader), loss })
+  const json = hosted.body
   const bytes = json === body.json ? body.bytes : Buffer.from(JSON.stringify(json))
   const { requestId } = call.exchange
-  return { ...unchanged({ ...body, json, bytes }, way), dropped: loss.dropped, answerFor: (inner) => new HostedAnswer(inner, requestId) }
+  return {
+    ...unchanged({ ...body, json, bytes }, way),
+    ...(hosted.betas !== undefined && { without: isBetaHeader, headers: hosted.betas === null ? [] : [betaHeader, hosted.betas] }),
+    dropped: loss.dropped,
+    answerFor: (inner) => new HostedAnswer(inner, requestId),
+  }
 }
+
+const betaHeader = 'anthropic-beta'
+const isBetaHeader = /^anthropic-beta$/
 
 /** Returns a path with the query of the caller, which says how a stream is framed. */
 function withSearch(path: string, asked: string): string {
@@ -290,9 +300,14 @@ function answersOf(
 const foreign = /^(?:anthropic-|openai-|x-stainless-|accept-encoding$|content-type$)/
 
 /** Returns the caller's headers for a provider that speaks another dialect. */
-export const translatedHeaders = (forward: readonly string[], { headers, contentType, sameDialect }: TranslatedCall): readonly string[] =>
+export const translatedHeaders = (
+  forward: readonly string[],
+  { headers, contentType, sameDialect, without }: TranslatedCall,
+): readonly string[] =>
   sameDialect
-    ? forward
+    ? without === undefined
+      ? forward
+      : headersWithout(forward, (name) => without.test(name)).concat(headers)
     : headersWithout(forward, (name) => foreign.test(name) || hasHeader(headers, name)).concat(
         'content-type',
         contentType ?? 'application/json',

@@ -40,12 +40,21 @@ function plain({ version }: Hosting, received: Received): Received {
   return { ...received, url: '/v1/messages', json: { ...body, model: 'claude-sonnet-4-5' } }
 }
 
+/** Fields that Anthropic's own API alone takes. */
+const ownOfAnthropic = ['eager_input_streaming', 'allowed_callers', 'mcp_servers', 'container', 'speed', 'inference_geo', 'task_budget']
+
 function refusalOf(hosting: Hosting, received: Received): string | null {
   const [path = ''] = received.url.split('?')
   const wanted = hosting.streamPath.test(path) ? hosting.streamPath : hosting.path
   if (!wanted.test(path)) return `no ${received.url}`
   const extra = hosting.absent.find((name) => name in received.json)
   if (extra !== undefined) return `${extra}: Extra inputs are not permitted`
+  const text = JSON.stringify(received.json)
+  if (/"text":"x-anthropic-billing-header|"system":"x-anthropic-billing-header/.test(text))
+    return 'x-anthropic-billing-header is a reserved keyword'
+  const unknown =
+    ownOfAnthropic.find((name) => text.includes(`"${name}":`)) ?? ('cache_control' in received.json ? 'cache_control' : undefined)
+  if (unknown !== undefined) return `${unknown}: Extra inputs are not permitted`
   if (received.json['anthropic_version'] !== hosting.version) return `anthropic_version: must be ${hosting.version}`
   return messagesProvider.refusal(plain(hosting, received))
 }

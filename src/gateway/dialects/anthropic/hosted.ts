@@ -1,6 +1,7 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { Traits } from '../traits.ts'
+import { type FieldsAtHost, withoutForeignFields } from './hosted-fields.ts'
 
 /** The versions that name the API to clouds, in place of a header. */
 export const hostedVersions: Readonly<Partial<Record<Traits['host'], string>>> = {
@@ -8,34 +9,69 @@ export const hostedVersions: Readonly<Partial<Record<Traits['host'], string>>> =
   bedrock: 'bedrock-2023-05-31',
 }
 
-/**
- * The betas that Bedrock knows, without their dates. It refuses a request that names another, and clients name those that Anthropic has; what
- * the caller itself writes into `anthropic_beta` of the body goes on as it is.
- */
-const bedrockBetas =
-  /^(?:computer-use|context-1m|context-management|dev-full-thinking|effort|interleaved-thinking|output-128k|token-efficient-tools|tool-examples|tool-search-tool)-\d/i
+type Cloud = FieldsAtHost['host']
 
-const isBedrockBeta = (name: string): boolean => bedrockBetas.test(name)
+/**
+ * The betas that each cloud knows, without their dates. A cloud refuses a request that names another, and clients name those that Anthropic has;
+ * anything that the caller itself writes into `anthropic_beta` of the body goes on as it is.
+ */
+const knownBetas: Readonly<Record<Cloud, RegExp>> = {
+  bedrock:
+    /^(?:compact|computer-use|context-1m|context-management|dev-full-thinking|effort|fine-grained-tool-streaming|interleaved-thinking|output-128k|token-efficient-tools|tool-examples|tool-search-tool)-\d/i,
+  vertex:
+    /^(?:compact|computer-use|context-1m|context-management|dev-full-thinking|effort|interleaved-thinking|output-128k|token-efficient-tools|tool-examples|tool-search-tool|web-search)-\d/i,
+}
+
+/** Betas of which nothing is lost by themselves: they tell which client asks, or unlock fields that are named where they are left out. */
+const harmless = /^(?:advanced-tool-use|claude-code|extended-cache-ttl|fine-grained-tool-streaming|oauth|prompt-caching-scope)-\d/i
+
+const cloudNames: Readonly<Record<Cloud, string>> = { bedrock: 'Bedrock', vertex: 'Vertex AI' }
 
 export interface Hosting {
   readonly host: Traits['host']
-  /** The caller's header `anthropic-beta`; null: it sent none. */
-  readonly betas: string | null
+  /** The caller's headers `anthropic-beta`. */
+  readonly betas: readonly string[]
   readonly loss: Loss
 }
 
-/** Returns a request of Anthropic's as a cloud takes it: the path names the model, and the body the version and, on Bedrock, the betas. */
-export function hostedBody(body: Fields, { host, betas, loss }: Hosting): Fields {
+/** A request as a host of Claude takes it. */
+export interface Hosted {
+  readonly body: Fields
+  /** The header `anthropic-beta` in place of the caller's: null for none; absent: the caller's goes on. */
+  readonly betas?: string | null
+}
+
+/**
+ * Returns a request of Anthropic's as a cloud takes it: the path names the model, and the body the version and, on Bedrock, the betas. A beta
+ * that the cloud does not know and the fields that it unlocks leave together.
+ */
+export function hostedBody(body: Fields, { host, betas, loss }: Hosting): Hosted {
   const version = hostedVersions[host]
-  if (version === undefined) return body
-  const { model: _model, stream, ...rest } = body
-  if (host === 'vertex') return { anthropic_version: version, ...rest, ...(stream === true && { stream }) }
-  const named = (betas ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
-  for (const name of named) if (!isBedrockBeta(name)) loss.dropAt(`anthropic-beta: ${name}`, 'is no beta of Bedrock')
-  const given: readonly unknown[] = Array.isArray(body['anthropic_beta']) ? body['anthropic_beta'] : []
-  const all = [...new Set([...given, ...named.filter(isBedrockBeta)])]
-  return { anthropic_version: version, ...rest, ...(all.length > 0 && { anthropic_beta: all }) }
+  if (version === undefined || (host !== 'vertex' && host !== 'bedrock')) return { body }
+  const { model: _model, stream, anthropic_beta: told, ...rest } = body
+  const written: readonly unknown[] = Array.isArray(told) ? told : []
+  const named = betas.flatMap((line) => line.split(',')).map((name) => name.trim())
+  const insisted = written.filter((name) => typeof name === 'string')
+  const plain = withoutForeignFields(rest, { host, named: [...named, ...insisted], insisted, loss })
+  const kept = named.filter((name) => name !== '' && isKept(name, host, loss))
+  const wanted = plain.wants.filter((name) => !insisted.includes(name))
+  if (host === 'vertex')
+    return {
+      body: {
+        anthropic_version: version,
+        ...plain.body,
+        ...(told !== undefined && { anthropic_beta: told }),
+        ...(stream === true && { stream }),
+      },
+      betas: [...new Set([...kept, ...wanted])].join(',') || null,
+    }
+  const all = [...new Set([...written, ...kept, ...wanted])]
+  return { body: { anthropic_version: version, ...plain.body, ...(all.length > 0 && { anthropic_beta: all }) }, betas: null }
+}
+
+function isKept(name: string, host: Cloud, loss: Loss): boolean {
+  if (knownBetas[host].test(name)) return true
+  if (harmless.test(name)) loss.note(`anthropic-beta: ${name}`)
+  else loss.dropAt(`anthropic-beta: ${name}`, `is no beta of ${cloudNames[host]}`)
+  return false
 }

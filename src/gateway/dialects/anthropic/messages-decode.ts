@@ -3,6 +3,7 @@ import type { Turn } from '../neutral/request.ts'
 import { Turns } from '../neutral/turns.ts'
 import { fieldsAt, textIn, unreadable } from '../reading.ts'
 import { readBlocks } from './blocks-decode.ts'
+import { withoutVendorLine } from './vendor-lines.ts'
 
 interface Conversation {
   readonly system: readonly Part[]
@@ -11,14 +12,15 @@ interface Conversation {
 
 /** Reads a conversation. Results of tools, which stand in messages of the user, are turns of their own. */
 export function readMessages(instructions: unknown, messages: readonly unknown[]): Conversation {
-  const system = [...readBlocks(instructions, 'system')]
+  const system = [...readInstructions(instructions, 'system')]
   const turns = new Turns()
   const names = new Map<string, string>()
   for (const [index, item] of messages.entries()) {
     const at = `messages[${index}]`
     const message = fieldsAt(item, at)
     const role = textIn(message, 'role', `${at}.`)
-    const parts = readBlocks(message['content'], `${at}.content`)
+    const read = role === 'system' ? readInstructions : readBlocks
+    const parts = read(message['content'], `${at}.content`)
     if (role === 'assistant') {
       for (const part of parts) if (part.kind === 'tool-call') names.set(part.id, part.name)
       turns.add('assistant', parts, at)
@@ -39,6 +41,14 @@ export function readMessages(instructions: unknown, messages: readonly unknown[]
   }
   return { system, turns: turns.list }
 }
+
+/** Lines for Anthropic alone mean nothing to the other vendors, for which requests are read. */
+const readInstructions = (content: unknown, at: string): readonly Part[] =>
+  readBlocks(content, at).flatMap((part): readonly Part[] => {
+    if (part.kind !== 'text') return [part]
+    const text = withoutVendorLine(part.text)
+    return text.trim() === '' && text !== part.text ? [] : [{ ...part, text }]
+  })
 
 const named = (result: ToolResultPart, names: ReadonlyMap<string, string>): ToolResultPart => ({
   ...result,

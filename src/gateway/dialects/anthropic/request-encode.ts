@@ -5,6 +5,7 @@ import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { FunctionTool, NeutralRequest, RequestField, ToolChoice } from '../neutral/request.ts'
 import { dropChoice, type FunctionTools, functionTools } from '../tools.ts'
+import { withMarkAtEnd } from './mark-end.ts'
 import { writeMark, writeMessages, writeSystem } from './messages-encode.ts'
 import { type ModelFacts, modelFacts } from './model-facts.ts'
 import { isThinking, writeThinking } from './thinking-encode.ts'
@@ -39,12 +40,11 @@ export function encodeRequest(asked: NeutralRequest, context: EncodeContext): En
     output_config: outputConfig(thinking.effort, format.native),
     metadata: request.user === null ? null : { user_id: request.user },
     service_tier: writeTier(request, context),
-    cache_control: writeMark(request.cache),
     ...(request.stream && traits.host !== 'bedrock' && { stream: true }),
     ...own,
   })
   const memory: Memory = { ...noMemory, ...tools.memory, schemaTool: format.memory, unwrapsJson: format.unwraps }
-  return { body, headers: version === undefined ? versionHeader : [], memory }
+  return { body: marked(body, request, context), headers: version === undefined ? versionHeader : [], memory }
 }
 
 /** It is demanded wherever the version is not in the body. */
@@ -72,6 +72,16 @@ function writeTier({ tier }: NeutralRequest, { loss }: EncodeContext): string | 
   if (tier === 'default') return 'standard_only'
   loss.drop('tier')
   return 'auto'
+}
+
+/** Clouds know marks of blocks alone, so that the mark of the whole request stands at its end. */
+function marked(body: Fields, { cache }: NeutralRequest, { loss, traits: { host } }: EncodeContext): Fields {
+  const mark = writeMark(cache)
+  if (mark === null) return body
+  if (hostedVersions[host] === undefined) return { ...body, cache_control: mark }
+  const messages = withMarkAtEnd(body, mark)
+  if (messages === null) loss.drop('cache', 'cannot be said at the end of this request')
+  return messages === null ? body : { ...body, messages }
 }
 
 function outputConfig(effort: string | null, format: Fields | null): Fields | null {
