@@ -1,3 +1,4 @@
+import { exactJson, exactOrUndefined } from '../../lib/json/exact-json.ts'
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
@@ -88,10 +89,10 @@ export class HostedAnswer implements EgressHandler {
   /** Returns an event as Anthropic writes it; empty for what is none. */
   #event(json: unknown): string {
     const bytes = isFields(json) ? json['bytes'] : null
-    const event = typeof bytes === 'string' ? jsonOrUndefined(Buffer.from(bytes, 'base64').toString('utf8')) : null
+    const event = typeof bytes === 'string' ? exactOrUndefined(Buffer.from(bytes, 'base64').toString('utf8')) : null
     if (!isFields(event) || typeof event['type'] !== 'string') return ''
     if (event['type'] === 'message_stop') this.#isWhole = true
-    return `event: ${event['type']}\ndata: ${JSON.stringify(withoutMetrics(event))}\n\n`
+    return `event: ${event['type']}\ndata: ${exactJson(withoutMetrics(event))}\n\n`
   }
 
   #write(text: string): void {

@@ -1,3 +1,4 @@
+import { exactJson, rememberExact } from '../../lib/json/exact-json.ts'
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
 import type { AnswerContext, ClientCodec, Frame, Framing, ProviderCodec, StreamDecoder, StreamEncoder } from '../dialects/codec.ts'
@@ -285,7 +286,7 @@ export class TranslatedAnswer implements EgressHandler {
 
   #answer(body: object): void {
     const { inner } = this.#options
-    const bytes = Buffer.from(JSON.stringify(body))
+    const bytes = Buffer.from(exactJson(body))
     inner.onHeaders(this.#head.status, this.#headers('application/json', bytes.length), this.#head.statusMessage)
     inner.onData(bytes)
     inner.onEnd([])
@@ -298,7 +299,9 @@ export class TranslatedAnswer implements EgressHandler {
     const text = (encoding === undefined || encoding === 'identity' ? bytes : decompress(bytes, encoding)).toString('utf8')
     this.#held.clear()
     try {
-      return JSON.parse(text)
+      const json: unknown = JSON.parse(text)
+      rememberExact(json, text)
+      return json
     } catch {
       return text
     }

@@ -1,3 +1,4 @@
+import { exactJson } from '../../lib/json/exact-json.ts'
 import { CountAnswer } from '../answers/count-answer.ts'
 import type { CachedAnswer } from '../cache/answer-store.ts'
 import type { AimedCall, Call } from '../call.ts'
@@ -92,7 +93,7 @@ function askProvider(aimed: AimedCall, { asked, serving, conversation }: Countin
   const plain = continued(call, conversation)
   const spoken = translation?.encoded.body ?? asItIs(plain, serving, aimed)
   const json = countProviders[dialect]?.ask(spoken, { model: model ?? '', host: traits.host }) ?? spoken
-  const bytes = Buffer.from(JSON.stringify(json))
+  const bytes = Buffer.from(exactJson(json))
   return {
     ...unchanged({ kind: 'json', bytes, json, stream: null, length: bytes.length }, { path, model, stream: false }),
     sameDialect: dialect === asked.dialect,

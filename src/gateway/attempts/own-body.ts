@@ -1,3 +1,4 @@
+import { exactJson } from '../../lib/json/exact-json.ts'
 import { withoutForeignReasoning as withoutForeignBlocks } from '../dialects/anthropic/own-fields.ts'
 import { mayHoldVendorLines, withoutVendorLines } from '../dialects/anthropic/vendor-lines.ts'
 import type { DialectId } from '../dialects/dialect.ts'
@@ -66,7 +67,7 @@ export const isAtVendor = ({ providerId, customHost }: Pick<Target, 'providerId'
 export function ownBody(body: RequestBody, reading: Reading): RequestBody {
   if (!isFields(body.json) || body.bytes === null) return body
   const json = ownJson(body.json, body.bytes, reading)
-  return json === body.json ? body : { ...body, json, bytes: Buffer.from(JSON.stringify(json)) }
+  return json === body.json ? body : { ...body, json, bytes: Buffer.from(exactJson(json)) }
 }
 
 /** The same for what was parsed of `bytes`, whose parameters may have got other names since. */

@@ -1,3 +1,4 @@
+import { exactJson } from '../../lib/json/exact-json.ts'
 import { TranslatedAnswer, type TranslatedAnswerOptions } from '../answers/translated-answer.ts'
 import { HostedAnswer } from '../answers/hosted-answer.ts'
 import type { AimedCall, Call } from '../call.ts'
@@ -108,7 +109,7 @@ export function translateTo(aimed: AimedCall, { asked, serving }: AskedAndServed
   if (translation === null) return null
   const { request, encoded } = translation
   const json = encoded.body
-  const bytes = Buffer.from(JSON.stringify(json))
+  const bytes = Buffer.from(exactJson(json))
   return {
     path: request.stream ? serving.streamPath : serving.path,
     model: serving.model,
@@ -154,7 +155,7 @@ function withoutOthers(aimed: AimedCall, { dialect }: AskedOfCall): TranslatedCa
   const plain = ownJson(bent(aimed, json, reading), bytes, reading)
   if (plain === json) return null
   const way = { path: withMore(spoken.path, call.upstreamPath), model, stream: json['stream'] === true }
-  return { ...unchanged({ ...body, json: plain, bytes: Buffer.from(JSON.stringify(plain)) }, way), dropped: loss.dropped }
+  return { ...unchanged({ ...body, json: plain, bytes: Buffer.from(exactJson(plain)) }, way), dropped: loss.dropped }
 }
 
 /** Returns true if a call goes to a host of the caller's own that speaks as OpenAI does, and that may be a gateway itself. */
@@ -181,7 +182,7 @@ function ownContinuation({ call, target, body }: AimedCall): TranslatedCall | nu
   if (spoken === null || !isFields(body.json)) return null
   const json = withoutReasoning(body.json)
   const { stream } = json
-  return unchanged({ ...body, json, bytes: Buffer.from(JSON.stringify(json)) }, { path: spoken.path, model, stream: stream === true })
+  return unchanged({ ...body, json, bytes: Buffer.from(exactJson(json)) }, { path: spoken.path, model, stream: stream === true })
 }
 
 /** Returns a request for a response without the reasoning that stands in its input. */
@@ -237,7 +238,7 @@ function atItsHost(aimed: AimedCall, { asked, serving }: AskedAndServed): Transl
   if (dialect !== 'anthropic') return { ...unchanged(body, way), dropped: loss.dropped }
   const hosted = hostedBody(body.json, { host: traits.host, betas: headerValues(call.headers.forward, betaHeader), loss })
   const json = hosted.body
-  const bytes = json === body.json ? body.bytes : Buffer.from(JSON.stringify(json))
+  const bytes = json === body.json ? body.bytes : Buffer.from(exactJson(json))
   const { requestId } = call.exchange
   return {
     ...unchanged({ ...body, json, bytes }, way),

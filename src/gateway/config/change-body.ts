@@ -1,3 +1,4 @@
+import { rememberExact } from '../../lib/json/exact-json.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
@@ -37,6 +38,7 @@ export function editBody(body: RequestBody, edits: readonly JsonEdit[]): Request
   const text = editJson(body.bytes.toString('utf8'), edits)
   const bytes = Buffer.from(text)
   const json: unknown = JSON.parse(text)
+  rememberExact(json, text)
   return { ...body, bytes, json, length: bytes.length }
 }
 

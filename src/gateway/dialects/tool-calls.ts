@@ -1,3 +1,4 @@
+import { exactJson, parseExact } from '../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Loss } from './neutral/loss.ts'
 
@@ -8,7 +9,7 @@ import type { Loss } from './neutral/loss.ts'
 export function argumentsObject(text: string, at: string, loss: Loss): Fields {
   if (text.trim() === '') return {}
   try {
-    const parsed: unknown = JSON.parse(text)
+    const parsed = parseExact(text)
     if (isFields(parsed)) return parsed
   } catch {
     // It goes on as a text.
@@ -18,7 +19,7 @@ export function argumentsObject(text: string, at: string, loss: Loss): Fields {
 }
 
 /** Returns the arguments of a call as JSON: `{}` for none. */
-export const argumentsText = (value: unknown): string => (typeof value === 'string' ? value || '{}' : JSON.stringify(value ?? {}))
+export const argumentsText = (value: unknown): string => (typeof value === 'string' ? value || '{}' : exactJson(value ?? {}))
 
 /** Returns an id that matches a pattern: the id itself, or one made of it, which is the same each time. */
 export const legalId = (id: string, legal: RegExp, length: number): string => (legal.test(id) ? id : hashedId(id, length))

@@ -1,3 +1,4 @@
+import { exactJson, parseExact } from '../../lib/json/exact-json.ts'
 import type { Memory } from './codec.ts'
 import type { BlockStart, NeutralEvent } from './neutral/events.ts'
 
@@ -83,9 +84,9 @@ class Back {
 /** Returns what stands below one field of a JSON object, as a text: a string as it is, all else as JSON. */
 function valueOf(text: string, field: string): string {
   try {
-    const parsed: unknown = JSON.parse(text)
+    const parsed = parseExact(text)
     const value: unknown = typeof parsed === 'object' && parsed !== null ? Reflect.get(parsed, field) : parsed
-    return typeof value === 'string' && field === 'input' ? value : JSON.stringify(value ?? null)
+    return typeof value === 'string' && field === 'input' ? value : exactJson(value ?? null)
   } catch {
     return text
   }

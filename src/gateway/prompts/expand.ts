@@ -1,3 +1,4 @@
+import { exactJson } from '../../lib/json/exact-json.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
@@ -74,7 +75,7 @@ function requestFor(json: unknown): Fields {
 function renderedBy(prompt: Prompt, request: Fields): Pick<Call, 'prompt' | 'body'> {
   const json = renderPrompt(prompt, request)
   demandModel(prompt, json)
-  const bytes = Buffer.from(JSON.stringify(json))
+  const bytes = Buffer.from(exactJson(json))
   return { prompt, body: { kind: 'json', bytes, json, stream: null, length: bytes.length } }
 }
 

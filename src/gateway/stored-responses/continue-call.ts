@@ -1,3 +1,4 @@
+import { exactJson } from '../../lib/json/exact-json.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Call } from '../call.ts'
@@ -32,7 +33,7 @@ export async function continueCall(call: Call, id: string, { store, maxJsonBytes
   const { previous_response_id: _, ...rest } = asked
   const output = itemsOf(stored.response['output'])
   const json = { ...rest, input: [...stored.input.map(unnamed), ...output.map(unnamed), ...itemsOf(asked['input'])] }
-  const bytes = Buffer.from(JSON.stringify(json))
+  const bytes = Buffer.from(exactJson(json))
   if (bytes.length > maxJsonBytes)
     throw new ApiError(
       'payload_too_large',

@@ -1,3 +1,4 @@
+import { rememberExact } from '../../lib/json/exact-json.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { PassThrough, type Readable } from 'node:stream'
 import { ApiError } from '../../lib/errors.ts'
@@ -105,7 +106,7 @@ function readJson(source: Readable, limit: number, encoding: string): Promise<Re
 }
 
 const toJsonBody = (bytes: Buffer): RequestBody =>
-  bytes.length === 0 ? none : { kind: 'json', bytes, json: parseJson(bytes), stream: null, length: bytes.length }
+  bytes.length === 0 ? none : { kind: 'json', bytes, json: parseJson(bytes, undefined, rememberExact), stream: null, length: bytes.length }
 
 /** The bytes of a body; null when there are more than may be held, and it may go through as it comes. */
 async function holdOpaque(asked: Inbound, limit: number, { letsLongOnesPass = false }: BodyOptions): Promise<Buffer | null> {

@@ -10,15 +10,17 @@ const longestExplained = 1024 * 1024
 
 /**
  * The value of a JSON body that nobody has checked yet. Throws ApiError `invalid_request`, with the position of the fault, for
- * bytes that are not UTF-8, for malformed JSON, for more than `maxDepth` levels and for a key `__proto__` anywhere.
+ * bytes that are not UTF-8, for malformed JSON, for more than `maxDepth` levels and for a key `__proto__` anywhere. `remember` gets the text
+ * beside its value.
  */
-export function parseJson(bytes: Uint8Array, maxDepth = 128): unknown {
+export function parseJson(bytes: Uint8Array, maxDepth = 128, remember?: (value: unknown, text: string) => void): unknown {
   if (!isUtf8(bytes)) throw refused('is not valid UTF-8')
   const tooDeep = findTooDeep(bytes, maxDepth)
   if (tooDeep !== -1) throw refused(`is nested deeper than ${maxDepth} levels (byte ${tooDeep})`)
   const text = (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString()
   const value = parseText(text)
   if (mayHoldProto(text) && protoKey.test(text)) throw refusedKey('__proto__')
+  remember?.(value, text)
   return value
 }
 

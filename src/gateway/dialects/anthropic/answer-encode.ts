@@ -1,3 +1,4 @@
+import { parseExact } from '../../../lib/json/exact-json.ts'
 import type { AnswerContext } from '../codec.ts'
 import type { AnswerBlock, NeutralAnswer } from '../neutral/answer.ts'
 import { finishOf } from '../neutral/finish.ts'
@@ -43,7 +44,7 @@ function writeBlock({ block, text, citations, end }: AnswerBlock): readonly obje
 /** Returns the arguments of a call; broken ones as a text, so that the client sees what the model wrote. */
 function inputOf(text: string): unknown {
   try {
-    const parsed: unknown = JSON.parse(text)
+    const parsed = parseExact(text)
     return typeof parsed === 'object' && parsed !== null ? parsed : { _raw: text }
   } catch {
     return text.trim() === '' ? {} : { _raw: text }

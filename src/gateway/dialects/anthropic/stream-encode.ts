@@ -1,3 +1,4 @@
+import { exactJson } from '../../../lib/json/exact-json.ts'
 import type { AnswerContext, Frame, StreamEncoder } from '../codec.ts'
 import type { BlockStart, NeutralEvent } from '../neutral/events.ts'
 import { type Finish, finishOf } from '../neutral/finish.ts'
@@ -126,7 +127,7 @@ class MessageEncoder implements StreamEncoder {
   #write(block: object, frames: Frame[]): void {
     this.#isWritten = true
     this.#index += 1
-    const data = JSON.stringify({ type: 'content_block_start', index: this.#index, content_block: block })
+    const data = exactJson({ type: 'content_block_start', index: this.#index, content_block: block })
     frames.push({ name: 'content_block_start', data })
   }
 

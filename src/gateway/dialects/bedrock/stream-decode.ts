@@ -1,4 +1,4 @@
-import { jsonOrUndefined } from '../../../lib/json/json.ts'
+import { exactOrUndefined } from '../../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext, Frame, StreamDecoder } from '../codec.ts'
 import { base64Media } from '../media.ts'
@@ -33,7 +33,7 @@ class ConverseDecoder implements StreamDecoder {
   frame({ name, data }: Frame): readonly NeutralEvent[] {
     if (this.#state === 'over') return none
     if (data === null) return [{ type: 'ping' }]
-    const json = jsonOrUndefined(data)
+    const json = exactOrUndefined(data)
     if (name?.startsWith(exception) === true) return this.#fail(decodeException(name.slice(exception.length), json))
     return isFields(json) ? this.event(name, json) : none
   }

@@ -1,4 +1,4 @@
-import { jsonOrUndefined } from '../../../lib/json/json.ts'
+import { exactOrUndefined } from '../../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext, Frame, StreamDecoder } from '../codec.ts'
 import { type BlockStart, type Citation, type NeutralEvent, plainEnd, type TokenLogprob } from '../neutral/events.ts'
@@ -43,7 +43,7 @@ class CohereDecoder implements StreamDecoder {
   frame({ name, data }: Frame): readonly NeutralEvent[] {
     if (this.#state === 'over') return none
     if (data === null) return [{ type: 'ping' }]
-    const json = jsonOrUndefined(data)
+    const json = exactOrUndefined(data)
     if (!isFields(json)) return none
     const type = saidText(json, 'type') ?? name
     if (type === null || 'error' in json || 'message' in json) return this.#fail(json)

@@ -1,3 +1,4 @@
+import { exactOrUndefined } from '../../../lib/json/exact-json.ts'
 import { jsonOrUndefined } from '../../../lib/json/json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext } from '../codec.ts'
@@ -112,7 +113,7 @@ const isOwnPart = (raw: Fields): boolean => 'executableCode' in raw || 'codeExec
 
 /** Models break JSON at times, and an answer must not fail for it. */
 function argumentsOf(text: string): Fields {
-  const parsed = text.trim() === '' ? {} : jsonOrUndefined(text)
+  const parsed = text.trim() === '' ? {} : exactOrUndefined(text)
   return isFields(parsed) ? parsed : { _raw: text }
 }
 

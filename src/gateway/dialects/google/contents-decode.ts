@@ -1,3 +1,4 @@
+import { exactJson } from '../../../lib/json/exact-json.ts'
 import type { Fields } from '../../../lib/json/fields.ts'
 import { type Part, type ReasoningPart, textPart, type ToolResultPart } from '../neutral/parts.ts'
 import type { Turn } from '../neutral/request.ts'
@@ -168,9 +169,9 @@ function readResponse(response: Fields): { readonly text: string; readonly isErr
   const names = Object.keys(response)
   const [only] = names
   if (names.length === 0) return { text: '', isError: false }
-  if (names.length > 1 || (only !== 'output' && only !== 'error')) return { text: JSON.stringify(response), isError: false }
+  if (names.length > 1 || (only !== 'output' && only !== 'error')) return { text: exactJson(response), isError: false }
   const value = response[only]
-  return { text: typeof value === 'string' ? value : JSON.stringify(value), isError: only === 'error' }
+  return { text: typeof value === 'string' ? value : exactJson(value), isError: only === 'error' }
 }
 
 function readOpaque(part: Fields, at: string): readonly Part[] {

@@ -1,4 +1,4 @@
-import { jsonOrUndefined } from '../../../lib/json/json.ts'
+import { exactOrUndefined } from '../../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { EncodeContext } from '../codec.ts'
 import { compact } from '../compact.ts'
@@ -170,7 +170,7 @@ function writeResult(result: ToolResultPart, { names, beside }: ResultPlaces, co
 function writeResponse(text: string, isError: boolean): Fields {
   if (isError) return { error: text }
   if (!text.trimStart().startsWith('{') || /"\$(?:ref|defs)"/.test(text)) return { output: text }
-  const parsed = jsonOrUndefined(text)
+  const parsed = exactOrUndefined(text)
   if (!isFields(parsed)) return { output: text }
   const names = Object.keys(parsed)
   return names.length === 1 && (names[0] === 'output' || names[0] === 'error') ? { output: text } : parsed

@@ -1,3 +1,4 @@
+import { exactJson } from '../../../lib/json/exact-json.ts'
 import type { Fields } from '../../../lib/json/fields.ts'
 import type { AnswerContext, Frame, StreamEncoder } from '../codec.ts'
 import type { NeutralEvent } from '../neutral/events.ts'
@@ -73,7 +74,7 @@ class GoogleEncoder implements StreamEncoder {
   }
 
   #parts(choice: number, parts: readonly Fields[]): readonly Frame[] {
-    return parts.length === 0 ? none : [this.#frame(choice, parts.map((part) => JSON.stringify(part)).join(','))]
+    return parts.length === 0 ? none : [this.#frame(choice, parts.map((part) => exactJson(part)).join(','))]
   }
 
   #frame(choice: number, parts: string): Frame {

@@ -1,4 +1,4 @@
-import { jsonOrUndefined } from '../../../lib/json/json.ts'
+import { exactOrUndefined } from '../../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext, Frame, StreamDecoder } from '../codec.ts'
 import { readError } from '../error-reading.ts'
@@ -28,7 +28,7 @@ class OllamaDecoder implements StreamDecoder {
   frame({ data }: Frame): readonly NeutralEvent[] {
     if (this.#state === 'over') return none
     if (data === null) return ping
-    const json = jsonOrUndefined(data)
+    const json = exactOrUndefined(data)
     return isFields(json) ? this.line(json) : none
   }
 

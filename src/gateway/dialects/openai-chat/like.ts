@@ -1,4 +1,4 @@
-import { jsonOrUndefined } from '../../../lib/json/json.ts'
+import { exactOrUndefined } from '../../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext, EncodeContext, Frame, ProviderCodec, StreamDecoder } from '../codec.ts'
 import type { DialectId } from '../dialect.ts'
@@ -43,7 +43,7 @@ export function chatLike({ id, write, read, error }: ChatLike): ProviderCodec {
         if (isOver) return none
         if (frame.data === null) return ping
         if (frame.data === doneMark) return inner.frame(frame)
-        const json = jsonOrUndefined(frame.data)
+        const json = exactOrUndefined(frame.data)
         const events = isFields(json) ? take(json) : none
         isOver = events.at(-1)?.type === 'error'
         return events

@@ -1,4 +1,4 @@
-import { jsonOrUndefined } from '../../../lib/json/json.ts'
+import { exactOrUndefined } from '../../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext, Frame, StreamDecoder } from '../codec.ts'
 import { readError } from '../error-reading.ts'
@@ -38,7 +38,7 @@ class ChatDecoder implements ChunkDecoder {
     if (this.#state === 'over') return none
     if (data === null) return ping
     if (data === doneMark) return this.#finish()
-    const json = jsonOrUndefined(data)
+    const json = exactOrUndefined(data)
     return isFields(json) ? this.chunk(json) : none
   }
 

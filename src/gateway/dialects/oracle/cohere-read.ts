@@ -1,4 +1,4 @@
-import { jsonOrUndefined } from '../../../lib/json/json.ts'
+import { exactOrUndefined } from '../../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { readFinish } from '../cohere/finish.ts'
 import type { AnswerContext, Frame, StreamDecoder } from '../codec.ts'
@@ -31,7 +31,7 @@ class CohereOnOracleDecoder implements StreamDecoder {
   frame({ data }: Frame): readonly NeutralEvent[] {
     if (this.#state === 'over') return none
     if (data === null) return ping
-    const json = jsonOrUndefined(data)
+    const json = exactOrUndefined(data)
     return isFields(json) ? this.take(json) : none
   }
 
