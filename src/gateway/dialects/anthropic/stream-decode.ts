@@ -4,6 +4,7 @@ import type { Frame, StreamDecoder } from '../codec.ts'
 import { readError } from '../error-reading.ts'
 import { type BlockEnd, type BlockStart, type NeutralEvent, plainEnd } from '../neutral/events.ts'
 import { readSignature } from '../neutral/signature.ts'
+import { type BlockTurn, BlockTurns } from '../neutral/block-turns.ts'
 import { saidFields, saidList, saidText } from '../reading.ts'
 import { argumentsText } from '../tool-calls.ts'
 import { readCitation } from './citations.ts'
@@ -15,38 +16,99 @@ const nothing: Fields = {}
 const fieldsOf = (json: Fields, field: string): Fields => saidFields(json, field) ?? nothing
 const ping: readonly NeutralEvent[] = [{ type: 'ping' }]
 
+/** One block as its events come. A class, because it is a state machine. */
+class BlockDecoder {
+  readonly #kind: BlockStart['kind']
+  readonly #turn: BlockTurn
+  #end: BlockEnd = plainEnd
+  #isTold = false
+
+  constructor(block: Fields, turn: BlockTurn) {
+    const start = readBlock(block)
+    this.#kind = start.kind
+    this.#turn = turn
+    turn.held.push({ type: 'block-start', choice: 0, block: start })
+    if (block['type'] === 'redacted_thinking') this.#end = { signature: readSignature(block['data'], 'anthropic'), redacted: true }
+    if (block['type'] === 'thinking') this.#sign(saidText(block, 'signature'))
+    if (start.kind === 'text' || start.kind === 'reasoning') this.#say(saidText(block, start.kind === 'text' ? 'text' : 'thinking'))
+    for (const citation of saidList(block, 'citations')) this.#cite(citation)
+  }
+
+  push(delta: Fields): void {
+    if (this.#turn.isOver || this.#kind === 'opaque') return
+    const citation = saidFields(delta, 'citation')
+    if (citation !== null) this.#cite(citation)
+    this.#sign(saidText(delta, 'signature'))
+    this.#say(saidText(delta, 'text') ?? saidText(delta, 'thinking') ?? saidText(delta, 'partial_json'))
+  }
+
+  /** Takes the arguments of a call that came whole. */
+  argue(input: unknown): void {
+    this.#say(argumentsText(input))
+  }
+
+  close(): void {
+    if (this.#turn.isOver) return
+    this.#turn.isOver = true
+    if (this.#kind === 'tool-call' && !this.#isTold) this.#say('{}')
+    this.#turn.held.push({ type: 'block-end', choice: 0, end: this.#end })
+  }
+
+  #sign(signature: string | null): void {
+    const read = readSignature(signature, 'anthropic')
+    if (read !== null) this.#end = { signature: read, redacted: false }
+  }
+
+  #say(text: string | null): void {
+    if (text === null || text === '') return
+    this.#isTold = true
+    this.#turn.held.push({ type: 'delta', choice: 0, text })
+  }
+
+  #cite(citation: Fields): void {
+    if (this.#kind === 'text') this.#turn.held.push({ type: 'citation', choice: 0, citation: readCitation(citation) })
+  }
+}
+
 /** Reads a stream of events, and whole messages as if they came in pieces. A class, because it is a state machine. */
 class MessageDecoder implements StreamDecoder {
   readonly #counts = new CountReader()
+  readonly #turns = new BlockTurns()
+  readonly #blocks = new Map<number, BlockDecoder>()
   #state: 'before' | 'within' | 'over' = 'before'
-  #open: BlockStart['kind'] | null = null
-  #end: BlockEnd = plainEnd
-  #isTold = false
+  #last = 0
   #finished = false
 
   frame({ data }: Frame): readonly NeutralEvent[] {
     if (this.#state === 'over') return none
     if (data === null) return ping
     const json = exactOrUndefined(data)
-    return isFields(json) ? this.#event(json) : none
+    return isFields(json) ? this.#event(json, data.length) : none
   }
 
   end(): readonly NeutralEvent[] {
     return none
   }
 
-  #event(json: Fields): readonly NeutralEvent[] {
+  #event(json: Fields, size: number): readonly NeutralEvent[] {
     const { type } = json
     if (type === 'ping') return ping
     const events: NeutralEvent[] = []
-    if (type === 'content_block_delta') this.#delta(fieldsOf(json, 'delta'), events)
+    if (type === 'content_block_delta') this.#blocks.get(this.#place(json))?.push(fieldsOf(json, 'delta'))
     else if (type === 'message_start') this.start(fieldsOf(json, 'message'), events)
-    else if (type === 'content_block_start') this.open(fieldsOf(json, 'content_block'), events)
-    else if (type === 'content_block_stop') this.close(events)
+    else if (type === 'content_block_start') this.open(fieldsOf(json, 'content_block'), this.#place(json))
+    else if (type === 'content_block_stop') this.#close(this.#place(json))
     else if (type === 'message_delta') this.finish(fieldsOf(json, 'delta'), saidFields(json, 'usage'), events)
     else if (type === 'message_stop') this.stop(events)
     else if (type === 'error') this.#fail(json, events)
+    if (this.#state !== 'over') this.#turns.give(size, events)
+    if (this.#turns.overflows) this.#fail({ error: { message: 'The provider sent too many blocks at once.' } }, events)
     return events
+  }
+
+  /** Servers that number no blocks mean the last one. */
+  #place({ index }: Fields): number {
+    return typeof index === 'number' ? index : this.#last
   }
 
   #fail(json: Fields, events: NeutralEvent[]): void {
@@ -67,55 +129,26 @@ class MessageDecoder implements StreamDecoder {
     events.push({ type: 'usage', usage: this.#counts.read(usage), tier: tier === 'standard' ? 'default' : tier })
   }
 
-  open(block: Fields, events: NeutralEvent[]): void {
-    this.close(events)
-    const start = readBlock(block)
-    this.#open = start.kind
-    this.#isTold = false
-    events.push({ type: 'block-start', choice: 0, block: start })
-    if (block['type'] === 'redacted_thinking') this.#end = { signature: readSignature(block['data'], 'anthropic'), redacted: true }
-    if (block['type'] === 'thinking') this.#sign(saidText(block, 'signature'))
-    if (start.kind === 'text' || start.kind === 'reasoning') this.#say(saidText(block, start.kind === 'text' ? 'text' : 'thinking'), events)
-    for (const citation of saidList(block, 'citations')) events.push({ type: 'citation', choice: 0, citation: readCitation(citation) })
+  open(block: Fields, index: number): BlockDecoder {
+    this.#close(index)
+    this.#last = index
+    const made = new BlockDecoder(block, this.#turns.begin())
+    this.#blocks.set(index, made)
+    return made
   }
 
-  #sign(signature: string | null): void {
-    const read = readSignature(signature, 'anthropic')
-    if (read !== null) this.#end = { signature: read, redacted: false }
-  }
-
-  #say(text: string | null, events: NeutralEvent[]): void {
-    if (text === null || text === '') return
-    this.#isTold = true
-    events.push({ type: 'delta', choice: 0, text })
-  }
-
-  #delta(delta: Fields, events: NeutralEvent[]): void {
-    if (this.#open === null || this.#open === 'opaque') return
-    const citation = saidFields(delta, 'citation')
-    if (citation !== null) events.push({ type: 'citation', choice: 0, citation: readCitation(citation) })
-    this.#sign(saidText(delta, 'signature'))
-    this.#say(saidText(delta, 'text') ?? saidText(delta, 'thinking') ?? saidText(delta, 'partial_json'), events)
-  }
-
-  /** Gives the arguments of a call that came whole. */
-  argue(input: unknown, events: NeutralEvent[]): void {
-    this.#say(argumentsText(input), events)
-  }
-
-  close(events: NeutralEvent[]): void {
-    if (this.#open === null) return
-    if (this.#open === 'tool-call' && !this.#isTold) events.push({ type: 'delta', choice: 0, text: '{}' })
-    events.push({ type: 'block-end', choice: 0, end: this.#end })
-    this.#open = null
-    this.#end = plainEnd
+  #close(index: number): void {
+    this.#blocks.get(index)?.close()
+    this.#blocks.delete(index)
   }
 
   finish(delta: Fields, usage: Fields | null, events: NeutralEvent[]): void {
     this.#count(usage, events)
     const finish = readFinish(delta)
     if (finish === null || this.#finished || this.#state !== 'within') return
-    this.close(events)
+    for (const block of this.#blocks.values()) block.close()
+    this.#blocks.clear()
+    this.#turns.give(0, events)
     this.#finished = true
     events.push({ type: 'finish', choice: 0, finish })
   }
@@ -146,10 +179,10 @@ export function decodeAnswer(json: unknown): readonly NeutralEvent[] {
   const decoder = new MessageDecoder()
   const events: NeutralEvent[] = []
   decoder.start(json, events)
-  for (const block of saidList(json, 'content')) {
-    decoder.open(block, events)
-    if (block['type'] === 'tool_use') decoder.argue(block['input'], events)
-    decoder.close(events)
+  for (const [index, block] of saidList(json, 'content').entries()) {
+    const open = decoder.open(block, index)
+    if (block['type'] === 'tool_use') open.argue(block['input'])
+    open.close()
   }
   decoder.finish(json, null, events)
   decoder.stop(events)

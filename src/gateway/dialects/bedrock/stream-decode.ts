@@ -3,6 +3,8 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext, Frame, StreamDecoder } from '../codec.ts'
 import { base64Media } from '../media.ts'
 import { type BlockEnd, type BlockStart, type Citation, type NeutralEvent, plainEnd } from '../neutral/events.ts'
+import type { NeutralError } from '../neutral/error.ts'
+import { type BlockTurn, BlockTurns } from '../neutral/block-turns.ts'
 import { finishOf } from '../neutral/finish.ts'
 import type { Signature } from '../neutral/signature.ts'
 import { countOf } from '../neutral/token-usage.ts'
@@ -15,13 +17,54 @@ import { readFinish } from './finish.ts'
 const none: readonly NeutralEvent[] = []
 const exception = 'exception:'
 
-/** Reads a stream of Converse. Only blocks of tools and images begin with an event of their own. A class, because it is a state machine. */
-class ConverseDecoder implements StreamDecoder {
-  readonly #context: AnswerContext
-  #state: 'before' | 'within' | 'stopped' | 'over' = 'before'
-  #open: { readonly index: number; readonly kind: BlockStart['kind'] } | null = null
+/** One block as its events come. Only those of tools and images begin with an event of their own. A class, because it is a state machine. */
+class BlockDecoder {
+  readonly kind: BlockStart['kind']
+  readonly #turn: BlockTurn
   #signature: Signature | null = null
   #hasArguments = false
+
+  constructor(block: BlockStart, turn: BlockTurn) {
+    this.kind = block.kind
+    this.#turn = turn
+    turn.held.push({ type: 'block-start', choice: 0, block })
+  }
+
+  get isOver(): boolean {
+    return this.#turn.isOver
+  }
+
+  say(text: string): void {
+    if (text === '') return
+    this.#hasArguments = true
+    this.#turn.held.push({ type: 'delta', choice: 0, text })
+  }
+
+  cite(citation: Fields): void {
+    this.#turn.held.push({ type: 'citation', choice: 0, citation: readCitation(citation) })
+  }
+
+  reason(reasoning: Fields): void {
+    const [signature, redacted] = [saidText(reasoning, 'signature'), saidText(reasoning, 'redactedContent')]
+    this.say(saidText(reasoning, 'text') ?? '')
+    if (signature !== null && signature !== '') this.#signature = { origin: 'anthropic', value: signature }
+    if (redacted !== null) this.close({ signature: { origin: 'bedrock', value: redacted }, redacted: true })
+  }
+
+  close(end: BlockEnd = { signature: this.#signature, redacted: false }): void {
+    if (this.#turn.isOver) return
+    this.#turn.isOver = true
+    if (this.kind === 'tool-call' && !this.#hasArguments) this.say('{}')
+    this.#turn.held.push({ type: 'block-end', choice: 0, end: this.kind === 'reasoning' ? end : plainEnd })
+  }
+}
+
+/** Reads a stream of Converse. A class, because it is a state machine. */
+class ConverseDecoder implements StreamDecoder {
+  readonly #context: AnswerContext
+  readonly #turns = new BlockTurns()
+  readonly #blocks = new Map<number, BlockDecoder>()
+  #state: 'before' | 'within' | 'stopped' | 'over' = 'before'
   #calls = 0
   #hasSpoken = false
   #stop: string | null = null
@@ -35,7 +78,7 @@ class ConverseDecoder implements StreamDecoder {
     if (data === null) return [{ type: 'ping' }]
     const json = exactOrUndefined(data)
     if (name?.startsWith(exception) === true) return this.#fail(decodeException(name.slice(exception.length), json))
-    return isFields(json) ? this.event(name, json) : none
+    return isFields(json) ? this.event(name, json, data.length) : none
   }
 
   end(): readonly NeutralEvent[] {
@@ -49,19 +92,25 @@ class ConverseDecoder implements StreamDecoder {
     return [{ type: 'finish', choice: 0, finish: finish.reason === 'error' ? finishOf('other', finish.raw) : finish }, { type: 'end' }]
   }
 
-  event(name: string | null, json: Fields): readonly NeutralEvent[] {
+  event(name: string | null, json: Fields, size = 0): readonly NeutralEvent[] {
     const events: NeutralEvent[] = []
     if (this.#state === 'before') this.#start(events)
+    this.#take(name, json, events)
+    this.#turns.give(size, events)
+    if (this.#turns.overflows) events.push(...this.#fail(tooMany))
+    return events
+  }
+
+  #take(name: string | null, json: Fields, events: NeutralEvent[]): void {
     const index = countOf(json['contentBlockIndex']) ?? 0
-    if (name === 'contentBlockDelta') this.#delta(saidFields(json, 'delta') ?? {}, index, events)
-    else if (name === 'contentBlockStart') this.#blockStart(saidFields(json, 'start') ?? {}, index, events)
-    else if (name === 'contentBlockStop') this.#close(events)
+    if (name === 'contentBlockDelta') this.#delta(saidFields(json, 'delta') ?? {}, index)
+    else if (name === 'contentBlockStart') this.#blockStart(saidFields(json, 'start') ?? {}, index)
+    else if (name === 'contentBlockStop') this.#close(index)
     else if (name === 'messageStop') {
-      this.#close(events)
+      for (const open of this.#blocks.keys()) this.#close(open)
       this.#stop = saidText(json, 'stopReason')
       this.#state = 'stopped'
     } else if (name === 'metadata') this.#usage(json, events)
-    return events
   }
 
   #start(events: NeutralEvent[]): void {
@@ -75,73 +124,48 @@ class ConverseDecoder implements StreamDecoder {
     if (usage !== null) events.push({ type: 'usage', usage: readCounts(usage), tier })
   }
 
-  #blockStart(start: Fields, index: number, events: NeutralEvent[]): void {
+  #blockStart(start: Fields, index: number): void {
     const tool = saidFields(start, 'toolUse')
     const image = saidFields(start, 'image')
     if (tool !== null) {
       const id = saidText(tool, 'toolUseId') || `call_${hashedId(`${this.#context.requestId}:${this.#calls}`, 24)}`
       this.#calls += 1
-      this.#begin({ kind: 'tool-call', id, name: saidText(tool, 'name') ?? '', custom: false }, index, events)
+      this.#begin({ kind: 'tool-call', id, name: saidText(tool, 'name') ?? '', custom: false }, index)
     } else if (image !== null) {
       const data = saidText(saidFields(image, 'source') ?? {}, 'bytes') ?? ''
       const source = base64Media(`image/${saidText(image, 'format') ?? 'png'}`, data)
-      this.#begin({ kind: 'media', media: 'image', source }, index, events)
+      this.#begin({ kind: 'media', media: 'image', source }, index)
     }
   }
 
-  #begin(block: BlockStart, index: number, events: NeutralEvent[]): void {
-    this.#close(events)
-    this.#open = { index, kind: block.kind }
+  #begin(block: BlockStart, index: number): BlockDecoder {
+    this.#close(index)
     this.#hasSpoken = true
-    this.#hasArguments = false
-    events.push({ type: 'block-start', choice: 0, block })
+    const made = new BlockDecoder(block, this.#turns.begin())
+    this.#blocks.set(index, made)
+    return made
   }
 
-  #close(events: NeutralEvent[], end: BlockEnd = { signature: this.#signature, redacted: false }): void {
-    if (this.#open === null) return
-    if (this.#open.kind === 'tool-call' && !this.#hasArguments) events.push({ type: 'delta', choice: 0, text: '{}' })
-    events.push({ type: 'block-end', choice: 0, end: this.#open.kind === 'reasoning' ? end : plainEnd })
-    this.#open = null
-    this.#signature = null
+  #close(index: number): void {
+    this.#blocks.get(index)?.close()
+    this.#blocks.delete(index)
   }
 
-  #say(kind: 'text' | 'reasoning', index: number, events: NeutralEvent[]): void {
-    if (this.#open?.kind !== kind || this.#open.index !== index) this.#begin({ kind }, index, events)
+  #open(kind: 'text' | 'reasoning', index: number): BlockDecoder {
+    const open = this.#blocks.get(index)
+    return open !== undefined && open.kind === kind && !open.isOver ? open : this.#begin({ kind }, index)
   }
 
-  #delta(delta: Fields, index: number, events: NeutralEvent[]): void {
+  #delta(delta: Fields, index: number): void {
     const text = saidText(delta, 'text')
-    if (text !== null) {
-      if (text === '') return
-      this.#say('text', index, events)
-      events.push({ type: 'delta', choice: 0, text })
-      return
-    }
     const [tool, reasoning, citation] = [saidFields(delta, 'toolUse'), saidFields(delta, 'reasoningContent'), saidFields(delta, 'citation')]
-    if (tool !== null) this.#argue(saidText(tool, 'input') ?? '', events)
-    else if (reasoning !== null) this.#reason(reasoning, index, events)
-    else if (citation !== null) {
-      this.#say('text', index, events)
-      events.push({ type: 'citation', choice: 0, citation: readCitation(citation) })
-    }
-  }
-
-  #argue(text: string, events: NeutralEvent[]): void {
-    if (text === '' || this.#open?.kind !== 'tool-call') return
-    this.#hasArguments = true
-    events.push({ type: 'delta', choice: 0, text })
-  }
-
-  #reason(reasoning: Fields, index: number, events: NeutralEvent[]): void {
-    const [text, signature, redacted] = [
-      saidText(reasoning, 'text'),
-      saidText(reasoning, 'signature'),
-      saidText(reasoning, 'redactedContent'),
-    ]
-    this.#say('reasoning', index, events)
-    if (text !== null && text !== '') events.push({ type: 'delta', choice: 0, text })
-    if (signature !== null && signature !== '') this.#signature = { origin: 'anthropic', value: signature }
-    if (redacted !== null) this.#close(events, { signature: { origin: 'bedrock', value: redacted }, redacted: true })
+    if (text !== null) {
+      if (text !== '') this.#open('text', index).say(text)
+    } else if (tool !== null) {
+      const call = this.#blocks.get(index)
+      if (call?.kind === 'tool-call') call.say(saidText(tool, 'input') ?? '')
+    } else if (reasoning !== null) this.#open('reasoning', index).reason(reasoning)
+    else if (citation !== null) this.#open('text', index).cite(citation)
   }
 
   #fail(error: ReturnType<typeof decodeException>): readonly NeutralEvent[] {
@@ -149,6 +173,8 @@ class ConverseDecoder implements StreamDecoder {
     return [{ type: 'error', error }]
   }
 }
+
+const tooMany: NeutralError = { status: 502, message: 'The provider sent too many blocks at once.', type: null, code: null, param: null }
 
 /** Reads a source that the model quotes. */
 function readCitation(citation: Fields): Citation {

@@ -2,6 +2,7 @@ import { exactOrUndefined } from '../../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext, Frame, StreamDecoder } from '../codec.ts'
 import { type BlockStart, type Citation, type NeutralEvent, plainEnd, type TokenLogprob } from '../neutral/events.ts'
+import { type BlockTurn, BlockTurns } from '../neutral/block-turns.ts'
 import { countOf } from '../neutral/token-usage.ts'
 import { saidFields, saidList, saidText } from '../reading.ts'
 import { argumentsText, hashedId } from '../tool-calls.ts'
@@ -14,12 +15,25 @@ const nothing: Fields = {}
 
 type Reader = (json: Fields, message: Fields, events: NeutralEvent[]) => void
 
+interface OpenBlock {
+  readonly kind: BlockStart['kind']
+  readonly turn: BlockTurn
+}
+
+interface OpenCall extends OpenBlock {
+  readonly index: unknown
+  hasArguments: boolean
+}
+
 /** Reads a stream of chat. A text stays open until something else begins: its sources come behind it. A class, because it is a state machine. */
 class CohereDecoder implements StreamDecoder {
   readonly #context: AnswerContext
+  readonly #turns = new BlockTurns()
   #state: 'before' | 'within' | 'stopped' | 'over' = 'before'
-  #kind: BlockStart['kind'] | null = null
-  #hasArguments = false
+  /** The text or the reasoning to which is added. */
+  #said: OpenBlock | null = null
+  /** The calls whose arguments are not whole. */
+  #open: OpenCall[] = []
   #calls = 0
 
   constructor(context: AnswerContext) {
@@ -27,16 +41,16 @@ class CohereDecoder implements StreamDecoder {
   }
 
   readonly #readers: Readonly<Record<string, Reader>> = {
-    'content-start': (_json, message, events) => this.#content(saidFields(message, 'content') ?? nothing, events),
-    'content-delta': (json, message, events) => {
-      this.#content(saidFields(message, 'content') ?? nothing, events)
-      this.#logprobs(json['logprobs'], events)
+    'content-start': (_json, message) => this.#content(saidFields(message, 'content') ?? nothing),
+    'content-delta': (json, message) => {
+      this.#content(saidFields(message, 'content') ?? nothing)
+      this.#logprobs(json['logprobs'])
     },
-    'tool-plan-delta': (_json, message, events) => this.say('text', saidText(message, 'tool_plan') ?? '', events),
-    'tool-call-start': (_json, message, events) => this.call(saidFields(message, 'tool_calls') ?? nothing, events),
-    'tool-call-delta': (_json, message, events) => this.#argue(saidFields(message, 'tool_calls') ?? nothing, events),
-    'tool-call-end': (_json, _message, events) => this.close(events),
-    'citation-start': (_json, message, events) => this.cite(saidFields(message, 'citations') ?? nothing, events),
+    'tool-plan-delta': (_json, message) => this.say('text', saidText(message, 'tool_plan') ?? ''),
+    'tool-call-start': ({ index }, message) => this.#begin(saidFields(message, 'tool_calls') ?? nothing, index),
+    'tool-call-delta': ({ index }, message) => this.#argue(this.#callAt(index), saidFields(message, 'tool_calls') ?? nothing),
+    'tool-call-end': ({ index }) => this.#end(this.#callAt(index)),
+    'citation-start': (_json, message) => this.cite(saidFields(message, 'citations') ?? nothing),
     'message-end': (json, _message, events) => this.stop(saidFields(json, 'delta') ?? nothing, events),
   }
 
@@ -47,15 +61,17 @@ class CohereDecoder implements StreamDecoder {
     if (!isFields(json)) return none
     const type = saidText(json, 'type') ?? name
     if (type === null || 'error' in json || 'message' in json) return this.#fail(json)
-    return this.#event(type, json)
+    return this.#event(type, json, data.length)
   }
 
-  #event(type: string, json: Fields): readonly NeutralEvent[] {
+  #event(type: string, json: Fields, size: number): readonly NeutralEvent[] {
     const events: NeutralEvent[] = []
     const isKnown = type === 'message-start' || Object.hasOwn(this.#readers, type)
     if (this.#state === 'before' && isKnown) this.start(saidText(json, 'id'), events)
     const read = this.#state === 'within' && Object.hasOwn(this.#readers, type) ? this.#readers[type] : undefined
     read?.(json, saidFields(saidFields(json, 'delta') ?? nothing, 'message') ?? nothing, events)
+    this.#turns.give(size, events)
+    if (this.#turns.overflows) events.push(...this.#fail({ message: 'The provider sent too many blocks at once.' }))
     return events
   }
 
@@ -70,30 +86,25 @@ class CohereDecoder implements StreamDecoder {
     events.push({ type: 'start', id, model: null, created: null })
   }
 
-  say(kind: 'text' | 'reasoning', text: string, events: NeutralEvent[]): void {
-    if (text === '') return
-    if (this.#kind !== kind) this.#begin({ kind }, events)
-    events.push({ type: 'delta', choice: 0, text })
+  say(kind: 'text' | 'reasoning', text: string): void {
+    if (text !== '') this.#blockOf(kind).held.push({ type: 'delta', choice: 0, text })
   }
 
-  call(call: Fields, events: NeutralEvent[]): void {
-    const about = saidFields(call, 'function') ?? nothing
-    const id = saidText(call, 'id') || `call_${hashedId(`${this.#context.requestId}:${this.#calls}`, 24)}`
-    this.#calls += 1
-    this.#begin({ kind: 'tool-call', id, name: saidText(about, 'name') ?? '', custom: false }, events)
-    this.#argue(call, events)
+  /** Takes a whole call. */
+  call(call: Fields): void {
+    this.#end(this.#begin(call, null))
   }
 
-  cite(citation: Fields, events: NeutralEvent[]): void {
-    if (this.#kind !== 'text') this.#begin({ kind: 'text' }, events)
-    for (const found of readCitations(citation)) events.push({ type: 'citation', choice: 0, citation: found })
+  cite(citation: Fields): void {
+    const { held } = this.#blockOf('text')
+    for (const found of readCitations(citation)) held.push({ type: 'citation', choice: 0, citation: found })
   }
 
+  /** Gives all that waits. */
   close(events: NeutralEvent[]): void {
-    if (this.#kind === null) return
-    if (this.#kind === 'tool-call' && !this.#hasArguments) events.push({ type: 'delta', choice: 0, text: '{}' })
-    this.#kind = null
-    events.push({ type: 'block-end', choice: 0, end: plainEnd })
+    this.#endSaid()
+    for (const call of this.#open) this.#end(call)
+    this.#turns.give(0, events)
   }
 
   stop(told: Fields, events: NeutralEvent[]): void {
@@ -112,39 +123,77 @@ class CohereDecoder implements StreamDecoder {
     events.push({ type: 'error', error: { status: word === 'TIMEOUT' ? 504 : 502, message, type: word, code: null, param: null } })
   }
 
-  logprobs(list: readonly Fields[], events: NeutralEvent[]): void {
+  logprobs(list: readonly Fields[]): void {
     const tokens = list.flatMap((one) => readLogprobs(one))
-    if (tokens.length > 0 && this.#kind !== null) events.push({ type: 'logprobs', choice: 0, tokens })
+    if (tokens.length > 0) this.#said?.turn.held.push({ type: 'logprobs', choice: 0, tokens })
   }
 
-  #logprobs(one: unknown, events: NeutralEvent[]): void {
-    if (isFields(one)) this.logprobs([one], events)
+  #logprobs(one: unknown): void {
+    if (isFields(one)) this.logprobs([one])
   }
 
-  #begin(block: BlockStart, events: NeutralEvent[]): void {
-    this.close(events)
-    this.#kind = block.kind
-    this.#hasArguments = false
-    events.push({ type: 'block-start', choice: 0, block })
+  #start(block: BlockStart): BlockTurn {
+    this.#endSaid()
+    const turn = this.#turns.begin()
+    turn.held.push({ type: 'block-start', choice: 0, block })
+    return turn
   }
 
-  #content(content: Fields, events: NeutralEvent[]): void {
-    this.say('reasoning', saidText(content, 'thinking') ?? '', events)
-    this.say('text', saidText(content, 'text') ?? '', events)
+  #blockOf(kind: 'text' | 'reasoning'): BlockTurn {
+    if (this.#said?.kind !== kind) this.#said = { kind, turn: this.#start({ kind }) }
+    return this.#said.turn
   }
 
-  #argue(call: Fields, events: NeutralEvent[]): void {
-    const given = (saidFields(call, 'function') ?? nothing)['arguments'] ?? ''
+  #endSaid(): void {
+    if (this.#said !== null) endTurn(this.#said.turn)
+    this.#said = null
+  }
+
+  #begin(call: Fields, index: unknown): OpenCall {
+    const about = saidFields(call, 'function') ?? nothing
+    const id = saidText(call, 'id') || `call_${hashedId(`${this.#context.requestId}:${this.#calls}`, 24)}`
+    this.#calls += 1
+    const turn = this.#start({ kind: 'tool-call', id, name: saidText(about, 'name') ?? '', custom: false })
+    const open: OpenCall = { kind: 'tool-call', turn, index, hasArguments: false }
+    this.#open.push(open)
+    this.#argue(open, call)
+    return open
+  }
+
+  /** A piece without a number is of the last call. */
+  #callAt(index: unknown): OpenCall | undefined {
+    return this.#open.findLast((call) => index === undefined || call.index === index)
+  }
+
+  #argue(call: OpenCall | undefined, piece: Fields): void {
+    const given = (saidFields(piece, 'function') ?? nothing)['arguments'] ?? ''
     const text = typeof given === 'string' ? given : argumentsText(given)
-    if (text === '' || this.#kind !== 'tool-call') return
-    this.#hasArguments = true
-    events.push({ type: 'delta', choice: 0, text })
+    if (text === '' || call === undefined) return
+    call.hasArguments = true
+    call.turn.held.push({ type: 'delta', choice: 0, text })
+  }
+
+  #end(call: OpenCall | undefined): void {
+    if (call === undefined) return
+    this.#open = this.#open.filter((one) => one !== call)
+    if (!call.hasArguments) call.turn.held.push({ type: 'delta', choice: 0, text: '{}' })
+    endTurn(call.turn)
+  }
+
+  #content(content: Fields): void {
+    this.say('reasoning', saidText(content, 'thinking') ?? '')
+    this.say('text', saidText(content, 'text') ?? '')
   }
 
   #fail(body: Fields): readonly NeutralEvent[] {
     this.#state = 'over'
     return [{ type: 'error', error: decodeError(0, body) }]
   }
+}
+
+function endTurn(turn: BlockTurn): void {
+  turn.isOver = true
+  turn.held.push({ type: 'block-end', choice: 0, end: plainEnd })
 }
 
 /** Reads the sources of a piece of text; null for what has no address. */
@@ -179,14 +228,14 @@ export function decodeAnswer(json: unknown, context: AnswerContext): readonly Ne
   const decoder = new CohereDecoder(context)
   const events: NeutralEvent[] = []
   decoder.start(saidText(json, 'id'), events)
-  decoder.say('text', saidText(message, 'tool_plan') ?? '', events)
+  decoder.say('text', saidText(message, 'tool_plan') ?? '')
   for (const block of saidList(message, 'content')) {
-    decoder.say('reasoning', saidText(block, 'thinking') ?? '', events)
-    decoder.say('text', saidText(block, 'text') ?? '', events)
+    decoder.say('reasoning', saidText(block, 'thinking') ?? '')
+    decoder.say('text', saidText(block, 'text') ?? '')
   }
-  decoder.logprobs(saidList(json, 'logprobs'), events)
-  for (const citation of saidList(message, 'citations')) decoder.cite(citation, events)
-  for (const call of saidList(message, 'tool_calls')) decoder.call(call, events)
+  decoder.logprobs(saidList(json, 'logprobs'))
+  for (const citation of saidList(message, 'citations')) decoder.cite(citation)
+  for (const call of saidList(message, 'tool_calls')) decoder.call(call)
   decoder.stop(json, events)
   return [...events, ...decoder.end()]
 }

@@ -12,6 +12,20 @@ import { addDetail, beginsAnother, detailsSignature, detailText, isSealed } from
 /** So many characters of calls are held back: those that come while another is open. */
 const mostHeld = 4 * 1024 * 1024
 
+/** The part of a frame that belongs to no call, and how probable the tokens of its text were. */
+interface Said {
+  readonly delta: Fields
+  readonly logprobs: unknown
+}
+
+/** The fields of a frame that make or add to a block which is no call. */
+const spoken = ['content', 'reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'refusal', 'images', 'annotations']
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+
+const sizeOf = (value: unknown): number => (typeof value === 'string' ? value.length : isEmpty(value) ? 0 : JSON.stringify(value).length)
+
 interface Call {
   readonly index: number | null
   id: string
@@ -56,6 +70,8 @@ export class ChoiceDecoder {
   /** True if the open block has said something. */
   #told = false
   #heldSize = 0
+  /** The rest of what came within the open call. */
+  readonly #waiting: Said[] = []
   finished = false
 
   constructor({ choice, makeId, readsDetails }: ChoiceOptions) {
@@ -66,18 +82,38 @@ export class ChoiceDecoder {
 
   /** Takes the pieces of one frame, or a whole message, and how probable its tokens were: those of a text, where there is one. */
   push(delta: Fields, events: NeutralEvent[], logprobs: unknown = null): void {
+    const said = { delta, logprobs: (delta['content'] ?? null) === null ? null : logprobs }
+    if (this.#isWithinCall) this.#hold(said)
+    else this.#speak(said, events)
+    for (const call of saidList(delta, 'tool_calls')) this.#call(call, events)
+    const old = saidFields(delta, 'function_call')
+    if (old !== null) this.#call({ index: 0, function: old }, events)
+    if (said.logprobs === null) this.#logprobs(logprobs, events)
+  }
+
+  /** True while the arguments of the open call are not whole: another block would cut them off. */
+  get #isWithinCall(): boolean {
+    return this.#kind === 'tool-call' && this.#calls.some(({ state, scan }) => state === 'open' && !scan.isWhole)
+  }
+
+  #hold(said: Said): void {
+    if (!spoken.some((name) => !isEmpty(said.delta[name]))) return
+    this.#waiting.push(said)
+    for (const name of spoken) this.#heldSize += sizeOf(said.delta[name])
+  }
+
+  #speakOn(events: NeutralEvent[]): void {
+    for (const said of this.#waiting.splice(0)) this.#speak(said, events)
+  }
+
+  #speak({ delta, logprobs }: Said, events: NeutralEvent[]): void {
     this.#reason(delta, events)
-    const content = delta['content'] ?? null
-    this.#content(content, events)
-    if (content !== null) this.#logprobs(logprobs, events)
+    this.#content(delta['content'] ?? null, events)
+    this.#logprobs(logprobs, events)
     const refusal = saidText(delta, 'refusal')
     if (refusal !== null && refusal !== '') this.#say('refusal', refusal, events)
     for (const image of saidList(delta, 'images')) this.#image(image, events)
     for (const note of saidList(delta, 'annotations')) this.#cite(note, events)
-    for (const call of saidList(delta, 'tool_calls')) this.#call(call, events)
-    const old = saidFields(delta, 'function_call')
-    if (old !== null) this.#call({ index: 0, function: old }, events)
-    if (content === null) this.#logprobs(logprobs, events)
   }
 
   #logprobs(json: unknown, events: NeutralEvent[]): void {
@@ -89,6 +125,8 @@ export class ChoiceDecoder {
   finish(word: string, events: NeutralEvent[]): void {
     if (this.finished) return
     this.finished = true
+    this.#close(events)
+    this.#speakOn(events)
     this.#close(events)
     for (const call of this.#calls) {
       if (call.state === 'held') this.#open(call, events)
@@ -216,7 +254,9 @@ export class ChoiceDecoder {
     call.signature ??= googleSignature(piece)
     this.#argue(call, argumentPiece(about))
     if (call.state !== 'open') this.#makeRoom(call, events)
-    if (call.state === 'open') this.#tell(call, events)
+    if (call.state !== 'open') return
+    this.#tell(call, events)
+    if (this.#waiting.length > 0 && call.scan.isWhole) this.#speakOn(events)
   }
 
   #argue(call: Call, text: string): void {
