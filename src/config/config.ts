@@ -255,6 +255,7 @@ export interface Config {
   readonly connectTimeoutMs: number
   /** Longest silence between two body chunks of an answer. */
   readonly streamIdleTimeoutMs: number
+  readonly streamOpensAfterMs: number
   readonly maxJsonBytes: number
   readonly maxUploadBytes: number
   /** The most copies for mirrors that each process has under way at a time. */

@@ -169,6 +169,7 @@ const timesOf = (values: Values) => ({
   requestTimeoutMs: values.REQUEST_TIMEOUT,
   connectTimeoutMs: values.CONNECT_TIMEOUT,
   streamIdleTimeoutMs: values.STREAM_IDLE_TIMEOUT,
+  streamOpensAfterMs: values.STREAM_OPENS_AFTER,
   cacheMaxStaleMs: values.CACHE_MAX_STALE,
   answerMemoryBytes: values.RESPONSE_CACHE_MEMORY_IN_MB,
   maxAnswerBytes: values.RESPONSE_CACHE_MAX_ANSWER_IN_KB,

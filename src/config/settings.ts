@@ -180,6 +180,10 @@ export const settings = {
   }),
   CONNECT_TIMEOUT: setting(duration(1), '10s', { desc: 'The maximum time to connect to a provider.', example: '3s' }),
   STREAM_IDLE_TIMEOUT: setting(duration(1), '120s', { desc: 'The longest pause within an answer.', example: '30s' }),
+  STREAM_OPENS_AFTER: setting(duration(0), '5s', {
+    desc: 'The longest wait for the first content of a stream before its headers go to the client, with comments as signs of life. Failures after that stand in the stream, and no other target of a config follows. A `first_token_timeout` after which another target may follow goes first. `0`: the headers wait.',
+    example: '15s',
+  }),
   MAX_JSON_PAYLOAD_SIZE_IN_MB: setting(size(MiB, { least: 0.001, most: 1024 }), '10', {
     desc: 'The largest JSON body of a request.',
     example: '25',

@@ -17,6 +17,7 @@ const told: ReadonlySet<SettingName> = new Set<SettingName>([
   'LOG_SEARCH_INDEX',
   'REQUEST_TIMEOUT',
   'STREAM_IDLE_TIMEOUT',
+  'STREAM_OPENS_AFTER',
   'MAX_JSON_PAYLOAD_SIZE_IN_MB',
   'MAX_UPLOAD_SIZE_IN_MB',
   'MAX_LOG_BODY_SIZE_IN_KB',

@@ -7,6 +7,8 @@ export interface GatewaySettings {
   readonly headerAliases: readonly string[]
   readonly requestTimeoutMs: number
   readonly streamIdleTimeoutMs: number
+  /** The longest wait for the first content of a stream until its head goes on; 0: it waits. */
+  readonly streamOpensAfterMs: number
   readonly maxJsonBytes: number
   readonly maxUploadBytes: number
   /** The most copies for mirrors that one process has under way at a time. */

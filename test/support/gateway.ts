@@ -81,6 +81,7 @@ const settings: GatewaySettings = {
   headerAliases: ['portkey'],
   requestTimeoutMs: 30_000,
   streamIdleTimeoutMs: 30_000,
+  streamOpensAfterMs: 5000,
   maxJsonBytes: 10 * 1024 * 1024,
   maxUploadBytes: 64 * 1024 * 1024,
   acts: { configs: () => true, guardrails: () => true, policies: () => true },

@@ -134,6 +134,7 @@ export const attemptRows = (attempts: NonNullable<ExchangeRecord['attempts']>) =
     req_units: attempt.usage?.inputTokens ?? null,
     res_units: attempt.usage?.outputTokens ?? null,
     total_units: attempt.usage?.totalTokens ?? null,
+    ...(attempt.openedMs !== undefined && { opened_ms: attempt.openedMs }),
   }))
 
 /** The counts that have no column of their own; null when the provider gave none of them. */

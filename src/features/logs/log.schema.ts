@@ -109,6 +109,10 @@ export const logAttempt = z
     req_units: units.meta({ description: 'Input tokens, also of an answer that was given up for another target.' }),
     res_units: units,
     total_units: units,
+    opened_ms: z.number().optional().meta({
+      description:
+        'Milliseconds after which the headers of the stream went to the client before any content, because `STREAM_OPENS_AFTER` was over; absent if content came before.',
+    }),
   })
   .meta({ id: 'LogAttempt', description: 'One attempt of a request, at one target.' })
 
@@ -134,10 +138,10 @@ export const logObject = z
     hook_results: loggedHookResults.meta({
       description: 'What guardrails found before and after the call, as the answer told it; null when none ran.',
     }),
-    attempts: z
-      .array(logAttempt)
-      .nullable()
-      .meta({ description: 'The attempts in order, when there were several; null when there was one.' }),
+    attempts: z.array(logAttempt).nullable().meta({
+      description:
+        'The attempts in order, when there were several, or when the headers of a stream went out before its content; null else.',
+    }),
     translation: z
       .object({ dropped_params: z.array(z.string()), provider_error: z.string().nullable() })
       .nullable()

@@ -148,6 +148,11 @@ export class Relay implements EgressHandler, Member {
     this.#resolve({ kind: 'denied', error, result: this.#result('error', error) })
   }
 
+  /** Tells the client of a stream that has begun that more will come. Only before its first content. */
+  sign(): void {
+    if (this.#begun && !this.#settled && this.#frames !== null && !this.#waiting) this.#write(signOfLife)
+  }
+
   /** A stream begins at once. Of any other answer the head waits for the first byte, so that a provider that falls silent can still be told. */
   onHeaders(status: number, rawHeaders: readonly string[], statusMessage: string): void {
     this.#status = status
@@ -287,6 +292,7 @@ export class Relay implements EgressHandler, Member {
 }
 
 const cutLate = (relay: Relay): void => relay.cut(new ApiError('upstream_timeout', 'The provider did not finish its answer in time.'))
+const signOfLife = Buffer.from(': ping\n\n')
 const nothingLeft = (): void => {}
 const nothingSeen = Buffer.alloc(0)
 

@@ -15,6 +15,7 @@ import { decompress } from '../wire/encoding.ts'
 import { headerValue } from '../wire/header-list.ts'
 import { type FrameReader, frameReader, type FrameWriter, frameWriter } from './framing.ts'
 import { headersFor } from './inspect/answer-head.ts'
+import { SignsOfLife } from './signs-of-life.ts'
 import { rateHeaders, withRetryAfter } from './rate-headers.ts'
 
 export interface TranslatedAnswerOptions {
@@ -28,6 +29,8 @@ export interface TranslatedAnswerOptions {
   readonly framing: Framing
   /** So much of an answer is held that the caller wants whole, or of which nothing has gone on. */
   readonly maxHeldBytes: number
+  /** The longest wait for the first content of a stream until its head goes on; null: any. */
+  readonly opensAfterMs: number | null
   /** Epoch milliseconds. */
   readonly now: () => number
 }
@@ -37,6 +40,9 @@ interface Head {
   readonly rawHeaders: readonly string[]
   readonly statusMessage: string
 }
+
+/** A comment, which is part of no format. */
+const signOfLife: Frame = { name: null, data: null }
 
 const noEvents: readonly NeutralEvent[] = []
 
@@ -53,6 +59,7 @@ export class TranslatedAnswer implements EgressHandler {
   #heldBytes = 0
   readonly #encoder: StreamEncoder | null
   readonly #writer: FrameWriter
+  readonly #life: SignsOfLife
   #mode: Mode = 'head'
   #head: Head = { status: 0, rawHeaders: [], statusMessage: '' }
   #reader: FrameReader | null = null
@@ -67,6 +74,14 @@ export class TranslatedAnswer implements EgressHandler {
     this.#options = options
     this.#writer = frameWriter(options.framing)
     this.#encoder = options.context.request.stream ? options.client.stream.encoder(options.context) : null
+    const open = (): void => this.#try(() => this.#open())
+    this.#life = new SignsOfLife(this.#encoder === null ? null : options.opensAfterMs, { open, sign: () => this.#sign() })
+  }
+
+  /** Forgets its timer. Returns the milliseconds after which the head of a stream went out without any content; null: it did not. */
+  close(): number | null {
+    this.#life.stop()
+    return this.#life.openedMs
   }
 
   /** The error of the provider in its own words; null: it gave none. */
@@ -96,6 +111,7 @@ export class TranslatedAnswer implements EgressHandler {
       else {
         this.#mode = 'stream'
         this.#decoder = provider.stream.decoder(context)
+        this.#life.await()
       }
     }
   }
@@ -120,9 +136,11 @@ export class TranslatedAnswer implements EgressHandler {
     else if (this.#mode === 'whole') this.#try(() => this.#translateWhole())
     else if (this.#mode === 'over' && this.#isWhole) this.#options.inner.onEnd([])
     this.#mode = 'over'
+    this.#life.stop()
   }
 
   onError(error: Error): void {
+    this.#life.stop()
     if (this.#mode === 'over' && !this.#isWhole) return
     this.#mode = 'over'
     this.#options.inner.onError(error)
@@ -140,6 +158,7 @@ export class TranslatedAnswer implements EgressHandler {
 
   #break(message: string): void {
     this.#mode = 'over'
+    this.#life.stop()
     this.#held.clear()
     this.#options.inner.onError(new ApiError('upstream_bad_response', message))
   }
@@ -168,15 +187,14 @@ export class TranslatedAnswer implements EgressHandler {
     if (event.type === 'error') return this.#takeError(event, written)
     if (event.type === 'usage') this.#usage = mergeUsage(this.#usage, event.usage)
     if (event.type === 'end') this.#isWhole = true
-    if (!this.#hasBegun) {
-      if (event.type !== 'start' && event.type !== 'usage' && event.type !== 'ping') this.#begin()
-    }
+    if (event.type !== 'start' && event.type !== 'usage' && event.type !== 'ping') this.#begin()
     if (this.#encoder !== null) written.push(...this.#encoder.event(event))
     else this.#events.push(event)
   }
 
   #takeError(event: NeutralEvent & { readonly type: 'error' }, written: Frame[]): void {
     this.#isWhole = true
+    this.#life.stop()
     if (!this.#hasBegun) return this.#fail(event.error)
     if (this.#encoder === null) this.#events.push(event)
     else written.push(...this.#encoder.event({ type: 'error', error: this.#inClientWords(event.error) }))
@@ -193,7 +211,22 @@ export class TranslatedAnswer implements EgressHandler {
   /** The events of a stream that the caller wants whole. */
   readonly #events: NeutralEvent[] = []
 
+  /** Nothing was said for so long that the head goes on, with what the provider has told of its answer. */
+  #open(): void {
+    this.#sendHead()
+    this.#write([])
+  }
+
+  #sign(): void {
+    this.#write([signOfLife])
+  }
+
   #begin(): void {
+    this.#life.stop()
+    if (!this.#hasBegun) this.#sendHead()
+  }
+
+  #sendHead(): void {
     this.#hasBegun = true
     if (this.#encoder === null) return
     const { status, statusMessage } = this.#head

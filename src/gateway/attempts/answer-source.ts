@@ -1,4 +1,5 @@
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
+import { answeredWork } from '../answers/answer-fault.ts'
 import type { AimedCall } from '../call.ts'
 import type { CheckedCall } from '../checks/before.ts'
 import type { AnswerCache, Recalled } from '../cache/recall.ts'
@@ -40,6 +41,8 @@ export interface SourceOptions {
   /** The caller's headers that go on. */
   readonly forward: readonly string[]
   readonly timeouts: EgressRequest['timeouts']
+  /** The longest wait for the first content of a stream until its head goes on; null: any. */
+  readonly opensAfterMs: number | null
 }
 
 /** Returns where the answer of an attempt comes from. The request is made only when there is no answer to give again. */
@@ -62,7 +65,9 @@ interface Asking {
 async function heardSource(recalled: Recalled, checked: CheckedCall, { options, deps }: Asking): Promise<AnswerSource> {
   try {
     const send = await prepareSource(checked, options, deps)
-    return (handler) => listen(recalled, send, handler)
+    const { maxBodyBytes, heard } = recalled
+    const work = answeredWork(checked.aimed.call)
+    return (handler) => listen({ maxBodyBytes, heard, work }, send, handler)
   } catch (error) {
     recalled.heard(null)
     throw error
@@ -71,13 +76,13 @@ async function heardSource(recalled: Recalled, checked: CheckedCall, { options, 
 
 function prepareSource(
   checked: CheckedCall,
-  { attempt, forward, timeouts }: SourceOptions,
+  { attempt, forward, timeouts, opensAfterMs }: SourceOptions,
   { egress, signing, settings, mirrors, responses, prices }: SourceDeps,
 ): MaybePromise<AnswerSource> {
   const { call, target, body } = checked.aimed
   const counted = countCall(checked.aimed, settings.maxJsonBytes)
   if (counted?.kind === 'estimated') return (handler) => replay(counted.answer, handler)
-  const options = { maxHeldBytes: settings.maxJsonBytes, keepsResponses: responses.keeps, prices }
+  const options = { maxHeldBytes: settings.maxJsonBytes, keepsResponses: responses.keeps, prices, opensAfterMs }
   const task = counted === null ? partsOf(checked.aimed, options) : null
   const translated = (attempt.translated = counted?.call ?? task ?? translateCall(checked.aimed, options))
   if (translated?.keeps === true) attempt.heard = new HeardResponse(translated.stream)

@@ -50,6 +50,8 @@ export interface Attempt {
   waitMs: number
   /** True if its first token came too late. */
   late: boolean
+  /** Milliseconds after which the head of its stream went out without any content; null: content came before. */
+  openedMs: number | null
   /** Tokens that the provider counted for it, when another attempt follows; else null. */
   usage: Usage | null
   /** How it failed, when another attempt may follow; else null. */
@@ -89,6 +91,7 @@ export const beginAttempt = (option: string, body: RequestBody | null, retries =
   retries,
   waitMs: 0,
   late: false,
+  openedMs: null,
   usage: null,
   fault: null,
 })

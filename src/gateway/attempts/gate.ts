@@ -1,12 +1,14 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { readFrames, frameJson } from '../answers/inspect/stream-frames.ts'
+import { type AnswerFault, type AnsweredWork, faultOfWhole, StreamJudge } from '../answers/answer-fault.ts'
+import { type Frame, readFrames, frameJson } from '../answers/inspect/stream-frames.ts'
 import type { Relay } from '../answers/relay.ts'
-import type { DialectId } from '../dialects/dialect.ts'
+import { SignsOfLife } from '../answers/signs-of-life.ts'
 import { readProviderError } from '../dialects/provider-error.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { duration } from '../egress/failures.ts'
-import { FrameCutter } from '../wire/sse.ts'
+import { decompress } from '../wire/encoding.ts'
+import { FrameCutter, dataOf } from '../wire/sse.ts'
 import { headerValue } from '../wire/header-list.ts'
 import type { Ended, FailedAnswer } from './report.ts'
 
@@ -14,14 +16,15 @@ export interface GateOptions {
   /** Takes the answer when its attempt stands. */
   readonly inner: EgressHandler
   readonly relay: Relay
-  /** The dialect of the operation; null: not known. */
-  readonly dialect: DialectId | null
+  readonly work: AnsweredWork
   /** Returns true if the attempt stands, since no other follows; called once at most. */
   readonly stands: (report: Ended) => boolean
   /** True if errors are held: another attempt may follow. */
   readonly holdsErrors: boolean
   /** The longest wait for the first token; null: any. */
   readonly firstTokenMs: number | null
+  /** The longest wait for the first content of a stream until its head goes on; null: any. */
+  readonly opensAfterMs: number | null
   /** Reports how an answer failed, with what the attempt itself adds. */
   readonly report: (answer: FailedAnswer) => Ended
 }
@@ -31,8 +34,13 @@ const mostErrorBytes = 64 * 1024
 const longestErrorMs = 5000
 /** So much of a stream is held before its first content. */
 const mostStreamBytes = 64 * 1024
+/** So much of an answer that is no stream is held: one that is none is short. */
+const mostWholeBytes = 256 * 1024
 
-type Held = 'head' | 'error' | 'stream' | 'nothing'
+/** An error of a provider in a stream that names no status stands for this one. */
+const unnamedFailure = 500
+
+type Held = 'head' | 'error' | 'whole' | 'stream' | 'nothing'
 
 interface Head {
   readonly status: number
@@ -41,21 +49,30 @@ interface Head {
 }
 
 /**
- * Holds the head of an answer, and of a stream all up to its first content, until the attempt stands. What stands goes on as it came.
- * A class, because it is one handler object per attempt with much state.
+ * Holds the head of an answer, and as much of what follows as tells whether it is one, until the attempt stands. What stands goes on as it
+ * came. A class, because it is one handler object per attempt with much state.
  */
 export class Gate implements EgressHandler {
   readonly #options: GateOptions
   readonly #bytes = new ByteList()
+  readonly #life: SignsOfLife
   #holding: Held = 'head'
   #head: Head | null = null
   #cutter: FrameCutter | null = null
+  #judge: StreamJudge | null = null
   #timer: NodeJS.Timeout | null = null
   #late = false
 
   constructor(options: GateOptions) {
     this.#options = options
-    if (options.firstTokenMs !== null) this.#timer = setTimeout(this.#onNoToken, options.firstTokenMs)
+    const { firstTokenMs, opensAfterMs, relay } = options
+    this.#life = new SignsOfLife(opensAfterMs, { open: this.#onLongWait, sign: () => relay.sign() })
+    if (firstTokenMs !== null) this.#timer = setTimeout(this.#onNoToken, firstTokenMs)
+  }
+
+  /** Milliseconds after which the head went on without any content; null: it did not. */
+  get openedMs(): number | null {
+    return this.#life.openedMs
   }
 
   /** Hints may be of an attempt that fails, and so they go no further. */
@@ -64,26 +81,38 @@ export class Gate implements EgressHandler {
   onHeaders(status: number, rawHeaders: readonly string[], statusMessage: string): void {
     this.#head = { status, rawHeaders, statusMessage }
     this.#options.relay.arrived()
-    const failed = status < 200 || status > 299
-    if (failed && this.#options.holdsErrors) {
+    const { holdsErrors, work } = this.#options
+    if (status < 200 || status > 299) {
+      if (!holdsErrors) return this.#pass()
       this.#holding = 'error'
-      this.#arm(longestErrorMs, this.#onSlowError)
-      return
+      return this.#arm(longestErrorMs, this.#onSlowError)
     }
-    const type = headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? ''
-    const isPlainStream = type.startsWith('text/event-stream') && headerValue(rawHeaders, 'content-encoding') === undefined
-    if (failed || !isPlainStream) return this.#pass()
+    if (!isStream(rawHeaders)) {
+      if (!holdsErrors || work.task === null) return this.#pass()
+      this.#holding = 'whole'
+      return this.#arm(this.#options.opensAfterMs ?? longestErrorMs, this.#onSlowWhole)
+    }
+    if (headerValue(rawHeaders, 'content-encoding') !== undefined) return this.#pass()
     this.#holding = 'stream'
     this.#cutter = new FrameCutter()
+    this.#judge = holdsErrors ? new StreamJudge(work) : null
+    this.#life.await()
   }
 
   onData(chunk: Buffer): void {
-    if (this.#holding === 'nothing') return this.#options.inner.onData(chunk)
+    if (this.#holding === 'nothing') {
+      if (this.#life.isWaiting) this.#awaitContent(chunk)
+      return this.#options.inner.onData(chunk)
+    }
     this.#bytes.push(chunk)
     if (this.#holding === 'error') {
       if (this.#bytes.size > mostErrorBytes) this.#decideError(null)
-      return
-    }
+    } else if (this.#holding === 'whole') {
+      if (this.#bytes.size > mostWholeBytes || beginsArray(chunk, this.#bytes.size)) this.#pass()
+    } else this.#hear(chunk)
+  }
+
+  #hear(chunk: Buffer): void {
     const frames = this.#cutter?.push(chunk) ?? null
     if (frames !== null && this.#decideStream(frames)) return
     if (this.#bytes.size > mostStreamBytes) this.#pass()
@@ -91,9 +120,10 @@ export class Gate implements EgressHandler {
 
   onEnd(rawTrailers: readonly string[]): void {
     if (this.#holding === 'error') return this.#decideError(rawTrailers)
-    const rest = this.#holding === 'stream' ? (this.#cutter?.rest() ?? null) : null
-    if (rest !== null && this.#decideStream(rest) && !this.#options.relay.open) return
+    if (this.#holding === 'whole' && !this.#decideWhole()) return
+    if (this.#holding === 'stream' && !this.#endStream()) return
     if (this.#holding !== 'nothing') this.#pass()
+    this.#life.stop()
     this.#options.inner.onEnd(rawTrailers)
   }
 
@@ -103,20 +133,29 @@ export class Gate implements EgressHandler {
     else this.#options.relay.onError(error)
   }
 
-  /** Forgets its timer, since the attempt has ended. Returns true if the first token came too late. */
+  /** Forgets its timers, since the attempt has ended. Returns true if the first token came too late. */
   close(): boolean {
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
+    this.#disarm()
+    this.#life.stop()
     return this.#late
   }
 
+  #disarm(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+
   #arm(ms: number, onTime: () => void): void {
-    this.close()
+    this.#disarm()
     this.#timer = setTimeout(onTime, ms)
   }
 
   #pass(): void {
     this.close()
+    this.#go()
+  }
+
+  #go(): void {
     this.#holding = 'nothing'
     const { inner, relay } = this.#options
     if (this.#head === null || !relay.open) return
@@ -134,26 +173,58 @@ export class Gate implements EgressHandler {
     if (rawTrailers !== null) inner.onEnd(rawTrailers)
   }
 
+  /** Returns true if the answer goes on. */
+  #decideWhole(): boolean {
+    if (this.#head === null) return true
+    const { rawHeaders } = this.#head
+    const encoding = headerValue(rawHeaders, 'content-encoding')?.toLowerCase() ?? 'identity'
+    const held = this.#bytes.join()
+    const bytes = encoding === 'identity' ? held : decompress(held, encoding)
+    // Of bytes that cannot be read there is no telling.
+    if (bytes.length === 0 && held.length > 0) return true
+    const contentType = headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? ''
+    const fault = faultOfWhole({ bytes, contentType }, this.#options.work)
+    return fault === null || this.#standsWith(fault)
+  }
+
   /** Decides on a stream when it says something, or that it failed. Returns true when it is decided. */
   #decideStream(bytes: Buffer): boolean {
-    for (const frame of readFrames(bytes, this.#options.dialect)) {
-      const error = readProviderError(frameJson(frame.bytes))
-      if (error !== null) {
-        this.#failStream(error)
-        return true
-      }
-      if (frame.texts.length > 0 || frame.last) {
-        this.#pass()
-        return true
-      }
+    for (const frame of readFrames(bytes, this.#options.work.dialect)) {
+      const fault = this.#faultOf(frame)
+      if (fault === null && frame.texts.length === 0 && !frame.last) continue
+      if (fault === null || this.#standsWith(fault)) this.#pass()
+      return true
     }
     return false
   }
 
-  #failStream(error: NonNullable<ReturnType<typeof readProviderError>>): void {
-    if (this.#head === null || !this.#options.relay.open) return
-    const answer: FailedAnswer = { ...this.#head, body: this.#bytes.join(), inStream: error }
-    if (this.#stands(answer, 'The provider began its stream with an error.')) this.#pass()
+  #faultOf({ bytes, last }: Frame): AnswerFault | null {
+    const error = readProviderError(frameJson(bytes))
+    if (error !== null) return { status: error.status ?? unnamedFailure, message: 'The provider began its stream with an error.', error }
+    const fault = this.#judge?.frame(dataOf(bytes)) ?? null
+    return fault === null && last ? (this.#judge?.end() ?? null) : fault
+  }
+
+  /** Looks for the first content of a stream that was opened without. */
+  #awaitContent(chunk: Buffer): void {
+    const frames = this.#cutter?.push(chunk) ?? null
+    if (frames === null) return
+    if (readFrames(frames, this.#options.work.dialect).some(({ texts, last }) => texts.length > 0 || last)) this.close()
+  }
+
+  /** Decides on a stream that has ended before it said anything. Returns true if it goes on. */
+  #endStream(): boolean {
+    const rest = this.#cutter?.rest() ?? null
+    if (rest !== null && this.#decideStream(rest)) return this.#options.relay.open
+    const fault = this.#judge?.end() ?? null
+    return fault === null || this.#standsWith(fault)
+  }
+
+  #standsWith({ status, message, error }: AnswerFault): boolean {
+    if (this.#head === null || !this.#options.relay.open) return true
+    const { rawHeaders } = this.#head
+    const within = { isStream: this.#holding === 'stream', error, message }
+    return this.#stands({ status, rawHeaders, body: this.#bytes.join(), within }, message)
   }
 
   /** Returns true if the attempt stands that failed so. Of one that does not the answer is kept back: it may tell what it cost. */
@@ -168,10 +239,31 @@ export class Gate implements EgressHandler {
 
   readonly #onSlowError = (): void => this.#decideError(null)
 
+  /** Some providers send blanks while they work, which keep the connections of clients alive. */
+  readonly #onSlowWhole = (): void => {
+    if (this.#bytes.size > 0) this.#pass()
+    else this.#arm(this.#options.opensAfterMs ?? longestErrorMs, this.#onSlowWhole)
+  }
+
+  /** The first token may still be too late, in a stream that has begun. */
+  readonly #onLongWait = (): void => {
+    if (this.#holding === 'stream') this.#go()
+  }
+
   readonly #onNoToken = (): void => {
-    if (this.#holding === 'nothing' || this.#holding === 'error') return
+    if (this.#holding === 'error' || (this.#holding === 'nothing' && !this.#life.isWaiting)) return
     const { relay, firstTokenMs } = this.#options
     this.#late = true
     relay.cut(new ApiError('upstream_timeout', `The provider did not send its first token within ${duration(firstTokenMs ?? 0)}.`))
   }
 }
+
+const isStream = (rawHeaders: readonly string[]): boolean =>
+  headerValue(rawHeaders, 'content-type')?.toLowerCase().startsWith('text/event-stream') === true
+
+const openingBracket = 0x5b
+
+/** Returns true for the beginning of an array that comes in pieces, as streams of Google's may. */
+const beginsArray = (chunk: Buffer, size: number): boolean =>
+  size === chunk.length && chunk[0] === openingBracket && !errorFirst.test(chunk.toString('latin1', 0, 64))
+const errorFirst = /^\[\s*\{\s*"error"/

@@ -44,6 +44,7 @@ const joined = (calls: readonly TranslatedCall[], { first, perPrompt, maxHeldByt
       maxHeldBytes,
       answerFor: (part, handler) => calls[part]?.answerFor(handler) ?? handler,
     }),
+  close: () => calls.map((call) => call.close()).find((ms) => ms !== null) ?? null,
   usage: () => sumUsages(calls.map((call) => call.usage())),
   providerError: () => calls.map((call) => call.providerError()).find((error) => error !== null) ?? null,
 })

@@ -12,8 +12,13 @@ export interface FailedAnswer {
   readonly status: number
   readonly rawHeaders: readonly string[]
   readonly body: Buffer
-  /** The error that a stream began with. */
-  readonly inStream?: ProviderError
+  /** The fault of an answer whose own status is that of a success. */
+  readonly within?: {
+    readonly isStream: boolean
+    /** The provider's words; null: it gave none. */
+    readonly error: ProviderError | null
+    readonly message: string
+  }
 }
 
 /** How an attempt ended, and in what words. */
@@ -24,24 +29,26 @@ export interface Ended extends AttemptReport {
   readonly bytes: number
 }
 
-/** An error of a provider that names no status stands for this one. */
-const unnamedFailure = 500
-
 /** Reports an answer that the caller may not have to see. */
 export function reportOfAnswer(call: Call, attempt: Attempt, answer: FailedAnswer): Ended {
-  const { inStream, rawHeaders, status: sent } = answer
-  const error = inStream ?? readProviderError(jsonOf(answer))
-  const status = inStream === undefined ? sent : (inStream.status ?? unnamedFailure)
-  const kind = error?.kind ?? null
+  const { within, rawHeaders, status } = answer
+  const error = within === undefined ? readProviderError(jsonOf(answer)) : within.error
   return {
     status,
-    failure: inStream === undefined || kind === 'context_window' || kind === 'content_policy' ? kind : 'stream_error',
+    failure: failureOf(answer, error?.kind ?? null),
     repeatable: mayRepeat(call, attempt, refusedAll(status)),
     final: false,
     retryAfterMs: readRetryAfter((name) => headerValue(rawHeaders, name), Date.now()),
-    message: error?.message ?? textOf(answer),
+    message: error?.message ?? within?.message ?? textOf(answer),
     bytes: answer.body.length,
   }
+}
+
+/** An answer that is none stands for a network that failed. */
+function failureOf({ within }: FailedAnswer, kind: ProviderError['kind']): FailureKind | null {
+  if (within === undefined || kind === 'context_window' || kind === 'content_policy') return kind
+  if (within.isStream) return 'stream_error'
+  return within.error === null ? 'network' : kind
 }
 
 function textOf({ body, rawHeaders }: FailedAnswer): string {
@@ -111,7 +118,11 @@ const refusedAll = (status: number): boolean => (status >= 400 && status < 500 &
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 
 /** Returns true if the call may be sent once more. A body that goes through as it comes can be sent once. */
-function mayRepeat({ operation, exchange }: Call, { body }: Attempt, nothingDone: boolean): boolean {
+function mayRepeat(call: Call, { body }: Attempt, nothingDone: boolean): boolean {
   if (body !== null && body.stream !== null) return false
-  return nothingDone || operation.spec?.leavesNothing === true || safeMethods.has(exchange.method)
+  return nothingDone || leavesNothing(call) || safeMethods.has(call.exchange.method)
 }
+
+/** Models that are asked by Google's own paths leave nothing either. */
+const leavesNothing = ({ operation, work }: Call): boolean =>
+  operation.spec?.leavesNothing === true || (operation.spec === null && work !== null && work.dialect === 'google' && work.task !== null)

@@ -55,11 +55,15 @@ export interface TranslatedCall {
   usage(): TokenUsage | null
   /** The error of the provider in its own words; null: it gave none. */
   providerError(): string | null
+  /** Forgets the timers of its answer, which has ended. Returns the milliseconds after which the head of its stream went out without any content; null: it did not. */
+  close(): number | null
 }
 
 export interface TranslationOptions extends TermsOptions {
   /** So much of an answer that is no stream is held. */
   readonly maxHeldBytes: number
+  /** The longest wait for the first content of a stream until its head goes on; null: any. */
+  readonly opensAfterMs: number | null
 }
 
 /** Translates a call whose target speaks another dialect than the caller. Null: it does not, or the call is no conversation. Throws `invalid_request`. */
@@ -120,7 +124,7 @@ export function translateTo(aimed: AimedCall, { asked, serving }: AskedAndServed
     keeps: terms.keeps,
     dropped: translation.loss.dropped,
     ...(translation.provider.steps !== undefined && { steps: translation.provider.steps(request) }),
-    ...answersOf(translation, { maxHeldBytes: options.maxHeldBytes, framing: asked.framing }),
+    ...answersOf(translation, { maxHeldBytes: options.maxHeldBytes, framing: asked.framing, opensAfterMs: options.opensAfterMs }),
   }
 }
 
@@ -209,6 +213,7 @@ export const unchanged = (body: RequestBody, way: Way): TranslatedCall => ({
   answerFor: (inner) => inner,
   usage: () => null,
   providerError: () => null,
+  close: () => null,
 })
 
 /** Returns a request at a path of the provider's own, without the fields for others; null: it holds none, and goes on as it is. */
@@ -275,8 +280,8 @@ export function isStrict({ headers, config }: Call): boolean {
 
 function answersOf(
   translation: Translation,
-  held: Pick<TranslatedAnswerOptions, 'maxHeldBytes' | 'framing'>,
-): Pick<TranslatedCall, 'answerFor' | 'usage' | 'providerError'> {
+  held: Pick<TranslatedAnswerOptions, 'maxHeldBytes' | 'framing' | 'opensAfterMs'>,
+): Pick<TranslatedCall, 'answerFor' | 'usage' | 'providerError' | 'close'> {
   let answer: TranslatedAnswer | null = null
   return {
     answerFor(inner) {
@@ -294,6 +299,7 @@ function answersOf(
     },
     usage: () => answer?.usage ?? null,
     providerError: () => answer?.providerError ?? null,
+    close: () => answer?.close() ?? null,
   }
 }
 

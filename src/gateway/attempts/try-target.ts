@@ -32,8 +32,8 @@ import { aim, noteAimed, withModel } from './aim-attempt.ts'
 import { answerSource } from './answer-source.ts'
 import type { Attempt } from './attempt.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
-import { Gate } from './gate.ts'
-import { type Ended, reportOfAnswer, reportOfStatus } from './report.ts'
+import { closeWaits, gateOf, opensAfter } from './open-gate.ts'
+import { type Ended, reportOfStatus } from './report.ts'
 import { requestTimeout } from './timeouts.ts'
 
 export interface AttemptDeps {
@@ -139,20 +139,21 @@ async function send(checked: CheckedCall, made: Try, deps: AttemptDeps): Promise
   const timeouts = { firstByteMs: firstByteMs(made, deps), idleMs: deps.settings.streamIdleTimeoutMs }
   const held = plan === null ? null : { plan, hooks: checked.hooks, aimed: checked.aimed }
   const forward = forwardedHeaders(call, { added: checked.headers, holdsAnswer: held !== null && holdsAnswer(held) })
-  const making = answerSource(checked, { attempt, forward, timeouts }, deps)
+  const opensAfterMs = opensAfter(made, deps.settings)
+  const making = answerSource(checked, { attempt, forward, timeouts, opensAfterMs }, deps)
   const source = making instanceof Promise ? await making : making
   const relay = relayOf(made, performance.now() + timeouts.firstByteMs, deps)
   const inspection: Inspection | null =
     held !== null && inspectsAnswer(held) ? { ...held, relay, deps: checkDeps(call, deps), maxHeldBytes: deps.settings.maxJsonBytes } : null
   const inspected = inspection === null ? null : inspectAnswer(inspection)
   const inner: EgressHandler = inspected ?? relay
-  const gate = gateOf(made, { relay, inner })
+  const gate = gateOf(made, { relay, inner }, opensAfterMs)
   deps.waiting.add(relay)
   relay.attach(source(gate ?? inner))
   const end = await relay.ended
   deps.waiting.remove(relay)
   if (inspected !== null) attempt.hooks = inspected.hooks
-  if (gate !== null) attempt.late = gate.close()
+  closeWaits(attempt, gate)
   return end
 }
 
@@ -177,19 +178,4 @@ const standsWith = ({ call, attempt }: Try, judge: Judge, status: number): boole
 function firstByteMs({ call, judge }: Try, { settings }: AttemptDeps): number {
   const own = requestTimeout(call.headers, call.config, settings)
   return judge === null ? own : Math.max(1, Math.min(own, judge.deadlineAt - Date.now()))
-}
-
-/** Returns what holds an answer back until its attempt stands; null when nothing can follow it, and nothing can be too late. */
-function gateOf({ call, attempt, judge }: Try, to: { readonly relay: Relay; readonly inner: EgressHandler }): Gate | null {
-  if (judge === null) return null
-  const firstTokenMs = call.config?.firstTokenTimeoutMs ?? null
-  if (judge.last && firstTokenMs === null) return null
-  return new Gate({
-    ...to,
-    firstTokenMs,
-    dialect: call.operation.spec?.dialect ?? null,
-    holdsErrors: !judge.last,
-    stands: (report) => judge.stands(report),
-    report: (answer) => reportOfAnswer(call, attempt, answer),
-  })
 }

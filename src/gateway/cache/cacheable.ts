@@ -1,4 +1,6 @@
 import { hasEnded, holdsError } from '../dialects/answer-marks.ts'
+import { type AnsweredWork, faultOfStream, faultOfWhole } from '../answers/answer-fault.ts'
+import { decompress } from '../wire/encoding.ts'
 import type { OperationSpec } from '../front/operations.ts'
 
 /** Fields of a body by which an answer depends on, or changes, what the provider stores. */
@@ -13,9 +15,24 @@ export function isCacheable(spec: OperationSpec | null, json: unknown): boolean 
   })
 }
 
-/** Tells whether the bytes are a whole, successful answer. `encoding`: the content encoding of the bytes; those of a packed stream cannot be judged. */
-export function isWhole(body: Buffer, { stream, encoding }: { readonly stream: boolean; readonly encoding: string }): boolean {
-  if (encoding !== '') return !stream
+/** An answer that was heard to its end. */
+export interface Heard {
+  readonly stream: boolean
+  /** The content encoding; empty: none. */
+  readonly encoding: string
+  readonly contentType: string
+  readonly work: AnsweredWork
+}
+
+/** Tells whether the bytes are a whole, successful answer. Those of a packed stream cannot be judged. */
+export function isWhole(body: Buffer, { stream, encoding, contentType, work }: Heard): boolean {
+  if (stream) return encoding === '' && isWholeStream(body, work)
+  const bytes = encoding === '' ? body : decompress(body, encoding)
+  if (bytes.length === 0) return body.length > 0
+  return !holdsError(bytes.toString('latin1')) && faultOfWhole({ bytes, contentType }, work) === null
+}
+
+function isWholeStream(body: Buffer, work: AnsweredWork): boolean {
   const text = body.toString('latin1')
-  return !holdsError(text) && (!stream || hasEnded(text))
+  return !holdsError(text) && hasEnded(text) && faultOfStream(body, work) === null
 }

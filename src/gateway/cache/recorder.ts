@@ -2,6 +2,7 @@ import { ByteList } from '../../lib/collections/byte-list.ts'
 import type { EgressCall, EgressHandler } from '../egress/egress.ts'
 import { headerValue } from '../wire/header-list.ts'
 import type { CachedAnswer } from './answer-store.ts'
+import type { AnsweredWork } from '../answers/answer-fault.ts'
 import { isWhole } from './cacheable.ts'
 
 /** An answer that was heard to its end. */
@@ -9,6 +10,7 @@ export type HeardAnswer = Pick<CachedAnswer, 'status' | 'rawHeaders' | 'body' | 
 
 export interface RecorderOptions {
   readonly maxBodyBytes: number
+  readonly work: AnsweredWork
   /** Called once: with the answer, or with null when it is not to be kept. */
   readonly heard: (answer: HeardAnswer | null) => void
 }
@@ -78,7 +80,8 @@ class Recorder implements EgressHandler {
     const rawHeaders = this.#rawHeaders
     const stream = (headerValue(rawHeaders, 'content-type') ?? '').toLowerCase().startsWith('text/event-stream')
     const encoding = (headerValue(rawHeaders, 'content-encoding') ?? '').toLowerCase().replace('identity', '')
-    const whole = body.length > 0 && isWhole(body, { stream, encoding })
+    const contentType = (headerValue(rawHeaders, 'content-type') ?? '').toLowerCase()
+    const whole = body.length > 0 && isWhole(body, { stream, encoding, contentType, work: this.#options.work })
     this.#options.heard(whole ? { status: this.#status, rawHeaders, body, stream } : null)
   }
 }

@@ -18,9 +18,9 @@ export interface AttemptFacts {
   readonly keepsWords: boolean
 }
 
-/** Returns the attempts for the log; null when there was only one, of which the record itself tells. */
+/** Returns the attempts for the log; null when there was only one, of which the record itself tells all. */
 export function loggedAttempts(trail: Trail, facts: AttemptFacts): readonly LoggedAttempt[] | null {
-  if (trail.attempts.length < 2) return null
+  if (trail.attempts.length < 2 && (trail.attempts[0]?.openedMs ?? null) === null) return null
   const { startedAt } = trail.exchange
   return trail.attempts.map((attempt) => ({ ...targetOf(attempt), ...endOf(attempt, facts), ...timesOf(attempt, startedAt, facts) }))
 }
@@ -33,11 +33,18 @@ const targetOf = ({ option, target }: Attempt) => ({
 })
 
 /** The last attempt ended as the exchange did. */
-function endOf({ fault, usage }: Attempt, { ending, redaction, keepsWords, usage: last }: AttemptFacts) {
+function endOf({ fault, usage, openedMs }: Attempt, { ending, redaction, keepsWords, usage: last }: AttemptFacts) {
   const { status, relayed, error } = ending
   const { failure, message, bytes } = fault ?? { failure: null, message: error?.message ?? '', bytes: relayed?.capture.size ?? 0 }
   const words = keepsWords && message !== '' ? redaction.text(message).slice(0, longestError) : null
-  return { status: fault?.status ?? status, failure, error: words, responseBytes: bytes, usage: fault === null ? last : usage }
+  return {
+    status: fault?.status ?? status,
+    failure,
+    error: words,
+    responseBytes: bytes,
+    usage: fault === null ? last : usage,
+    ...(openedMs !== null && { openedMs }),
+  }
 }
 
 function timesOf({ sentAt, fault }: Attempt, startedAt: number, { ending }: AttemptFacts) {

@@ -28,7 +28,7 @@ export async function describeRequest(
 }
 
 const translationOf = (aimed: AimedCall, { settings, responses, prices }: AttemptDeps): TranslatedCall | null =>
-  translateCall(aimed, { maxHeldBytes: settings.maxJsonBytes, keepsResponses: responses.keeps, prices })
+  translateCall(aimed, { maxHeldBytes: settings.maxJsonBytes, keepsResponses: responses.keeps, prices, opensAfterMs: null })
 
 interface Sending {
   readonly translated: TranslatedCall | null

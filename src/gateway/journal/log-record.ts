@@ -76,7 +76,7 @@ export interface ExchangeRecord {
   readonly prompt: LoggedPrompt | null
   /** The findings of guardrails; null when none ran that anybody waited for. */
   readonly hooks: HookResults | null
-  /** The attempts, in order; null when there was only one, of which the record itself tells. */
+  /** The attempts, in order; null when there was only one, of which the record itself tells all. */
   readonly attempts: readonly LoggedAttempt[] | null
   /** Null: the provider spoke the caller's format, or nothing is to be told. */
   readonly translation: LoggedTranslation | null
@@ -172,6 +172,8 @@ export interface LoggedAttempt {
   readonly responseBytes: number
   /** Tokens that the provider counted, also for an answer that was given up. Absent in records of processes that did not log it. */
   readonly usage?: Usage | null
+  /** Milliseconds after which the headers of its stream went out before any content. Absent: they did not. */
+  readonly openedMs?: number
 }
 
 /** A prompt, and the version of it that served. */

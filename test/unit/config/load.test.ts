@@ -34,6 +34,7 @@ test('an empty environment gives the defaults of the documents', (t) => {
     logLevel: 'info',
     requestTimeoutMs: 600_000,
     streamIdleTimeoutMs: 120_000,
+    streamOpensAfterMs: 5000,
     connectTimeoutMs: 10_000,
     maxJsonBytes: 10 * 1024 * 1024,
     drainDelayMs: 0,

@@ -1,11 +1,12 @@
 import { exactOrUndefined } from '../../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext, Frame, StreamDecoder } from '../codec.ts'
-import { type BlockStart, type Citation, type NeutralEvent, plainEnd, type TokenLogprob } from '../neutral/events.ts'
+import type { BlockStart, NeutralEvent } from '../neutral/events.ts'
 import { type BlockTurn, BlockTurns } from '../neutral/block-turns.ts'
-import { countOf } from '../neutral/token-usage.ts'
 import { saidFields, saidList, saidText } from '../reading.ts'
-import { argumentsText, hashedId } from '../tool-calls.ts'
+import { hashedId } from '../tool-calls.ts'
+import { CallDecoder, endTurn } from './call-decode.ts'
+import { readCitations, readLogprobs } from './answer-parts.ts'
 import { readCounts } from './counts.ts'
 import { decodeError } from './error-codec.ts'
 import { readFinish } from './finish.ts'
@@ -20,11 +21,6 @@ interface OpenBlock {
   readonly turn: BlockTurn
 }
 
-interface OpenCall extends OpenBlock {
-  readonly index: unknown
-  hasArguments: boolean
-}
-
 /** Reads a stream of chat. A text stays open until something else begins: its sources come behind it. A class, because it is a state machine. */
 class CohereDecoder implements StreamDecoder {
   readonly #context: AnswerContext
@@ -33,7 +29,7 @@ class CohereDecoder implements StreamDecoder {
   /** The text or the reasoning to which is added. */
   #said: OpenBlock | null = null
   /** The calls whose arguments are not whole. */
-  #open: OpenCall[] = []
+  #open: CallDecoder[] = []
   #calls = 0
 
   constructor(context: AnswerContext) {
@@ -48,7 +44,7 @@ class CohereDecoder implements StreamDecoder {
     },
     'tool-plan-delta': (_json, message) => this.say('text', saidText(message, 'tool_plan') ?? ''),
     'tool-call-start': ({ index }, message) => this.#begin(saidFields(message, 'tool_calls') ?? nothing, index),
-    'tool-call-delta': ({ index }, message) => this.#argue(this.#callAt(index), saidFields(message, 'tool_calls') ?? nothing),
+    'tool-call-delta': ({ index }, message) => this.#callAt(index)?.push(saidFields(message, 'tool_calls') ?? nothing),
     'tool-call-end': ({ index }) => this.#end(this.#callAt(index)),
     'citation-start': (_json, message) => this.cite(saidFields(message, 'citations') ?? nothing),
     'message-end': (json, _message, events) => this.stop(saidFields(json, 'delta') ?? nothing, events),
@@ -149,35 +145,25 @@ class CohereDecoder implements StreamDecoder {
     this.#said = null
   }
 
-  #begin(call: Fields, index: unknown): OpenCall {
+  #begin(call: Fields, index: unknown): CallDecoder {
     const about = saidFields(call, 'function') ?? nothing
     const id = saidText(call, 'id') || `call_${hashedId(`${this.#context.requestId}:${this.#calls}`, 24)}`
     this.#calls += 1
     const turn = this.#start({ kind: 'tool-call', id, name: saidText(about, 'name') ?? '', custom: false })
-    const open: OpenCall = { kind: 'tool-call', turn, index, hasArguments: false }
+    const open = new CallDecoder(index, turn)
     this.#open.push(open)
-    this.#argue(open, call)
+    open.push(call)
     return open
   }
 
   /** A piece without a number is of the last call. */
-  #callAt(index: unknown): OpenCall | undefined {
+  #callAt(index: unknown): CallDecoder | undefined {
     return this.#open.findLast((call) => index === undefined || call.index === index)
   }
 
-  #argue(call: OpenCall | undefined, piece: Fields): void {
-    const given = (saidFields(piece, 'function') ?? nothing)['arguments'] ?? ''
-    const text = typeof given === 'string' ? given : argumentsText(given)
-    if (text === '' || call === undefined) return
-    call.hasArguments = true
-    call.turn.held.push({ type: 'delta', choice: 0, text })
-  }
-
-  #end(call: OpenCall | undefined): void {
-    if (call === undefined) return
+  #end(call: CallDecoder | undefined): void {
     this.#open = this.#open.filter((one) => one !== call)
-    if (!call.hasArguments) call.turn.held.push({ type: 'delta', choice: 0, text: '{}' })
-    endTurn(call.turn)
+    call?.end()
   }
 
   #content(content: Fields): void {
@@ -189,34 +175,6 @@ class CohereDecoder implements StreamDecoder {
     this.#state = 'over'
     return [{ type: 'error', error: decodeError(0, body) }]
   }
-}
-
-function endTurn(turn: BlockTurn): void {
-  turn.isOver = true
-  turn.held.push({ type: 'block-end', choice: 0, end: plainEnd })
-}
-
-/** Reads the sources of a piece of text; null for what has no address. */
-function readCitations(citation: Fields): readonly Citation[] {
-  const [start, end] = [countOf(citation['start']), countOf(citation['end'])]
-  return saidList(citation, 'sources').map((source) => {
-    const document = saidFields(source, 'document') ?? saidFields(source, 'tool_output') ?? nothing
-    return {
-      url: saidText(document, 'url'),
-      title: saidText(document, 'title') ?? saidText(source, 'id'),
-      quote: saidText(document, 'text') ?? saidText(document, 'snippet'),
-      start,
-      end,
-      bag: null,
-    }
-  })
-}
-
-/** Cohere tells the text of a piece, and the figures of its tokens. */
-function readLogprobs(one: Fields): readonly TokenLogprob[] {
-  const { logprobs } = one
-  const logprob: unknown = Array.isArray(logprobs) ? logprobs[0] : undefined
-  return typeof logprob === 'number' ? [{ token: saidText(one, 'text') ?? '', logprob, bytes: null, top: [] }] : []
 }
 
 export const streamDecoder = (context: AnswerContext): StreamDecoder => new CohereDecoder(context)

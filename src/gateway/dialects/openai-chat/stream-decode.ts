@@ -114,8 +114,9 @@ class ChatDecoder implements ChunkDecoder {
     return events
   }
 
+  /** A stream without a choice is no answer. */
   #finish(): readonly NeutralEvent[] {
-    if (this.#state !== 'within') return none
+    if (this.#state !== 'within' || this.#choices.size === 0) return none
     this.#state = 'over'
     const events: NeutralEvent[] = []
     for (const choice of this.#choices.values()) choice.finish('stop', events)

@@ -1,0 +1,50 @@
+import { answeredWork } from '../answers/answer-fault.ts'
+import type { Relay } from '../answers/relay.ts'
+import type { Call } from '../call.ts'
+import type { EgressHandler } from '../egress/egress.ts'
+import type { GatewaySettings } from '../settings.ts'
+import type { Attempt } from './attempt.ts'
+import { Gate } from './gate.ts'
+import { type Ended, reportOfAnswer } from './report.ts'
+
+/** An attempt that may be given up before its answer begins. */
+interface Gated {
+  readonly call: Call
+  readonly attempt: Attempt
+  /** Null: it is the only attempt. */
+  readonly judge: { stands(report: Ended): boolean; readonly last: boolean } | null
+}
+
+/** Returns the longest wait for the first content of a stream until its head goes on; null: any. Where a config says how long it waits, and what follows, that goes. */
+export function opensAfter({ call, judge }: Gated, settings: GatewaySettings): number | null {
+  const isTimed = judge !== null && !judge.last && (call.config?.firstTokenTimeoutMs ?? null) !== null
+  return isTimed || settings.streamOpensAfterMs === 0 ? null : settings.streamOpensAfterMs
+}
+
+interface GateEnds {
+  readonly relay: Relay
+  readonly inner: EgressHandler
+}
+
+/** Returns what holds an answer back until its attempt stands; null when nothing can follow it, and nothing can be too late. */
+export function gateOf({ call, attempt, judge }: Gated, ends: GateEnds, opensAfterMs: number | null): Gate | null {
+  if (judge === null) return null
+  const firstTokenMs = call.config?.firstTokenTimeoutMs ?? null
+  if (judge.last && firstTokenMs === null) return null
+  return new Gate({
+    ...ends,
+    firstTokenMs,
+    opensAfterMs,
+    work: answeredWork(call),
+    holdsErrors: !judge.last,
+    stands: (report) => judge.stands(report),
+    report: (answer) => reportOfAnswer(call, attempt, answer),
+  })
+}
+
+/** Forgets the timers of an attempt whose answer has ended, and notes what they did. */
+export function closeWaits(attempt: Attempt, gate: Gate | null): void {
+  const openedMs = attempt.translated?.close() ?? null
+  attempt.late = gate?.close() === true
+  attempt.openedMs = gate === null ? openedMs : gate.openedMs
+}
