@@ -4,6 +4,7 @@ import type { AnswerContext, ClientCodec, Encoded, ProviderCodec } from './codec
 import { clientCodecOf, providerCodecOf } from './codecs.ts'
 import type { DialectId } from './dialect.ts'
 import { refuseForeignContent } from './leftovers.ts'
+import { resultsBehindCalls } from './neutral/calls-and-results.ts'
 import { isIdle } from './neutral/idle.ts'
 import { Loss } from './neutral/loss.ts'
 import type { NeutralRequest } from './neutral/request.ts'
@@ -59,7 +60,7 @@ export function translate(asked: AskedConversation, spoken: SpokenConversation):
   const { body, options } = optionsApart(asked.body)
   const decoded = client.request.decode(body)
   const echo = asked.echo === undefined ? decoded.echo : { ...decoded.echo, ...asked.echo }
-  const whole = { ...decoded, model, echo, stream: asked.stream ?? decoded.stream }
+  const whole = { ...decoded, turns: resultsBehindCalls(decoded.turns), model, echo, stream: asked.stream ?? decoded.stream }
   const request = asked.truncateTo === undefined ? whole : truncateTurns(whole, asked.truncateTo)
   const loss = new Loss({ names: client.names, provider: spoken.provider, strict: asked.strict, isIdle: (field) => isIdle(request, field) })
   for (const value of request.chosen) loss.note(value)
