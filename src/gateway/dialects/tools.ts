@@ -1,5 +1,6 @@
-import type { Fields } from '../../lib/json/fields.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Memory } from './codec.ts'
+import type { DialectId } from './dialect.ts'
 import type { Loss } from './neutral/loss.ts'
 import type { FunctionTool, NeutralRequest, Tool, Turn } from './neutral/request.ts'
 import { hashedId } from './tool-calls.ts'
@@ -28,9 +29,9 @@ const textParameter: Fields = {
 
 /**
  * Returns the tools of a request as functions with names that the provider takes. Tools for a plain text become functions with one
- * parameter; grammars for it, and tools that other vendors bring, are refused.
+ * parameter, whose description tells the grammar for it; tools that other vendors bring are refused.
  */
-export function functionTools({ tools, turns }: NeutralRequest, naming: ToolNaming, loss: Loss): FunctionTools {
+export function functionTools({ dialect, tools, turns }: NeutralRequest, naming: ToolNaming, loss: Loss): FunctionTools {
   if (tools.length === 0 && !turns.some(callsTools)) return noTools
   const names = new Map<string, string>()
   const custom = new Set<string>()
@@ -41,7 +42,7 @@ export function functionTools({ tools, turns }: NeutralRequest, naming: ToolNami
   }
   const functions = tools.map((tool) => {
     if (tool.kind === 'custom') custom.add(tool.name)
-    const found = asFunction(tool, loss)
+    const found = asFunction(tool, dialect, loss)
     return { ...found, name: nameOf(found.name) }
   })
   for (const { parts } of turns) for (const part of parts) if (part.kind === 'tool-call' && part.custom) custom.add(part.name)
@@ -52,13 +53,25 @@ const callsTools = ({ parts }: Turn): boolean => parts.some(({ kind }) => kind =
 
 const noTools: FunctionTools = { tools: [], nameOf: (name) => name, memory: { toolNames: null, customTools: null } }
 
-function asFunction(tool: Tool, loss: Loss): FunctionTool {
+function asFunction(tool: Tool, dialect: DialectId, loss: Loss): FunctionTool {
   if (tool.kind === 'function') return tool
   if (tool.kind === 'vendor')
     return loss.refuseAt(`${tool.at}.type`, `names a tool (${tool.type.slice(0, 60)}) that only its own vendor has`)
-  if (tool.format !== null) return loss.refuseAt(`${tool.at}.custom.format`, 'is a grammar, which this provider cannot hold a tool to')
-  const { name, description, at } = tool
+  const { name, at, format } = tool
+  const description = format === null ? tool.description : withGrammar(tool.description, format)
+  const place = dialect === 'openai-chat' ? `${at}.custom.format` : `${at}.format`
+  if (format !== null) loss.dropAt(place, 'is a grammar, which this provider can only be told of')
   return { kind: 'function', name, description, parameters: textParameter, strict: null, cache: null, at, bag: null }
+}
+
+/** Returns a description that tells the grammar for the text of a tool, to which no provider but OpenAI holds its models. */
+function withGrammar(description: string | null, format: Fields): string {
+  const { syntax, definition } = isFields(format['grammar']) ? format['grammar'] : format
+  const told =
+    typeof definition === 'string'
+      ? `The text of \`input\` must match this grammar${typeof syntax === 'string' ? ` (${syntax})` : ''}:\n${definition}`
+      : `The text of \`input\` must have this format: ${JSON.stringify(format)}`
+  return description === null || description === '' ? told : `${description}\n\n${told}`
 }
 
 /** Names the choice among tools of a request that has none, if it asks for more than what the model would do. */

@@ -1,4 +1,5 @@
 import { exactJson, parseExact } from '../../lib/json/exact-json.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Memory } from './codec.ts'
 import type { BlockStart, NeutralEvent } from './neutral/events.ts'
 
@@ -81,12 +82,24 @@ class Back {
   }
 }
 
-/** Returns what stands below one field of a JSON object, as a text: a string as it is, all else as JSON. */
+/** Models give the one parameter a name of their own at times. Returns the only text of some fields; null: there is none, or there are several. */
+function onlyText(fields: Fields): string | null {
+  const texts = Object.values(fields).filter((value) => typeof value === 'string')
+  const [only] = texts
+  return texts.length === 1 && only !== undefined ? only : null
+}
+
+/**
+ * Returns what stands below one field of a JSON object, as a text: a string as it is, all else as JSON. An object without it is the text that
+ * the model wrote.
+ */
 function valueOf(text: string, field: string): string {
   try {
     const parsed = parseExact(text)
-    const value: unknown = typeof parsed === 'object' && parsed !== null ? Reflect.get(parsed, field) : parsed
-    return typeof value === 'string' && field === 'input' ? value : exactJson(value ?? null)
+    if (!isFields(parsed)) return typeof parsed === 'string' && field === 'input' ? parsed : text
+    if (!Object.hasOwn(parsed, field)) return (field === 'input' ? onlyText(parsed) : null) ?? text
+    const value = parsed[field]
+    return typeof value === 'string' && field === 'input' ? value : exactJson(value)
   } catch {
     return text
   }

@@ -96,7 +96,11 @@ for (const [type, status, dropped] of [
   ['mcp_approval_response', 400, null],
   ['compaction', 400, null],
   ['image_generation_call', 400, null],
+  ['tool_search_output', 400, null],
+  ['context_compaction', 400, null],
+  ['an_item_of_a_later_client', 400, null],
   ['web_search_call', 200, 'input[1]'],
+  ['local_shell_call', 200, 'input[1]'],
   ['mcp_list_tools', 200, 'input[1]'],
 ] as const)
   test.serial(`an item that tells something alone is refused elsewhere, and one that did its work is dropped: ${type}`, async (t) => {

@@ -13,6 +13,11 @@ const content = byType({
   input_file: reads(`type file_id file_url file_data filename ${marks}`),
   input_audio: reads(`type input_audio ${marks}`, { input_audio: reads('data format') }),
 })
+const tools = byType({
+  function: reads('type name description parameters strict'),
+  custom: reads('type name description format'),
+  namespace: reads('type name description tools'),
+})
 const output = reads('type id call_id namespace output status', { output: content })
 
 /** The fields of a request for a response that are read, below those of the request itself. */
@@ -25,14 +30,11 @@ export const fieldsRead = {
       function_call_output: output,
       custom_tool_call_output: output,
       reasoning: reads('type id summary content encrypted_content status'),
+      additional_tools: reads('type id role tools status', { tools }),
     },
     'message',
   ),
-  tools: byType({
-    function: reads('type name description parameters strict'),
-    custom: reads('type name description format'),
-    namespace: reads('type name description tools'),
-  }),
+  tools,
   text: reads('format verbosity', { format: reads('type name description schema strict') }),
   stream_options: reads('include_usage include_obfuscation'),
   reasoning: reads('effort summary'),

@@ -10,6 +10,9 @@ import { argumentsText } from '../tool-calls.ts'
 import { nameWithin } from './namespaces.ts'
 import { openReasoning } from './reasoning.ts'
 
+/** An item by which a client offers more tools in the midst of a conversation. */
+export const toolsType = 'additional_tools'
+
 interface Conversation {
   readonly system: readonly Part[]
   readonly turns: readonly Turn[]
@@ -26,6 +29,7 @@ export function readItems(input: unknown): Conversation {
     for (const [index, value] of input.entries()) {
       const at = `input[${index}]`
       const item = fieldsAt(value, at)
+      if (item['type'] === toolsType) continue
       const role = roleOf(item, at)
       const parts = readItem(item, at, names)
       if (role === 'system' && turns.isEmpty) system.push(...parts)
@@ -37,23 +41,30 @@ export function readItems(input: unknown): Conversation {
 const results: ReadonlySet<string> = new Set(['function_call_output', 'custom_tool_call_output'])
 
 /**
- * Items that say what stands nowhere else, in a form that no other vendor has: what the client's own tools gave and its person allowed, a conversation
- * that was sealed, a picture. What a vendor's own tools found is in the text that the model said after it.
+ * Items that a model can be without: calls of tools that run at the vendor, which found what the model said after them, and calls whose results
+ * are refused themselves. Every other item tells something alone: the result of a client's own tool, a permission of its person, a sealed
+ * conversation, a picture, or what later clients send.
  */
-const tellsAlone: ReadonlySet<string> = new Set([
-  'computer_call_output',
-  'local_shell_call_output',
-  'shell_call_output',
-  'apply_patch_call_output',
-  'mcp_approval_response',
-  'compaction',
-  'image_generation_call',
+const repeats: ReadonlySet<string> = new Set([
+  'apply_patch_call',
+  'code_interpreter_call',
+  'computer_call',
+  'file_search_call',
+  'local_shell_call',
+  'mcp_approval_request',
+  'mcp_call',
+  'mcp_list_tools',
+  'shell_call',
+  'tool_search_call',
+  'web_search_call',
 ])
 
-/** An item that tells something alone is read as a user's, whose content nobody leaves out. */
+const ofModel: ReadonlySet<string> = new Set([...repeats, 'custom_tool_call', 'function_call', 'reasoning'])
+
+/** An item that tells something alone is read as a user's, whose content is refused and never left out. */
 function roleOf(item: Fields, at: string): Turn['role'] {
   const type = typeOf(item)
-  if (type !== 'message') return results.has(type) ? 'tool' : tellsAlone.has(type) ? 'user' : 'assistant'
+  if (type !== 'message') return results.has(type) ? 'tool' : ofModel.has(type) ? 'assistant' : 'user'
   const role = neededText(item, 'role', `${at}.`)
   if (role === 'developer' || role === 'system') return 'system'
   if (role === 'user' || role === 'assistant') return role

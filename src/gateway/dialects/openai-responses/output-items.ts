@@ -28,8 +28,11 @@ const prefixes: Readonly<Record<BlockStart['kind'], string>> = {
   opaque: 'it',
 }
 
-export const itemId = ({ kind }: BlockStart, requestId: string, index: number): string =>
-  `${prefixes[kind]}_${hashedId(`${requestId}:${index}`, 24)}`
+/** The API demands of each type of item that its id begins so, when the conversation goes on there. */
+const prefixOf = (block: BlockStart): string => (block.kind === 'tool-call' && block.custom ? 'ctc' : prefixes[block.kind])
+
+export const itemId = (block: BlockStart, requestId: string, index: number): string =>
+  `${prefixOf(block)}_${hashedId(`${requestId}:${index}`, 24)}`
 
 /** Writes a note on a text. */
 export const writeAnnotation = ({ url, title, start, end }: Citation, length: number): object => ({

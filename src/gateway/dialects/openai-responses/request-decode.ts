@@ -7,7 +7,7 @@ import { fieldsAt, fieldsIn, flagIn, listIn, neededText, numberIn, textIn, unrea
 import { unplacedIn } from '../unplaced.ts'
 import { withObfuscation } from '../openai-chat/request-decode.ts'
 import { fieldsRead } from './fields-read.ts'
-import { readItems } from './items-decode.ts'
+import { readItems, toolsType } from './items-decode.ts'
 import { nameWithin } from './namespaces.ts'
 
 /** The fields that are read. */
@@ -74,7 +74,7 @@ export function decodeRequest(body: Fields): NeutralRequest {
     model: textIn(body, 'model') ?? '',
     system: instructions === null || instructions === '' ? system : [textPart(instructions, 'instructions'), ...system],
     turns,
-    tools: listIn(body, 'tools').flatMap((tool, index) => readTools(fieldsAt(tool, `tools[${index}]`), `tools[${index}]`)),
+    tools: readAllTools(body),
     toolChoice: readChoice(body['tool_choice']),
     parallelTools: flagIn(body, 'parallel_tool_calls') === false ? false : null,
     maxTokens: numberIn(body, 'max_output_tokens'),
@@ -122,6 +122,19 @@ function readReasoning(reasoning: Fields | null): Reasoning | null {
   const summary = textIn(reasoning, 'summary', 'reasoning.')
   return effort === null && summary === null ? null : { effort, budget: null, enabled: null, show: summary === null ? null : true }
 }
+
+/** Reads the tools of a request, and those that stand among the items of its input. Of two with one name the later one counts. */
+function readAllTools(body: Fields): readonly Tool[] {
+  const input: readonly unknown[] = Array.isArray(body['input']) ? body['input'] : []
+  const own = readList(body, '')
+  const more = input.flatMap((item, index) => (isFields(item) && item['type'] === toolsType ? readList(item, `input[${index}].`) : []))
+  if (more.length === 0) return own
+  const named = new Map([...own, ...more].map((tool) => [tool.kind === 'vendor' ? tool.at : tool.name, tool]))
+  return [...named.values()]
+}
+
+const readList = (holder: Fields, place: string): readonly Tool[] =>
+  listIn(holder, 'tools', place).flatMap((tool, index) => readTools(fieldsAt(tool, `${place}tools[${index}]`), `${place}tools[${index}]`))
 
 /** Reads a tool, or the tools of a group. */
 function readTools(tool: Fields, at: string): readonly Tool[] {

@@ -60,6 +60,7 @@ const steering: readonly (readonly [body: Body, dropped: readonly string[]])[] =
   [{ logit_bias: { 5: 1 }, verbosity: 'low', user: 'u' }, ['logit_bias', 'verbosity', 'user']],
   [{ stop: ['a', 'b', 'c', 'd', 'e', 'f'] }, ['stop']],
   [{ seed: 2 ** 40 }, ['seed']],
+  [{ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'grammar' } } }] }, ['tools[0].custom.format']],
   [{ presence_penalty: 2 }, ['presence_penalty']],
   [{ metadata: { a: 'b' } }, ['metadata']],
   [{ service_tier: 'scale' }, ['service_tier']],
@@ -77,7 +78,6 @@ for (const [body, dropped] of steering)
 const meaning: readonly (readonly [body: Body, param: string])[] = [
   [{ n: 2 }, 'n'],
   [{ modalities: ['text', 'audio'] }, 'modalities'],
-  [{ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'grammar' } } }] }, 'tools[0].custom.format'],
   [{ messages: [user('a'), { role: 'tool', tool_call_id: 'lost', content: 'x' }] }, 'messages[1]'],
   [{ messages: [user([{ type: 'file', file: { file_id: 'file-1' } }])] }, 'messages[0].content[0]'],
 ]
