@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
 import { connect } from '../src/app/database/connect.ts'
 import { closeOrm, openOrm } from '../src/app/database/orm.ts'
-import { renewPartitions } from '../src/features/logs/partitions.ts'
+import { dropOldPartitions } from '../src/features/logs/partitions.ts'
 import { storeProvider } from '../test/support/admin.ts'
 import { startEmulator } from '../test/support/emulator/emulator.ts'
 import { workspaceKey } from '../test/support/process.ts'
@@ -83,7 +83,7 @@ async function drop({ gatehouse }: Bench, keepDays: number): Promise<number> {
   const orm = await openOrm({ client: runtime, poolSize: 1, entities: [] })
   const startedAt = performance.now()
   try {
-    await renewPartitions({ orm, config: { logRetentionDays: keepDays }, clock: { now: Date.now }, log: silent })
+    await dropOldPartitions({ orm, config: { logRetentionDays: keepDays }, clock: { now: Date.now }, log: silent })
     return performance.now() - startedAt
   } finally {
     await closeOrm(orm)

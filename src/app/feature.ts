@@ -60,6 +60,11 @@ export interface Job {
   readonly name: string
   /** A node-cron pattern. */
   readonly every: string
+  /**
+   * True: it takes away, by its age or end, what cannot be had again. Such a job runs only while the clocks of the process and of the
+   * database agree, and `deps.clock` is then that of the database.
+   */
+  readonly irreversible: boolean
   /** `ending` aborts when the process stops or has lost its lock; absent: nobody ends the run. */
   run(deps: Deps, ending?: AbortSignal): Promise<void>
 }

@@ -10,6 +10,8 @@ export interface HealthReport {
   readonly checks: Readonly<Record<'database' | 'migrations' | 'snapshot' | 'encryption_key' | 'journal' | 'draining', Check>> & {
     /** Of the port, when it speaks HTTPS. */
     readonly certificate?: Check
+    /** While it and that of the database differ. */
+    readonly clock?: Check
     /** While they cannot be counted. */
     readonly limits?: Check
   }

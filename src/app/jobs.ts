@@ -1,6 +1,7 @@
 import cron from 'node-cron'
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { apartInWords, databaseTime } from './database/clock-offset.ts'
 import type { Deps } from './deps.ts'
 import type { Job } from './feature.ts'
 
@@ -56,9 +57,10 @@ interface RunOptions {
 export async function runJob(job: Job, deps: Deps, { client, stopping }: RunOptions): Promise<void> {
   const startedAt = performance.now()
   try {
-    const led = await asLeader(client, `gatehouse:job:${job.name}`, (lost) =>
-      job.run(deps, stopping === undefined ? lost : AbortSignal.any([stopping, lost])),
-    )
+    const led = await asLeader(client, `gatehouse:job:${job.name}`, async (lost, leader) => {
+      const clock = job.irreversible ? await agreedClock(leader, deps) : deps.clock
+      await job.run({ ...deps, clock }, stopping === undefined ? lost : AbortSignal.any([stopping, lost]))
+    })
     deps.metrics.jobRan(job.name, led ? 'done' : 'skipped')
     if (led) deps.log.debug({ job: job.name, duration_ms: Math.round(performance.now() - startedAt) }, 'job done')
   } catch (error) {
@@ -67,8 +69,24 @@ export async function runJob(job: Job, deps: Deps, { client, stopping }: RunOpti
   }
 }
 
+/** Returns the clock of the database. Rejects while that of the process differs: one of them is wrong, and nobody knows which. */
+async function agreedClock(leader: pg.Client, { clock }: Deps): Promise<Deps['clock']> {
+  const { ms, aheadMs } = await databaseTime(
+    async (sql) => (await leader.query<{ ms: number }>(sql)).rows,
+    () => clock.now(),
+  )
+  const apart = apartInWords(aheadMs)
+  if (apart !== null) throw new Error(`nothing is deleted or ended by its age, because ${apart}`)
+  const startedAt = performance.now()
+  return { now: () => Math.round(ms + performance.now() - startedAt) }
+}
+
 /** Runs `work` holding the lock on a connection of its own, and tells it when that connection ends; false, and nothing done, when another holds it. */
-async function asLeader(config: pg.ClientConfig, lock: string, work: (lost: AbortSignal) => Promise<void>): Promise<boolean> {
+async function asLeader(
+  config: pg.ClientConfig,
+  lock: string,
+  work: (lost: AbortSignal, client: pg.Client) => Promise<void>,
+): Promise<boolean> {
   const client = new pg.Client(config)
   const lost = new AbortController()
   client.on('error', () => {})
@@ -79,7 +97,7 @@ async function asLeader(config: pg.ClientConfig, lock: string, work: (lost: Abor
     await client.query('SET idle_session_timeout = 0')
     const { rows } = await client.query<{ leads: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS leads', [lock])
     if (rows[0]?.leads !== true) return false
-    await work(lost.signal)
+    await work(lost.signal, client)
     return true
   } finally {
     await client.end().catch(() => {})

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts'
+import { apartInWords, databaseTime } from '../database/clock-offset.ts'
 import type { Check, HealthReport } from '../health-report.ts'
 import type { Running } from './frame.ts'
 import type { LiveTls } from './listener/tls.ts'
@@ -30,7 +31,8 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
   }
   return async () => {
     const checks = {
-      database: await database(),
+      database: await database.check(),
+      ...clockCheck(database.aheadMs()),
       migrations: of(() => pass),
       snapshot: of(({ snapshot }) => (snapshot.ready ? pass : fail('keys and providers cannot be read'))),
       encryption_key: of(({ deps }) => (deps.vault.sealed === null ? pass : fail(deps.vault.sealed))),
@@ -68,17 +70,37 @@ function journalCheck(journal: Running['journal']): Check {
 const limitsCheck = (running: Running | null): Partial<Pick<HealthReport['checks'], 'limits'>> =>
   running?.limits?.away() === true ? { limits: warn('limits cannot be counted: see LIMITS_WHEN_UNAVAILABLE') } : {}
 
+/** A warning: requests are served, with keys that expire by a clock that may be wrong. */
+function clockCheck(aheadMs: number): Partial<Pick<HealthReport['checks'], 'clock'>> {
+  const apart = apartInWords(aheadMs)
+  return apart === null ? {} : { clock: warn(`${apart}; nothing is deleted by its age until they agree`) }
+}
+
+interface DatabaseCheck {
+  check(): Promise<Check>
+  /** By how much the database was ahead of this process when it was asked last. */
+  aheadMs(): number
+}
+
 /** Asks the database at most once a second, however often somebody asks us. */
-function databaseCheck({ config, running, waitingFor }: HealthOptions): () => Promise<Check> {
+function databaseCheck({ config, running, waitingFor }: HealthOptions): DatabaseCheck {
+  let aheadMs = 0
   let askedAt = Number.NEGATIVE_INFINITY
   let lastSeen = performance.now()
   let current: Promise<boolean> = Promise.resolve(false)
-  return async () => {
+  const check = async (): Promise<Check> => {
     const app = running()
     if (app === null) return fail(waitingFor())
     if (performance.now() - askedAt > keepMs) {
       askedAt = performance.now()
-      current = answers(async () => void (await app.deps.orm.em.fork().execute('SELECT 1')))
+      const { clock, orm } = app.deps
+      current = answers(async () => {
+        const time = await databaseTime(
+          (sql) => orm.em.fork().execute<{ ms: number }[]>(sql),
+          () => clock.now(),
+        )
+        aheadMs = time.aheadMs
+      })
     }
     if (await current) {
       lastSeen = performance.now()
@@ -88,6 +110,7 @@ function databaseCheck({ config, running, waitingFor }: HealthOptions): () => Pr
     const serves = app.snapshot.ready && awayMs < config.cacheMaxStaleMs
     return { status: serves ? 'warn' : 'fail', detail: `the database has not answered for ${awayMs} ms` }
   }
+  return { check, aheadMs: () => aheadMs }
 }
 
 async function answers(ask: () => Promise<void>): Promise<boolean> {

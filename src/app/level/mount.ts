@@ -113,6 +113,7 @@ export const jobsOf = (features: readonly Feature[], options: MountOptions): rea
     (feature.jobs ?? []).map((job): Job => ({
       name: job.name,
       every: job.every,
+      irreversible: job.irreversible,
       run: async (deps, ending) => void (isOneOf(featuresOn(features, options))(feature) && (await job.run(deps, ending))),
     })),
   ),

@@ -154,7 +154,7 @@ export async function mailsAbout(em: EntityManager, ids: readonly string[]): Pro
 }
 
 /** Sends the mails that could not be sent at once. */
-export const deliverMailsJob: Job = { name: 'deliver-mails', every: '* * * * *', run: deliverMails }
+export const deliverMailsJob: Job = { name: 'deliver-mails', every: '* * * * *', irreversible: false, run: deliverMails }
 
 const keptMs = 90 * 24 * 3_600_000
 
@@ -162,6 +162,7 @@ const keptMs = 90 * 24 * 3_600_000
 export const pruneMailOutcomesJob: Job = {
   name: 'prune-mail-outcomes',
   every: '17 4 * * *',
+  irreversible: true,
   async run({ orm, clock }) {
     await asSystem(orm, (em) => em.execute('DELETE FROM mail_outcomes WHERE ended_at < ?', [new Date(clock.now() - keptMs)]))
   },

@@ -5,5 +5,6 @@ import { asSystem } from '../database/orm.ts'
 export const pruneChanges: Job = {
   name: 'prune-changes',
   every: '*/10 * * * *',
+  irreversible: true,
   run: ({ orm }) => asSystem(orm, async (em) => void (await em.execute(`DELETE FROM changes WHERE at < now() - interval '1 hour'`))),
 }

@@ -63,6 +63,11 @@ export const readinessAdvice: Readonly<Record<keyof HealthReport['checks'], Advi
       'The certificate of the port (`TLS_CERT`) has expired or expires within a week, or its new files are unusable and the former one is in use.',
     fix: 'Look at the `detail`. Put a certificate and its key where `TLS_CERT` and `TLS_KEY` point: the process reads them again within seconds. `gatehouse preflight` checks the files.',
   },
+  clock: {
+    means:
+      'The clock of the process and that of PostgreSQL are more than a minute apart. Keys expire by a wrong clock, and jobs delete nothing by its age until they agree.',
+    fix: 'Turn time synchronisation on, on both machines (chrony, systemd-timesyncd, or that of the hypervisor).',
+  },
   database: {
     means:
       'PostgreSQL does not answer. As a warning: the data in memory still serves. As a failure: this data is too old (`CACHE_MAX_STALE`).',

@@ -122,12 +122,13 @@ const settle = ({ orm }: Deps, changes: string, values: readonly unknown[]): Pro
   asSystem(orm, async (em) => void (await em.execute(`UPDATE alert_deliveries SET ${changes} WHERE id = ?`, [...values])))
 
 /** Sends what could not be sent at once. */
-export const deliverAlertsJob: Job = { name: 'deliver-alerts', every: '*/5 * * * * *', run: deliverAlerts }
+export const deliverAlertsJob: Job = { name: 'deliver-alerts', every: '*/5 * * * * *', irreversible: false, run: deliverAlerts }
 
 /** Forgets deliveries that ended a month ago. */
 export const forgetDeliveries: Job = {
   name: 'alerts.forget-deliveries',
   every: '51 3 * * *',
+  irreversible: true,
   run: ({ orm }) =>
     asSystem(orm, async (em) => void (await em.execute(`DELETE FROM alert_deliveries WHERE finished_at < now() - interval '30 days'`))),
 }

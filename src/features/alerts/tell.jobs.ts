@@ -18,6 +18,7 @@ const take = `UPDATE limit_alerts SET queued_at = ? WHERE id IN (
 export const tellAlerts: Job = {
   name: 'tell-alerts',
   every: '*/15 * * * * *',
+  irreversible: false,
   async run(deps) {
     let told = 0
     for (let found = batch; found === batch; told += found) found = await asSystem(deps.orm, (em) => tellSome(em, deps))

@@ -9,6 +9,7 @@ const slicesOfARun = 200
 export const fillUsage: Job = {
   name: 'analytics.fill',
   every: '* * * * *',
+  irreversible: false,
   async run({ orm }) {
     for (let slice = 0; slice < slicesOfARun; slice++) {
       const [row] = await asSystem(orm, (em) => em.execute<{ more: boolean }[]>('SELECT fill_usage(?) AS more', [logsAtOnce]))
@@ -21,6 +22,7 @@ export const fillUsage: Job = {
 export const settleUsage: Job = {
   name: 'analytics.settle',
   every: '3-59/10 * * * *',
+  irreversible: false,
   async run({ orm, config }) {
     const days = await asSystem(orm, (em) => em.execute<{ day: Date }[]>(unsettled, [config.metricsRetentionDays]))
     for (const { day } of days)
@@ -44,6 +46,7 @@ const unsettled = `
 export const forgetUsage: Job = {
   name: 'analytics.forget',
   every: '41 3 * * *',
+  irreversible: true,
   async run({ orm, config }) {
     await asSystem(orm, async (em) => {
       for (const table of ['usage_hours', 'usage_days', 'usage_day_latencies', 'usage_day_users', 'usage_user_hours', 'usage_user_days'])

@@ -24,6 +24,7 @@ const batch = 200
 export const expireKeys: Job = {
   name: 'expire-api-keys',
   every: '*/20 * * * * *',
+  irreversible: true,
   async run(deps) {
     for (const table of ['api_keys', 'providers'] as const) while ((await expireSome(deps, table)) === batch);
     const now = new Date(deps.clock.now())

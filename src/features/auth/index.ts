@@ -67,10 +67,16 @@ export const auth = feature({
     removePasskey,
   ],
   jobs: [
-    { name: 'prune-sign-in-pace', every: '41 * * * *', run: ({ orm, clock }) => asSystem(orm, (em) => prunePace(em, clock.now())) },
+    {
+      name: 'prune-sign-in-pace',
+      every: '41 * * * *',
+      irreversible: true,
+      run: ({ orm, clock }) => asSystem(orm, (em) => prunePace(em, clock.now())),
+    },
     {
       name: 'prune-passkey-challenges',
       every: '43 * * * *',
+      irreversible: true,
       run: ({ orm, clock }) => asSystem(orm, (em) => pruneChallenges(em, clock.now())),
     },
   ],

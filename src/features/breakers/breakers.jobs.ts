@@ -5,5 +5,6 @@ import type { Job } from '../../app/feature.ts'
 export const dropForgottenBreakers: Job = {
   name: 'breakers.drop-forgotten',
   every: '41 * * * *',
+  irreversible: true,
   run: ({ orm }) => asSystem(orm, async (em) => void (await em.execute("DELETE FROM breakers WHERE until < now() - interval '1 day'"))),
 }

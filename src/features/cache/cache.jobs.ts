@@ -5,6 +5,7 @@ import type { Job } from '../../app/feature.ts'
 export const dropExpiredAnswers: Job = {
   name: 'cache.drop-expired',
   every: '17 * * * *',
+  irreversible: true,
   run: ({ orm }) => asSystem(orm, async (em) => void (await em.execute('SELECT drop_answer_partitions()'))),
 }
 
@@ -18,6 +19,7 @@ interface Kept {
 export const trimAnswers: Job = {
   name: 'cache.trim',
   every: '*/5 * * * *',
+  irreversible: false,
   async run({ orm, config, metrics, log }) {
     const rows = await asSystem(orm, (em) =>
       em.execute<Kept[]>('SELECT trimmed, bytes, fullest FROM trim_answers(?)', [config.storedAnswerBytes]),

@@ -36,10 +36,8 @@ const usualBounds: FileBounds = { timeMs: 10 * 60_000, bytes: 4 * 1024 ** 3 }
 export const settlingOf = (bounds: FileBounds): Job => ({
   name: 'costs.settle-batches',
   every: '* * * * *',
+  irreversible: false,
   async run(deps, ending) {
-    await asSystem(deps.orm, async (em) => {
-      await em.execute(`DELETE FROM provider_batches WHERE begun_at < now() - ? * interval '1 day'`, [keptDays])
-    })
     const looks = new Map<BatchRow, Promise<void>>()
     try {
       for (;;) {
@@ -60,6 +58,17 @@ export const settlingOf = (bounds: FileBounds): Job => ({
 })
 
 export const settleBatches = settlingOf(usualBounds)
+
+/** Forgets batches that began long ago. */
+export const forgetBatches: Job = {
+  name: 'costs.forget-batches',
+  every: '53 3 * * *',
+  irreversible: true,
+  run: ({ orm }) =>
+    asSystem(orm, async (em) => {
+      await em.execute(`DELETE FROM provider_batches WHERE begun_at < now() - ? * interval '1 day'`, [keptDays])
+    }),
+}
 
 const claim = ({ orm }: Deps, looks: readonly BatchRow[]): Promise<BatchRow[]> =>
   asSystem(orm, (em) =>

@@ -1,5 +1,5 @@
 import { feature } from '../../app/feature.ts'
-import { settleBatches } from './batches.jobs.ts'
+import { forgetBatches, settleBatches } from './batches.jobs.ts'
 import { recomputeCosts } from './costs.routes.ts'
 
 /** Costs that are worked out again with other price lists, and those of batches, which come when they have ended. `logs` shows what came of it. */
@@ -10,5 +10,5 @@ export const costs = feature({
   permissions: ['organisation_settings.update'],
   entities: [],
   routes: [recomputeCosts],
-  jobs: [settleBatches],
+  jobs: [settleBatches, forgetBatches],
 })

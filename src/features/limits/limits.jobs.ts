@@ -8,6 +8,7 @@ const doubtFor = '2 minutes'
 export const keepLimits: Job = {
   name: 'limits.keep',
   every: '* * * * *',
+  irreversible: false,
   async run({ orm }) {
     await asSystem(orm, (em) => em.execute(`SELECT resolve_doubts('${doubtFor}', extract(minute FROM now())::integer % 10 = 0)`))
     await asSystem(orm, (em) => em.execute('SELECT keep_limits()'))

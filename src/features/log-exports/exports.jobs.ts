@@ -6,6 +6,7 @@ import { makeParts } from './run.ts'
 export const makeExports: Job = {
   name: 'log-exports.make',
   every: '*/3 * * * * *',
+  irreversible: false,
   async run(deps) {
     await makeParts(deps)
     const rows = await asSystem(deps.orm, (em) =>
@@ -28,6 +29,7 @@ interface Running {
 export const deleteFiles: Job = {
   name: 'log-exports.delete-files',
   every: '41 * * * *',
+  irreversible: true,
   run: ({ orm }) =>
     asSystem(orm, async (em) => {
       await em.execute('DELETE FROM log_export_parts p USING log_exports e WHERE e.id = p.export_id AND e.expires_at <= now()')

@@ -1,5 +1,5 @@
 import { feature } from '../../app/feature.ts'
-import { expireObjects, forgetCursors, keepPartitions, keepWorkspaces } from './logs.jobs.ts'
+import { dropPartitions, expireObjects, forgetCursors, keepPartitions, keepWorkspaces } from './logs.jobs.ts'
 import { eraseLogsOf } from './erase.routes.ts'
 import { insertLogs } from './insert.routes.ts'
 import { listLogs, readLog, readLogCost } from './logs.routes.ts'
@@ -27,5 +27,5 @@ export const logs = feature({
   permissions: ['logs.list', 'logs.view', 'logs.write', 'organisation_settings.update'],
   entities: [],
   routes: [insertLogs, listLogs, readLog, readLogCost, eraseLogsOf],
-  jobs: [keepPartitions, keepWorkspaces, expireObjects, forgetCursors],
+  jobs: [keepPartitions, dropPartitions, keepWorkspaces, expireObjects, forgetCursors],
 })

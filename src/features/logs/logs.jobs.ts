@@ -1,20 +1,24 @@
 import { asSystem } from '../../app/database/orm.ts'
 import type { Job } from '../../app/feature.ts'
-import { renewPartitions } from './partitions.ts'
+import { dropOldPartitions, makePartitions } from './partitions.ts'
 import { expireOfWorkspaces } from './workspace-retention.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Hourly, so that a process that was down at one time of the day does not miss it; most runs find nothing to do. */
-export const keepPartitions: Job = { name: 'logs.keep-partitions', every: '7 * * * *', run: renewPartitions }
+export const keepPartitions: Job = { name: 'logs.keep-partitions', every: '7 * * * *', irreversible: false, run: makePartitions }
+
+/** Deletes the logs of days that are older than LOG_RETENTION_DAYS. */
+export const dropPartitions: Job = { name: 'logs.drop-partitions', every: '9 * * * *', irreversible: true, run: dropOldPartitions }
 
 /** Deletes the logs of workspaces that keep theirs for a shorter time. */
-export const keepWorkspaces: Job = { name: 'logs.expire-of-workspaces', every: '*/5 * * * *', run: expireOfWorkspaces }
+export const keepWorkspaces: Job = { name: 'logs.expire-of-workspaces', every: '*/5 * * * *', irreversible: true, run: expireOfWorkspaces }
 
 /** Deletes the bodies of logs that are gone from a log store that has no rules for it. */
 export const expireObjects: Job = {
   name: 'logs.expire-objects',
   every: '41 2 * * *',
+  irreversible: true,
   async run({ logStore, config, clock, log }) {
     const expire = logStore?.expire ?? null
     if (expire === null) return
@@ -27,6 +31,7 @@ export const expireObjects: Job = {
 export const forgetCursors: Job = {
   name: 'logs.forget-cursors',
   every: '23 3 * * *',
+  irreversible: true,
   run: ({ orm, config }) =>
     asSystem(orm, async (em) => {
       await em.execute(`DELETE FROM journal_cursors WHERE updated_at < now() - ? * interval '1 day'`, [config.logRetentionDays])

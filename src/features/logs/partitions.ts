@@ -20,11 +20,17 @@ interface Needed extends Pick<Deps, 'orm' | 'log'> {
   readonly config: Pick<Deps['config'], 'logRetentionDays'>
 }
 
-/** Makes the partitions of today and tomorrow, and drops those whose last log is older than LOG_RETENTION_DAYS, one day in a transaction. */
-export async function renewPartitions({ orm, config, clock, log }: Needed): Promise<void> {
+/** Makes the partitions of today and tomorrow. */
+export async function makePartitions({ orm, clock }: Pick<Needed, 'orm' | 'clock'>): Promise<void> {
   const now = clock.now()
   const gently = createGentle({ orm })
   for (const day of [now, now + dayMs]) await gently((em) => em.execute('SELECT ensure_log_partitions(?::date)', [dateOf(day)]))
+}
+
+/** Drops the partitions whose last log is older than LOG_RETENTION_DAYS, one day in a transaction. */
+export async function dropOldPartitions({ orm, config, clock, log }: Needed): Promise<void> {
+  const now = clock.now()
+  const gently = createGentle({ orm })
   const keptFrom = dateOf(now - config.logRetentionDays * dayMs)
   for (const day of await asSystem(orm, (em) => daysBefore(em, keptFrom))) {
     await gently((em) => em.execute('SELECT drop_log_partitions(?::date + 1)', [day]))

@@ -12,6 +12,7 @@ const deleteSome = `
 export const deleteExpiredResponses: Job = {
   name: 'responses.delete-expired',
   every: '*/10 * * * *',
+  irreversible: true,
   async run({ orm, log }) {
     let [all, deleted] = [0, batch]
     while (deleted === batch) {

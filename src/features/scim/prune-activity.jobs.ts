@@ -13,5 +13,6 @@ const prune = `
 export const pruneScimActivity: Job = {
   name: 'prune-scim-activity',
   every: '*/10 * * * *',
+  irreversible: true,
   run: ({ orm, clock }) => asSystem(orm, async (em) => void (await em.execute(prune, [new Date(clock.now() - keptDays * 86_400_000)]))),
 }

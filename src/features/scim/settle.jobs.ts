@@ -21,6 +21,7 @@ const name = 'settle-scim-places'
 export const settleScimPlaces: Job = {
   name,
   every: '* * * * *',
+  irreversible: false,
   async run(deps) {
     const { orm, log } = deps
     const organisations = await asSystem(orm, (em) =>

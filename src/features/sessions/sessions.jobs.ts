@@ -5,6 +5,7 @@ import type { Job } from '../../app/feature.ts'
 export const pruneSessions: Job = {
   name: 'prune-sessions',
   every: '23 * * * *',
+  irreversible: true,
   run: ({ orm, clock, config }) =>
     asSystem(
       orm,

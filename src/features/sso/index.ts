@@ -31,12 +31,14 @@ export const sso = feature({
     {
       name: 'prune-used-sign-ins',
       every: '37 * * * *',
+      irreversible: true,
       run: ({ orm, clock }) =>
         asSystem(orm, async (em) => void (await em.execute('DELETE FROM used_sign_ins WHERE expires_at <= ?', [new Date(clock.now())]))),
     },
     {
       name: 'prune-test-sign-ins',
       every: '39 * * * *',
+      irreversible: true,
       run: ({ orm, clock }) => asSystem(orm, async (em) => void (await em.execute(pruneTests, [new Date(clock.now() - testLifeMs)]))),
     },
   ],

@@ -8,6 +8,7 @@ const slice = 10_000
 export const forgetSpans: Job = {
   name: 'traces.forget-spans',
   every: '37 * * * *',
+  irreversible: true,
   async run({ orm, config }) {
     const forget = async (condition: string, values: readonly unknown[]) => {
       for (let deleted = slice; deleted === slice;)

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
 import { runJob, startJobs } from '../../../src/app/jobs.ts'
+import { jobsOf } from '../../../src/app/level/mount.ts'
 import { asSystem } from '../../../src/app/database/orm.ts'
 import type { Job } from '../../../src/app/feature.ts'
+import { features } from '../../../src/features/index.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 
 let app: TestApp
@@ -15,7 +17,7 @@ const client = () => {
   const { host, port, user, password, name } = app.config.database
   return { host, port, user, password: password?.reveal(), database: name }
 }
-const jobOf = (name: string, run: Job['run']): Job => ({ name, every: '* * * * * *', run })
+const jobOf = (name: string, run: Job['run']): Job => ({ name, every: '* * * * * *', irreversible: false, run })
 
 test('of two processes one runs a job, and the lock is free afterwards', async (t) => {
   const gate = Promise.withResolvers<void>()
@@ -102,4 +104,43 @@ test('a run is told when the process stops, and when it has lost its lock', asyn
     ),
   )
   await lost
+})
+
+const day = 86_400_000
+const allJobs = () => jobsOf(features, app.deps)
+const at = (ms: number) => ({ ...app.deps, clock: { now: () => Date.now() + ms } })
+
+for (const [name, ms] of Object.entries({ 'a year ahead': 400 * day, 'a year behind': -400 * day, 'two minutes ahead': 120_000 }))
+  test.serial(`while the clock of the process is ${name}, no job deletes or ends anything by its age`, async (t) => {
+    const days = async () =>
+      (await asSystem(app.deps.orm, (em) => em.execute<object[]>(`SELECT FROM pg_inherits WHERE inhparent = 'logs'::regclass`))).length
+    await asSystem(app.deps.orm, (em) =>
+      em.execute(`SELECT ensure_log_partitions(current_date), ensure_log_partitions(current_date - 1000)`),
+    )
+    const before = await days()
+    const jobs = allJobs().filter(({ irreversible }) => irreversible)
+    t.true(jobs.length >= 15)
+    const failed = async () =>
+      [...(await app.deps.metrics.render()).matchAll(/gateway_job_runs_total\{job="([^"]+)",outcome="failed"\} (\d+)/g)]
+        .filter(([, job]) => jobs.some(({ name: known }) => known === job))
+        .reduce((sum, [, , many]) => sum + Number(many), 0)
+    const failedBefore = await failed()
+    for (const job of jobs) await runJob(job, at(ms), { client: client() })
+    t.is((await failed()) - failedBefore, jobs.length)
+    t.is(await days(), before)
+  })
+
+test.serial('a job that deletes goes by the clock of the database', async (t) => {
+  const seen: number[] = []
+  const job: Job = { ...jobOf('by-database', async ({ clock }) => void seen.push(clock.now())), irreversible: true }
+  await runJob(job, at(20_000), { client: client() })
+  t.true(Math.abs((seen[0] ?? 0) - Date.now()) < 15_000, 'the 20 s of the process do not count')
+})
+
+test.serial('what deletes or ends by age says so', (t) => {
+  const ends = /drop|forget|prune|delete|expire/
+  t.deepEqual(
+    allJobs().flatMap(({ name, irreversible }) => (irreversible === ends.test(name) ? [] : [name])),
+    [],
+  )
 })

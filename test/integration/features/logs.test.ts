@@ -6,7 +6,7 @@ import type { ExchangeBodies, ExchangeRecord } from '../../../src/gateway/ports.
 import { openJournal } from '../../../src/gateway/journal/journal.ts'
 import { inTenant } from '../../../src/app/database/orm.ts'
 import { writeCursor } from '../../../src/features/logs/cursor.ts'
-import { keepPartitions } from '../../../src/features/logs/logs.jobs.ts'
+import { dropPartitions, keepPartitions } from '../../../src/features/logs/logs.jobs.ts'
 import { silent } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
 import { exchangeBodies, exchangeRecord, temporaryDirectory } from '../../support/journal.ts'
@@ -446,7 +446,9 @@ test('a row of a list names its key, person and provider, and tells attempts, co
 test.serial('partitions are made ahead and dropped after the retention', async (t) => {
   const { deps } = control.started
   await control.sql.query(`SELECT ensure_log_partitions('2020-01-01')`)
-  await keepPartitions.run({ ...deps, clock: { now: () => Date.UTC(2026, 5, 30, 12) }, config: { ...deps.config, logRetentionDays: 365 } })
+  const then = { ...deps, clock: { now: () => Date.UTC(2026, 5, 30, 12) }, config: { ...deps.config, logRetentionDays: 365 } }
+  await keepPartitions.run(then)
+  await dropPartitions.run(then)
   const { rows } = await control.sql.query<{ name: string }>(`SELECT inhrelid::regclass::text AS name FROM pg_inherits ORDER BY 1`)
   const names = new Set(rows.map(({ name }) => name))
   for (const made of ['logs_20260630', 'logs_20260701', 'log_bodies_20260701']) t.true(names.has(made), made)
@@ -467,7 +469,7 @@ test.serial(
     const reader = await control.sql.connect()
     t.teardown(() => reader.release())
     await reader.query('BEGIN; SELECT FROM logs LIMIT 0')
-    const dropped = keepPartitions.run({ ...deps, config: { ...deps.config, logRetentionDays: 365 } })
+    const dropped = dropPartitions.run({ ...deps, config: { ...deps.config, logRetentionDays: 365 } })
     const waits: number[] = []
     const isWaiting = async () =>
       (await control.sql.query(`SELECT FROM pg_locks WHERE NOT granted AND relation IN ('logs'::regclass, 'log_bodies'::regclass)`)).rows

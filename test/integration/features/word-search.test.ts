@@ -8,7 +8,7 @@ import { connect } from '../../../src/app/database/connect.ts'
 import { startShipper } from '../../../src/app/journal/shipper.ts'
 import { encodeLogObject, type LogBodies } from '../../../src/app/log-store/log-object.ts'
 import { openJournal } from '../../../src/gateway/journal/journal.ts'
-import { renewPartitions } from '../../../src/features/logs/partitions.ts'
+import { dropOldPartitions } from '../../../src/features/logs/partitions.ts'
 import { expireOfWorkspaces } from '../../../src/features/logs/workspace-retention.ts'
 import { userScopes } from '../../../src/lib/access/scopes.ts'
 import { uuidv7 } from '../../../src/lib/uuid.ts'
@@ -321,7 +321,7 @@ test.serial('words go with their logs: erased, kept for a shorter time, and by d
   await expireOfWorkspaces(control.started.deps)
   t.is(await count(), base + 1)
   const { orm, clock } = control.started.deps
-  await renewPartitions({ orm, clock, log: silent, config: { logRetentionDays: 30 } })
+  await dropOldPartitions({ orm, clock, log: silent, config: { logRetentionDays: 30 } })
   t.is(await count(), base)
 })
 

@@ -129,3 +129,12 @@ test('/metrics speaks Prometheus and counts the data plane', async (t) => {
   t.regex(text, /^process_cpu_seconds_total /m)
   t.notRegex(text, /gh-wrong|gh-test/)
 })
+
+test('clocks that differ are a warning, and the process stays ready', async (t) => {
+  const app = await startApp({ overrides: { clock: { now: () => Date.now() + 400 * 86_400_000 } } })
+  t.teardown(() => app.stop())
+  const { status, body } = await jsonAt(`${app.baseUrl}/readyz`)
+  t.is(status, 200)
+  t.is(body.checks.clock.status, 'warn')
+  t.regex(body.checks.clock.detail, /ahead of that of the database; nothing is deleted/)
+})

@@ -87,6 +87,7 @@ const hashRequest = (request: Repeatable['request'], vault: Needs['vault']) => v
 export const pruneIdempotencyKeys: Job = {
   name: 'prune-idempotency-keys',
   every: '17 * * * *',
+  irreversible: true,
   run: ({ orm, clock }) =>
     asSystem(orm, async (em) => void (await em.execute('DELETE FROM idempotency_keys WHERE expires_at <= ?', [new Date(clock.now())]))),
 }

@@ -21,7 +21,7 @@ const at = (version: string, off: readonly FeatureFlag[] = []): MountOptions => 
   level: fixedLevel(version),
 })
 const base = { permissions: [], entities: [], routes: [] }
-const job = { name: 'work', every: '* * * * *', run: async () => {} }
+const job = { name: 'work', every: '* * * * *', irreversible: false, run: async () => {} }
 
 const releases = test.macro<[string, string, boolean]>({
   exec(t, since, version, mounted) {
