@@ -8,6 +8,7 @@ import type { AllowedHosts } from '../gateway/egress/allowed-hosts.ts'
 import { ownVersion } from '../gateway/front/fronts.ts'
 import type { KeyView } from '../gateway/ports.ts'
 import type { AccessSettings } from '../lib/access/access-settings.ts'
+import type { Maker } from '../lib/access/rank.ts'
 import type { Role } from '../lib/access/roles.ts'
 import type { RowChange } from './audit/changes.ts'
 import type { Deps } from './deps.ts'
@@ -25,6 +26,8 @@ export interface Actor {
   readonly userId: string | null
   /** The role of the user in the workspace; null for a service key. */
   readonly role: Role | null
+  /** The person at whose word the credential exists, above whom it never ranks; absent: none is known, or it is their own. */
+  readonly maker?: Maker | null
   /** The access settings of the organisation, or of the workspace. */
   readonly settings: AccessSettings
   readonly permissions: ReadonlySet<string>

@@ -50,6 +50,9 @@ export const ApiKey = defineEntity({
     /** Null: never. */
     rotatedAt: p.datetime().nullable(),
     createdBy: p.uuid().nullable(),
+    /** The person who made the key or gave it its present secret; null: none is known. */
+    makerId: p.uuid().nullable(),
+    previousMakerId: p.uuid().nullable(),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),
   },

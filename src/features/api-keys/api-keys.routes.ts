@@ -31,6 +31,7 @@ import {
   transitionEnd,
   visibleKeys,
 } from './api-keys.ts'
+import { demandRankOfKey, makerOf } from './key-rank.ts'
 import { policyAfterRotation } from './rotation.ts'
 import { checkMayGrant, keyScope, keyScopes, keyTypes } from './key-scopes.ts'
 
@@ -139,11 +140,14 @@ export const rotateApiKey = route({
 })(async ({ em, actor, deps, params, body, audit }) => {
   const key = await findKey(em, actor, { id: params.id, verb: 'rotate' })
   checkMayGrant(actor, key.scopes)
+  await demandRankOfKey(em, actor, key)
   const secret = createSecret()
   const nowMs = deps.clock.now()
   const ends = transitionEnd(key, body.key_transition_period_ms, nowMs)
   key.previousKeyHash = key.keyHash
   key.previousKeyExpiresAt = ends
+  key.previousMakerId = key.makerId ?? null
+  key.makerId = makerOf(actor) ?? key.makerId ?? null
   key.keyHash = deps.vault.hashKey(secret)
   key.rotatedAt = new Date(nowMs)
   key.rotationPolicy = policyAfterRotation(key.rotationPolicy, nowMs)

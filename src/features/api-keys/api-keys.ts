@@ -6,6 +6,7 @@ import type { KeyType } from '../../gateway/ports.ts'
 import { createApiKey as createSecret, keyHint } from '../../lib/api-key.ts'
 import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
 import { enforcedMetadata, lacksMetadata, missingMetadata } from '../../lib/access/enforced-metadata.ts'
+import { rankOf } from '../../lib/access/rank.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { revived, statusAt, toExpiry } from '../limits/index.ts'
@@ -15,6 +16,7 @@ import { demandScope, resolveWorkspace } from '../workspaces/index.ts'
 import { ApiKey, type KeyDefaults } from './api-key.entity.ts'
 import { minTransitionMs, type CreateApiKey, type KeyDefaultsChange, type UpdateApiKey } from './api-key.schema.ts'
 import { demandRoom, ownerOfNewKey, userKeyExpiry, userKeyRules } from './user-keys.ts'
+import { makerOf } from './key-rank.ts'
 import { datedPolicy } from './rotation.ts'
 import { checkMayGrant, checkScopesFit, keyScope } from './key-scopes.ts'
 
@@ -111,6 +113,7 @@ export async function addKey(
     keyHash: deps.vault.hashKey(secret),
     keyHint: keyHint(secret),
     createdBy: actor.id,
+    makerId: makerOf(actor),
   })
   await em.flush()
   return { key, secret }
@@ -159,7 +162,7 @@ export async function findKey(
 export const visibleKeys = (actor: Actor) => ({
   organisationId: actor.organisationId,
   ...(actor.workspaceId !== null && { workspaceId: actor.workspaceId }),
-  ...(actor.role === 'member' && { userId: actor.userId }),
+  ...(rankOf(actor) === 'member' && { userId: makerOf(actor) }),
 })
 
 /** Changes what the body names. Scopes are only added by those who hold them. */

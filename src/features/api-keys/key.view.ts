@@ -7,10 +7,12 @@ import { usualLimits, type Views } from '../../app/snapshot/view.ts'
 import type { Loaded } from '../../app/snapshot/view-cache.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { joinLimits, limitedColumn, toGatewayLimits, type LimitedRow } from '../limits/index.ts'
+import { boundRole, scopesOfService } from '../../lib/access/rank.ts'
 import { roleIn, scopesOfRole, type OrganisationRole, type WorkspaceRole } from '../../lib/access/roles.ts'
 import { rotationDue, userKeySettings } from '../../lib/access/user-key-settings.ts'
 
-interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'role' | 'settings' | 'allowedHosts' | 'limits'>, DefaultsRow {
+interface KeyRow
+  extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'role' | 'maker' | 'settings' | 'allowedHosts' | 'limits'>, DefaultsRow {
   readonly limited: LimitedRow
   readonly workspaceLimited: LimitedRow
 
@@ -21,6 +23,10 @@ interface KeyRow extends Omit<KeyView, 'scopes' | 'metadata' | 'defaults' | 'rol
   readonly accessOverrides: unknown
   readonly organisationRole: OrganisationRole | null
   readonly workspaceRole: WorkspaceRole | null
+  /** The person who made the secret that was shown; null: none is known. */
+  readonly makerId: string | null
+  readonly makerRole: OrganisationRole | null
+  readonly makerPlace: WorkspaceRole | null
   /** When its secret was made, in epoch milliseconds. */
   readonly secretFrom: number
   /** Milliseconds that the secret still serves; null: until the key is changed. */
@@ -36,12 +42,16 @@ const keyByHash = `
          ${limitedColumn('k')} AS limited, ${limitedColumn('w')} AS "workspaceLimited",
          (extract(epoch FROM coalesce(k.rotated_at, k.created_at)) * 1000)::float8 AS "secretFrom",
          w.access_overrides AS "accessOverrides", u.role AS "organisationRole", m.role AS "workspaceRole",
+         made.by AS "makerId", maker.role AS "makerRole", place.role AS "makerPlace",
          CASE WHEN k.key_hash = $1 THEN NULL ELSE (extract(epoch FROM k.previous_key_expires_at - now()) * 1000)::float8 END AS "remainingMs"
     FROM api_keys k
     JOIN organisations o ON o.id = k.organisation_id
     LEFT JOIN workspaces w ON w.id = k.workspace_id
     LEFT JOIN users u ON u.id = k.user_id AND u.status = 'active'
     LEFT JOIN workspace_members m ON m.user_id = k.user_id AND m.workspace_id = k.workspace_id
+    CROSS JOIN LATERAL (SELECT CASE WHEN k.key_hash = $1 THEN k.maker_id ELSE k.previous_maker_id END AS by) made
+    LEFT JOIN users maker ON maker.id = made.by AND maker.status = 'active'
+    LEFT JOIN workspace_members place ON place.user_id = made.by AND place.workspace_id = k.workspace_id
    WHERE (k.key_hash = $1 OR (k.previous_key_hash = $1 AND k.previous_key_expires_at > now()))
      AND k.status <> 'archived' AND o.status = 'active' AND w.status IS DISTINCT FROM 'archived'`
 
@@ -73,6 +83,9 @@ function toKey(row: KeyRow, askedAt: number): Loaded<KeyView> {
     accessOverrides,
     organisationRole,
     workspaceRole,
+    makerId,
+    makerRole,
+    makerPlace,
     workspaceMetadata,
     secretFrom,
     limited,
@@ -80,7 +93,8 @@ function toKey(row: KeyRow, askedAt: number): Loaded<KeyView> {
     ...rest
   } = more
   const settings = effectiveSettings(organisationSettings, accessOverrides)
-  const role = organisationRole === null ? null : roleIn(organisationRole, workspaceRole)
+  const maker = makerId === null ? null : { userId: makerId, role: makerRole === null ? null : roleIn(makerRole, makerPlace) }
+  const role = boundRole(organisationRole === null ? null : roleIn(organisationRole, workspaceRole), maker)
   return {
     view: {
       ...rest,
@@ -89,9 +103,11 @@ function toKey(row: KeyRow, askedAt: number): Loaded<KeyView> {
           ? earlier(row.expiresAt, rotationDue(userKeySettings(organisationSettings, accessOverrides), secretFrom))
           : row.expiresAt,
       role,
+      maker,
       settings,
       allowedHosts: allowedHostsOf(organisationSettings),
-      scopes: row.type === 'workspace-user' ? scopesOfRole(scopes, role, settings) : new Set(scopes),
+      scopes:
+        row.type === 'workspace-user' ? scopesOfRole(scopes, role, settings) : scopesOfService({ type: row.type, scopes, maker, settings }),
       limits: joinLimits([
         toGatewayLimits({ kind: 'api-key', id: row.id, organisationId: row.organisationId, ...limited }),
         row.workspaceId === null
@@ -101,7 +117,7 @@ function toKey(row: KeyRow, askedAt: number): Loaded<KeyView> {
       metadata: { ...stringsOf(workspaceMetadata), ...stringsOf(metadata) },
       defaults: requestDefaults(row.type, { defaults, workspaceDefaults, organisationDefaults, workspaceConfig }),
     },
-    dependsOn: [row.id, row.organisationId, row.workspaceId, row.userId].filter((id) => id !== null),
+    dependsOn: [row.id, row.organisationId, row.workspaceId, row.userId, makerId].filter((id) => id !== null),
     until: remainingMs === null ? Infinity : askedAt + remainingMs,
   }
 }

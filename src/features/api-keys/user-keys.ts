@@ -4,8 +4,10 @@ import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isAtLeast, roleIn } from '../../lib/access/roles.ts'
 import { userKeySettings, type UserKeySettings } from '../../lib/access/user-key-settings.ts'
+import { rankOf } from '../../lib/access/rank.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { User } from '../users/user.entity.ts'
+import { demandRank } from '../workspaces/index.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
 import { ApiKey } from './api-key.entity.ts'
@@ -18,7 +20,8 @@ export async function ownerOfNewKey(
 ): Promise<string> {
   const wanted = (userId ?? actor.userId)?.toLowerCase()
   if (wanted === undefined) throw new ApiError('AB01', 'Whose key is it? A service key has to say.', { param: 'user_id' })
-  if (wanted !== actor.userId && actor.role !== null && !isAtLeast(actor.role, 'manager'))
+  const isOther = wanted !== actor.userId && actor.type !== 'invite'
+  if (isOther && !isAtLeast(rankOf(actor), 'manager'))
     throw new ApiError('AB03', 'Members make keys for themselves only.', { param: 'user_id' })
   const here = { id: wanted, organisationId: actor.organisationId, status: 'active' } as const
   const user = await em.findOne(User, here, { lockMode: LockMode.PESSIMISTIC_READ })
@@ -26,6 +29,7 @@ export async function ownerOfNewKey(
   const member = await em.findOne(WorkspaceMember, { workspaceId, userId: wanted })
   const role = roleIn(user.role, member?.role ?? null)
   if (role === null) throw new ApiError('AB01', 'The user is not a member of this workspace.', { param: 'user_id' })
+  if (isOther) demandRank(actor, role, 'user_id')
   return user.id
 }
 

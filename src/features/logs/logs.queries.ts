@@ -3,7 +3,7 @@ import type { ColumnType } from '../../app/journal/binary-array.ts'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Actor } from '../../app/route.ts'
 import { timeOfUuid } from '../../lib/uuid.ts'
-import { seesOwnDataOnly } from '../../lib/access/roles.ts'
+import { ownDataOf, type OwnData } from '../../lib/access/rank.ts'
 import type { LogDetail, LogRow } from './log-fields.ts'
 import { type Condition, valueConditions } from './log-filters.ts'
 import { type LogNames, withNames } from './log-names.ts'
@@ -15,14 +15,14 @@ export interface LogScope {
   readonly organisationId: string
   readonly workspaceId: string | null
   /** Only those of one person's credentials; null: of everybody. */
-  readonly own: { readonly apiKeyId: string; readonly userId: string | null } | null
+  readonly own: OwnData | null
 }
 
 /** Everything in the caller's reach, or only what came with their own credentials. */
-export const logScopeOf = ({ id, organisationId, workspaceId, userId, role, settings }: Actor): LogScope => ({
-  organisationId,
-  workspaceId,
-  own: seesOwnDataOnly(role, settings) ? { apiKeyId: id, userId } : null,
+export const logScopeOf = (actor: Actor): LogScope => ({
+  organisationId: actor.organisationId,
+  workspaceId: actor.workspaceId,
+  own: ownDataOf(actor),
 })
 
 /** Columns of which a query reads something else: numbers that JavaScript would get as text, times in milliseconds. */
@@ -161,7 +161,7 @@ export const scopeConditions = ({ organisationId, workspaceId, own }: LogScope):
   ...(own === null ? [] : [ownCondition(own)]),
 ]
 
-const ownCondition = ({ apiKeyId, userId }: NonNullable<LogScope['own']>): Condition =>
+const ownCondition = ({ apiKeyId, userId }: OwnData): Condition =>
   userId === null
     ? { sql: 'l.api_key_id = ?', values: [apiKeyId] }
     : { sql: '(l.api_key_id = ? OR l.user_id = ?)', values: [apiKeyId, userId] }

@@ -1,8 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { decideForKey, type Acting, type Decision } from '../../lib/access/decisions.ts'
+import { boundRole, type Maker } from '../../lib/access/rank.ts'
 import { rotationDue, userKeySettings } from '../../lib/access/user-key-settings.ts'
+import { makerOfKey } from '../api-keys/index.ts'
 import type { ApiKey } from '../api-keys/api-key.entity.ts'
 import { statusAt } from '../limits/index.ts'
+import { Organisation } from '../organisations/organisation.entity.ts'
 import { User } from '../users/user.entity.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
 import { actingOf, reasonOf } from './rights.ts'
@@ -10,7 +13,7 @@ import { actingOf, reasonOf } from './rights.ts'
 /** An API key with what bounds it. */
 export interface KeyStanding {
   readonly scopes: ReadonlySet<string>
-  /** The holder of a user key; null for a service key. */
+  /** The holder of a user key, or the maker of a service key; null: none is known. */
   readonly person: Acting | null
   /** Why no scope of the key counts; null: they do. */
   readonly ended: string | null
@@ -20,12 +23,27 @@ export interface KeyStanding {
 export async function standingOfKey(em: EntityManager, key: ApiKey, nowMs: number): Promise<KeyStanding> {
   const scopes = new Set(key.scopes)
   const ended = statusAt(key, nowMs) === 'expired' ? 'The key has expired.' : null
-  if (key.type !== 'workspace-user') return { scopes, person: null, ended }
-  const workspace = await em.findOneOrFail(Workspace, { id: key.workspaceId ?? '' })
+  const workspace = key.workspaceId ? await em.findOneOrFail(Workspace, { id: key.workspaceId }) : null
+  const maker = await makerOfKey(em, key)
+  if (key.type !== 'workspace-user') return { scopes, person: maker && (await actingMaker(em, { key, workspace, maker })), ended }
   const user = await em.findOne(User, { id: key.userId ?? '', status: 'active' })
   if (user === null) return { scopes, person: nobody, ended: ended ?? 'The holder of the key was removed.' }
-  const person = await actingOf(em, user, workspace)
+  const holder = await actingOf(em, user, workspace)
+  const person = { ...holder, role: boundRole(holder.role, maker) }
   return { scopes, person, ended: ended ?? (isStale(key, person, nowMs) ? 'The key had to be rotated before now.' : null) }
+}
+
+interface Made {
+  readonly key: ApiKey
+  readonly workspace: Workspace | null
+  readonly maker: Maker
+}
+
+/** Returns how a service key acts: as its maker, with every scope that it has. */
+async function actingMaker(em: EntityManager, { key, workspace, maker }: Made): Promise<Acting> {
+  const { settings } = await em.findOneOrFail(Organisation, { id: key.organisationId })
+  const role = maker.role ?? (workspace === null ? null : 'member')
+  return { role, holds: new Set(key.scopes), settings, overrides: workspace?.accessOverrides ?? {} }
 }
 
 const nobody: Acting = { role: null, holds: new Set(), settings: {}, overrides: {} }

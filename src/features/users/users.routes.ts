@@ -58,6 +58,7 @@ export const updateUser = route({
   response: empty,
 })(async ({ em, actor, params, body, audit }) => {
   const user = await findUser(em, actor, { id: params.userId, lock: true })
+  demandRank(actor, rankedRole(user.role), 'userId')
   if (body.role !== undefined) {
     demandMayChange(actor, user)
     demandRank(actor, rankedRole(body.role), 'role')

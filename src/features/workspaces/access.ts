@@ -2,6 +2,7 @@ import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { rankOf } from '../../lib/access/rank.ts'
 import { isAtLeast, type Role } from '../../lib/access/roles.ts'
 import { Workspace } from './workspace.entity.ts'
 
@@ -10,13 +11,9 @@ export function demandScope(actor: Actor, scope: string): void {
   if (!actor.permissions.has(scope)) throw new ApiError('AB03', `This key lacks the scope ${scope}.`)
 }
 
-/** Returns the role of a credential when it gives roles: a service key has none of its own. */
-const roleOf = ({ role, keyType }: Actor): Role =>
-  role ?? (keyType === 'organisation-service' ? 'organisation-admin' : keyType === 'workspace-service' ? 'admin' : 'member')
-
 /** Refuses with AB03 whoever would give, take or change a role above their own. */
 export function demandRank(actor: Actor, role: Role, param: string): void {
-  if (!isAtLeast(roleOf(actor), role)) throw new ApiError('AB03', `Nobody gives or takes a role above their own: ${role}.`, { param })
+  if (!isAtLeast(rankOf(actor), role)) throw new ApiError('AB03', `Nobody gives or takes a role above their own: ${role}.`, { param })
 }
 
 /**

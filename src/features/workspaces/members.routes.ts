@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
+import { roleIn } from '../../lib/access/roles.ts'
 import { toList } from '../../lib/paging.ts'
 import { lockPeople } from '../sessions/index.ts'
 import { User } from '../users/user.entity.ts'
@@ -96,8 +97,9 @@ export const deleteMember = route({
   response: empty,
 })(async ({ em, actor, params, audit }) => {
   const workspace = await findWorkspace(em, actor, { reference: params.workspaceId, lock: true })
-  const { row } = await findMember(em, workspace, params.userId)
-  demandRank(actor, row.role, 'userId')
+  const { row, user } = await findMember(em, workspace, params.userId)
+  // It takes the person's keys, too.
+  demandRank(actor, roleIn(user.role, row.role) ?? row.role, 'userId')
   await removeMember(em, row)
   audit({ id: row.id, workspaceId: workspace.id })
   return {}

@@ -1,5 +1,6 @@
 import type { AccessSettings } from '../../lib/access/access-settings.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { Maker } from '../../lib/access/rank.ts'
 import type { Role } from '../../lib/access/roles.ts'
 import type { AllowedHosts } from '../egress/allowed-hosts.ts'
 import type { Limit } from '../limits/limit.ts'
@@ -19,6 +20,8 @@ export interface KeyView {
   readonly userId: string | null
   /** The role of the key's user in its workspace; null for a service key, and for somebody who is not there any more. */
   readonly role: Role | null
+  /** The person who made it, above whom it never ranks; absent: none is known, or it is their own. */
+  readonly maker?: Maker | null
   /** The scopes that count: those of the key and, when it is a user's, of the user's role. */
   readonly scopes: ReadonlySet<string>
   /** The settings by which the organisation, or this workspace of it, allows access. */

@@ -92,6 +92,7 @@ export const toActor = (key: KeyView): Actor => ({
   workspaceId: key.workspaceId,
   userId: key.userId,
   role: key.role,
+  maker: key.maker ?? null,
   settings: key.settings,
   permissions: key.scopes,
 })
