@@ -2,15 +2,18 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { NeutralError } from './neutral/error.ts'
 import { readProviderError } from './provider-error.ts'
 
+/** An error that names no status, nor a word for one, stands for this one. */
+const noStatus = 502
+
 /** So much is told of an error that is no JSON, such as a page of a proxy. */
 const mostText = 500
 
 /** Reads an error in whatever form it comes. `status`: of the answer; 0 in a stream, where the error's own word tells it. */
 export function readError(status: number, body: unknown): NeutralError {
   const json: unknown = Array.isArray(body) ? body[0] : body
-  const told = status === 0 ? (readProviderError(json)?.status ?? 502) : status
-  if (!isFields(json)) return { status: told, message: plainText(json), type: null, code: null, param: null }
+  if (!isFields(json)) return { status: status || noStatus, message: plainText(json), type: null, code: null, param: null }
   const inner = innerError(json)
+  const told = status || (readProviderError({ error: inner })?.status ?? noStatus)
   return {
     status: told,
     message: messageIn(inner) ?? messageIn(json) ?? 'The provider gave no reason.',

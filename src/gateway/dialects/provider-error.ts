@@ -22,7 +22,8 @@ export const namesContextWindow = ({ status, type, code, message }: NeutralError
 export function readProviderError(json: unknown): ProviderError | null {
   const found = errorIn(json)
   if (found === null) return null
-  const texts = [found['type'], found['code'], found['status']].filter((text) => typeof text === 'string')
+  // A code is closer than a type: `server_error` may stand beside `rate_limit_exceeded`.
+  const texts = [found['code'], found['status'], found['type']].filter((text) => typeof text === 'string')
   const message = typeof found['message'] === 'string' ? found['message'] : ''
   return { status: statusOf(found, texts), kind: kindOf(texts, message), message }
 }
@@ -51,8 +52,21 @@ const policyCodes = new Set(words.flatMap(({ contentPolicy = [] }) => contentPol
 const rateCodes = new Set(words.flatMap(({ rateLimit = [] }) => rateLimit))
 
 function statusOf({ code, status }: Fields, texts: readonly string[]): number | null {
-  for (const said of [code, status]) if (typeof said === 'number' && said >= 400 && said <= 599) return said
-  return texts.map((text) => statuses.get(text)).find((found) => found !== undefined) ?? null
+  for (const said of [code, status]) {
+    const number = typeof said === 'string' && statusText.test(said) ? Number(said) : said
+    if (typeof number === 'number' && number >= 400 && number <= 599) return number
+  }
+  return texts.map(statusOfWord).find((found) => found !== null) ?? null
+}
+
+const statusText = /^[45]\d\d$/
+
+/** A word that tells the kind of a failure alone stands for the status of its kind. */
+function statusOfWord(word: string): number | null {
+  const told = statuses.get(word)
+  if (told !== undefined) return told
+  if (rateCodes.has(word)) return 429
+  return windowCodes.has(word) || policyCodes.has(word) ? 400 : null
 }
 
 const windowWords =

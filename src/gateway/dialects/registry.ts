@@ -21,6 +21,7 @@ import { errorWords as chatErrors } from './openai-chat/error-words.ts'
 import { models as chatModels } from './openai-chat/models.ts'
 import { texts as moderationsTexts } from './moderations/texts.ts'
 import { texts as ollamaTexts } from './ollama/texts.ts'
+import { errorWords as oracleErrors } from './oracle/error-words.ts'
 import { models as oracleModels } from './oracle/models.ts'
 import { texts as oracleTexts } from './oracle/texts.ts'
 import { texts as fimTexts } from './mistral-fim/texts.ts'
@@ -47,7 +48,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
   cohere: { texts: cohereTexts },
   bedrock: { texts: bedrockTexts, models: bedrockModels, errors: bedrockErrors },
   ollama: { texts: ollamaTexts },
-  oracle: { texts: oracleTexts, models: oracleModels },
+  oracle: { texts: oracleTexts, models: oracleModels, errors: oracleErrors },
   'mistral-fim': { texts: fimTexts },
   replicate: { texts: replicateTexts },
   triton: { texts: tritonTexts },

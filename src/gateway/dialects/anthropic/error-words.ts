@@ -9,6 +9,7 @@ export const errorWords: ErrorWords = {
     timeout_error: 504,
     invalid_request_error: 400,
     authentication_error: 401,
+    billing_error: 402,
     permission_error: 403,
     not_found_error: 404,
     request_too_large: 413,

@@ -8,6 +8,11 @@ export const errorWords: ErrorWords = {
     modelStreamErrorException: 500,
     modelTimeoutException: 504,
     validationException: 400,
+    modelNotReadyException: 429,
+    serviceQuotaExceededException: 429,
+    accessDeniedException: 403,
+    resourceNotFoundException: 404,
+    modelErrorException: 502,
   },
   rateLimit: ['throttlingException'],
 }

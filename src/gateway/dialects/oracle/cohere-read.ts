@@ -36,7 +36,10 @@ class CohereOnOracleDecoder implements StreamDecoder {
   }
 
   take(json: Fields): readonly NeutralEvent[] {
-    if ('code' in json && typeof json['message'] === 'string') return this.#fail(readError(0, json).message, 502)
+    if ('code' in json && typeof json['message'] === 'string') {
+      const { message, status } = readError(0, json)
+      return this.#fail(message, status)
+    }
     const events: NeutralEvent[] = []
     const answer = saidFields(json, 'chatResponse') ?? json
     if (this.#state === 'before') {
