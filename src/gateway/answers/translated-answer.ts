@@ -5,6 +5,7 @@ import type { AnswerContext, ClientCodec, Frame, Framing, ProviderCodec, StreamD
 import type { DialectId } from '../dialects/dialect.ts'
 import { foldEvents } from '../dialects/neutral/answer.ts'
 import type { NeutralError } from '../dialects/neutral/error.ts'
+import { fitFinishes } from '../dialects/neutral/fit-finish.ts'
 import type { NeutralEvent } from '../dialects/neutral/events.ts'
 import { inClientWords } from '../dialects/neutral/field-names.ts'
 import { mergeUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
@@ -60,6 +61,7 @@ export class TranslatedAnswer implements EgressHandler {
   readonly #encoder: StreamEncoder | null
   readonly #writer: FrameWriter
   readonly #life: SignsOfLife
+  readonly #fit = fitFinishes()
   #mode: Mode = 'head'
   #head: Head = { status: 0, rawHeaders: [], statusMessage: '' }
   #reader: FrameReader | null = null
@@ -177,8 +179,8 @@ export class TranslatedAnswer implements EgressHandler {
   #takeAll(events: readonly NeutralEvent[], written: Frame[]): void {
     const { back } = this.#options
     for (const event of events) {
-      if (back === null) this.#take(event, written)
-      else for (const turned of back(event)) this.#take(turned, written)
+      if (back === null) this.#take(this.#fit(event), written)
+      else for (const turned of back(event)) this.#take(this.#fit(turned), written)
     }
   }
 
@@ -274,7 +276,7 @@ export class TranslatedAnswer implements EgressHandler {
     const json = this.#json()
     const { provider, context, back } = this.#options
     const events = provider.answer.decode(json, context)
-    const turned = back === null ? events : events.flatMap((event) => back(event))
+    const turned = (back === null ? events : events.flatMap((event) => back(event))).map(this.#fit)
     const last = turned.at(-1)
     if (last?.type === 'error') {
       this.#providerError = JSON.stringify(json)

@@ -7,14 +7,14 @@ import { hashedId } from '../tool-calls.ts'
 import { mediaText, signatureText, writeStart } from './blocks-encode.ts'
 import { writeCitation } from './citations.ts'
 import { writeCounts } from './counts.ts'
-import { writeFinish } from './finish.ts'
+import { withRefusal, writeFinish } from './finish.ts'
 
 export const madeId = (requestId: string): string => `msg_${hashedId(requestId, 24)}`
 
 /** Writes a whole message: the first of several answers. */
 export function encodeAnswer({ id, model, choices, usage, tier }: NeutralAnswer, context: AnswerContext): object {
   const [choice] = choices
-  const finish = choice?.finish ?? finishOf('stop')
+  const finish = withRefusal(choice?.finish ?? finishOf('stop'), choice?.blocks.some(({ block }) => block.kind === 'refusal') === true)
   return {
     id: id ?? madeId(context.requestId),
     type: 'message',

@@ -36,6 +36,10 @@ const words: Readonly<Record<FinishReason, string>> = {
   other: 'end_turn',
 }
 
+/** Returns the finish of an answer in which the model may have refused: other formats tell that by the content alone. */
+export const withRefusal = (finish: Finish, isRefusal: boolean): Finish =>
+  isRefusal && finish.reason === 'stop' ? { ...finish, reason: 'content-filter' } : finish
+
 /** Writes a finish. Where the provider does not say at which sequence it stopped, it is the one that was asked for; which of several is not known. */
 export function writeFinish({ reason, stopSequence }: Finish, asked: readonly string[]) {
   const [only = null] = asked.length === 1 ? asked : []

@@ -9,7 +9,7 @@ import { mediaText, signatureText, writeStart } from './blocks-encode.ts'
 import { writeCitation } from './citations.ts'
 import { writeCounts } from './counts.ts'
 import { writeError } from './error-codec.ts'
-import { writeFinish } from './finish.ts'
+import { withRefusal, writeFinish } from './finish.ts'
 
 type Of<Type extends NeutralEvent['type']> = Extract<NeutralEvent, { readonly type: Type }>
 
@@ -25,6 +25,7 @@ class MessageEncoder implements StreamEncoder {
   #isWritten = false
   #usage: TokenUsage | null = null
   #finish: Finish = finishOf('stop')
+  #isRefusal = false
   #start: Of<'start'> | null = null
 
   constructor(context: AnswerContext) {
@@ -112,6 +113,7 @@ class MessageEncoder implements StreamEncoder {
   /** A text, and reasoning that may turn out to be sealed, begin with their first piece. */
   #take(block: BlockStart, frames: Frame[]): void {
     this.#block = block
+    this.#isRefusal ||= block.kind === 'refusal'
     this.#isWritten = false
     if (block.kind === 'tool-call' || block.kind === 'opaque' || block.kind === 'media') this.#open(frames)
     const text = mediaText(block)
@@ -150,9 +152,9 @@ class MessageEncoder implements StreamEncoder {
   }
 
   #end(frames: Frame[]): void {
-    const details =
-      this.#finish.reason === 'content-filter' ? { type: 'refusal', category: null, explanation: this.#finish.explanation } : null
-    const delta = { ...writeFinish(this.#finish, this.#context.request.stop), stop_details: details, container: null }
+    const finish = withRefusal(this.#finish, this.#isRefusal)
+    const details = finish.reason === 'content-filter' ? { type: 'refusal', category: null, explanation: finish.explanation } : null
+    const delta = { ...writeFinish(finish, this.#context.request.stop), stop_details: details, container: null }
     const data = JSON.stringify({ type: 'message_delta', delta, usage: writeCounts(this.#usage) })
     frames.push({ name: 'message_delta', data }, { name: 'message_stop', data: '{"type":"message_stop"}' })
   }
