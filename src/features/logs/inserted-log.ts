@@ -1,6 +1,6 @@
 import type { Actor } from '../../app/route.ts'
 import type { ExchangeBodies, ExchangeRecord } from '../../gateway/ports.ts'
-import { withoutKeys } from '../../gateway/ending/query-keys.ts'
+import { withoutKeys, withoutUser } from '../../gateway/ending/query-keys.ts'
 import { redactionOfHeaders } from '../../gateway/ending/redact.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import type { InsertedLog } from './insert.schema.ts'
@@ -51,9 +51,6 @@ export function toExchange(log: InsertedLog, insertion: Insertion): { readonly r
 }
 
 const flat = (headers: Readonly<Record<string, string>>): string[] => Object.entries(headers).flat()
-
-/** `https://user:password@host` holds a credential. */
-const withoutUser = (url: string): string => url.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i, '$1[removed]@')
 
 /** Returns the owner of the log, and the fields that only the gateway knows. */
 const ownerOf = ({ actor, workspaceId, clientAddress, now }: Insertion) => ({

@@ -1,3 +1,4 @@
+import { withoutQueryKeys, withoutUrlCredentials } from '../../gateway/ending/query-keys.ts'
 import { isCredentialHeader } from '../../gateway/wire/headers.ts'
 
 /** Attributes as plain JSON. */
@@ -14,8 +15,14 @@ interface KeyValue {
 /** Returns the attributes by their names, the last of a name, and how many were left out because there are too many. */
 export function toAttributes(pairs: readonly KeyValue[], depth = 0): { readonly attributes: Attributes; readonly dropped: number } {
   const kept = pairs.slice(0, most.attributes)
-  const entries = kept.map(({ key, value }) => [key.slice(0, 255), holdsCredential(key) ? removed : toPlain(value, depth)] as const)
+  const entries = kept.map(({ key, value }) => [key.slice(0, 255), plainOf(key, value, depth)] as const)
   return { attributes: Object.fromEntries(entries), dropped: pairs.length - kept.length }
+}
+
+function plainOf(key: string, value: unknown, depth: number): unknown {
+  if (holdsCredential(key)) return removed
+  const plain = toPlain(value, depth)
+  return typeof plain === 'string' && key.endsWith('url.query') ? withoutQueryKeys(plain) : plain
 }
 
 /** `http.request.header.authorization` and its kind: instrumentation can be told to note headers. */
@@ -54,4 +61,18 @@ function toNumber(held: unknown): number | string | null {
   return Number.isInteger(number) && !Number.isSafeInteger(number) ? cut(String(held)) : number
 }
 
-const cut = (text: string): string => (text.length <= most.characters ? text : text.slice(0, most.characters))
+/** Instrumentation notes URLs whole, with the logins and keys that stand in them. */
+const cut = (text: string): string => withoutUrlCredentials(text.length <= most.characters ? text : text.slice(0, most.characters))
+
+/** Returns the first attributes that fit into so many bytes of JSON, and how many do not. */
+export function fitting(attributes: Attributes, bytes: number): { readonly attributes: Attributes; readonly dropped: number } {
+  let left = bytes
+  const all = Object.entries(attributes)
+  const kept = all.filter(([name, value]) => {
+    const size = Buffer.byteLength(JSON.stringify({ [name]: value }))
+    if (size > left) return false
+    left -= size
+    return true
+  })
+  return { attributes: Object.fromEntries(kept), dropped: all.length - kept.length }
+}

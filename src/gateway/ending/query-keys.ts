@@ -36,3 +36,18 @@ function isSecret(name: string): boolean {
     return true
   }
 }
+
+/** `https://user:password@host` holds a credential. */
+export const withoutUser = (url: string): string => url.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i, '$1[removed]@')
+
+/** A scheme has few letters, so that a text without any URL is looked through once. */
+const urlInText = /\b[a-z][a-z\d+.-]{0,19}:\/\/[^\s"'<>`\\]+/gi
+
+/** Returns a text with the credentials taken out of each URL in it, and out of a text that is a path with a query. */
+export function withoutUrlCredentials(text: string): string {
+  if (text.startsWith('/')) return withoutKeys(text)
+  return text.includes('://') ? text.replaceAll(urlInText, (url) => withoutUser(withoutKeys(url))) : text
+}
+
+/** Returns a query, which has no question mark, without its credentials. */
+export const withoutQueryKeys = (query: string): string => withoutKeys(`?${query}`).slice(1)
