@@ -54,14 +54,34 @@ interface Taking {
 
 /** A span that is there already stays as it is: exporters send again what they got no answer for. */
 async function storeSpans(em: EntityManager, spans: readonly ClientSpan[], taking: Taking): Promise<void> {
-  if (spans.length === 0) return
-  const rows = JSON.stringify(spans.map((span) => rowOf(span, taking)))
-  await em.execute(
-    `INSERT INTO trace_spans (${columns.join(', ')})
-     SELECT ${columns.map((name) => read[name] ?? `r.${name}`).join(', ')} FROM jsonb_to_recordset(?::jsonb) AS r(${recordColumns})
-     ON CONFLICT DO NOTHING`,
-    [rows],
-  )
+  for (const rows of slicesOf(spans, taking)) {
+    await em.execute(
+      `INSERT INTO trace_spans (${columns.join(', ')})
+       SELECT ${columns.map((name) => read[name] ?? `r.${name}`).join(', ')} FROM jsonb_to_recordset(?::jsonb) AS r(${recordColumns})
+       ON CONFLICT DO NOTHING`,
+      [rows],
+    )
+  }
+}
+
+/** As many characters of rows go to the database at a time: all rows of a request can be many times as long as its body. */
+const sliceLength = 1024 * 1024
+
+/** Returns the rows as lists in JSON, each made when the one before it is stored. */
+function* slicesOf(spans: readonly ClientSpan[], taking: Taking): Generator<string> {
+  let rows: string[] = []
+  let length = 0
+  for (const span of spans) {
+    const row = JSON.stringify(rowOf(span, taking))
+    if (length > 0 && length + row.length > sliceLength) {
+      yield `[${rows.join(',')}]`
+      rows = []
+      length = 0
+    }
+    rows.push(row)
+    length += row.length
+  }
+  if (rows.length > 0) yield `[${rows.join(',')}]`
 }
 
 const types = {

@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import { isFields } from '../../lib/json/fields.ts'
 
 /** Most spans in one request; collectors send 512 by default, some up to 8192. */
 const mostSpans = 10_000
+/** Most attributes, events and links: real ones would not fit into the longest body. */
+const mostParts = 100_000
 
 const attributes = z.array(z.looseObject({ key: z.string(), value: z.unknown() })).default([])
 /** JSON may have a number or, as protobuf's JSON of 64 bits, a text. */
@@ -32,14 +35,39 @@ const resourceSpans = z.looseObject({
 export type OtlpSpan = z.output<typeof span>
 export type OtlpResourceSpans = z.output<typeof resourceSpans>
 
+/** Empty spans and attributes take few bytes to send and many to check: they are counted first. */
+function withinBounds(body: unknown, ctx: z.RefinementCtx): unknown {
+  const resources = listsIn([body], 'resourceSpans')
+  const scopes = listsIn(resources, 'scopeSpans')
+  const spans = listsIn(scopes, 'spans')
+  const parts = [...listsIn(spans, 'events'), ...listsIn(spans, 'links')]
+  const pairs = [...resources.map((one) => fieldOf(one, 'resource')), ...spans, ...parts].reduce<number>(
+    (sum, one) => sum + listOf(one, 'attributes').length,
+    0,
+  )
+  const message =
+    Math.max(resources.length, scopes.length, spans.length) > mostSpans
+      ? `At most ${mostSpans} spans are allowed in one request. Make the batches of the exporter smaller.`
+      : parts.length + pairs > mostParts
+        ? `At most ${mostParts} attributes, events and links are allowed in one request. Make the batches of the exporter smaller.`
+        : null
+  if (message === null) return body
+  ctx.issues.push({ code: 'custom', message, path: ['resourceSpans'], input: body })
+  return z.NEVER
+}
+
+const fieldOf = (value: unknown, name: string): unknown => (isFields(value) ? value[name] : undefined)
+
+function listOf(value: unknown, name: string): readonly unknown[] {
+  const list = fieldOf(value, name)
+  return Array.isArray(list) ? list : []
+}
+
+const listsIn = (values: readonly unknown[], name: string): readonly unknown[] => values.flatMap((value) => listOf(value, name))
+
 /** OTLP asks receivers to take fields that they do not know. */
 export const traceRequestBody = z
-  .looseObject({ resourceSpans: z.array(resourceSpans).default([]) })
-  .refine(
-    ({ resourceSpans: all }) =>
-      all.reduce((sum, { scopeSpans }) => sum + scopeSpans.reduce((spans, scope) => spans + scope.spans.length, 0), 0) <= mostSpans,
-    `At most ${mostSpans} spans are allowed in one request. Make the batches of the exporter smaller.`,
-  )
+  .preprocess(withinBounds, z.looseObject({ resourceSpans: z.array(resourceSpans).default([]) }))
   .meta({ id: 'OtlpTraces', description: '`ExportTraceServiceRequest` of OTLP 1.x, as JSON or as `application/x-protobuf`.' })
 
 export const traceAnswer = z

@@ -1,5 +1,6 @@
 import type { OtlpResourceSpans, OtlpSpan } from './otlp.schema.ts'
-import { type Attributes, toAttributes } from './otlp-value.ts'
+import { withoutUrlCredentials } from '../../gateway/ending/query-keys.ts'
+import { type Attributes, fitting, toAttributes } from './otlp-value.ts'
 
 /** The parts of a span that may hold words of prompts and answers. */
 export interface SpanDetails {
@@ -45,8 +46,9 @@ export interface ReadSpans {
 export function readSpans(all: readonly OtlpResourceSpans[]): ReadSpans {
   const spans: ClientSpan[] = []
   let [rejected, first]: [number, string | null] = [0, null]
+  const share = Math.floor(mostCopied / Math.max(1, countSpans(all)))
   for (const { resource: given, scopeSpans } of all) {
-    const resource = toAttributes(given?.attributes ?? []).attributes
+    const resource = resourceOf(given?.attributes ?? [], share)
     for (const { scope, spans: own } of scopeSpans)
       for (const span of own) {
         const fault = faultOf(span)
@@ -58,6 +60,22 @@ export function readSpans(all: readonly OtlpResourceSpans[]): ReadSpans {
       }
   }
   return { spans, rejected, fault: first }
+}
+
+/** A resource is told once and stands in each of its spans: so many bytes of all its copies are kept of one request. */
+const mostCopied = 16 * 1024 * 1024
+
+const countSpans = (all: readonly OtlpResourceSpans[]): number =>
+  all.reduce((sum, { scopeSpans }) => sum + scopeSpans.reduce((spans, scope) => spans + scope.spans.length, 0), 0)
+
+interface Resource extends ReturnType<typeof toAttributes> {
+  readonly service: string | null
+}
+
+function resourceOf(given: Parameters<typeof toAttributes>[0], share: number): Resource {
+  const { attributes, dropped } = toAttributes(given)
+  const kept = fitting(attributes, share)
+  return { attributes: kept.attributes, dropped: dropped + kept.dropped, service: textOr(attributes['service.name']) }
 }
 
 /** The first moment of 1970 plus a day, and the last of 2199: clocks that were never set, and numbers that are no nanoseconds. */
@@ -88,7 +106,7 @@ const textOr = (value: unknown): string | null => (typeof value === 'string' && 
 const storable = (text: string, longest: number): string => text.slice(0, longest).replaceAll('\0', '').toWellFormed()
 
 interface Around {
-  readonly resource: Attributes
+  readonly resource: Resource
   readonly scope: string | null
 }
 
@@ -101,10 +119,10 @@ function toSpan(span: OtlpSpan, around: Around): ClientSpan {
     parentSpanId: isId(span.parentSpanId, 16) ? span.parentSpanId.toLowerCase() : null,
     startMs,
     durationMs: lasted(span),
-    name: storable(span.name, 255),
+    name: withoutUrlCredentials(storable(span.name, 255)).slice(0, 255),
     kind: chosen(spanKinds, span.kind, 'SPAN_KIND_'),
     status: chosen(spanStatuses, span.status?.code ?? 0, 'STATUS_CODE_'),
-    service: textOr(around.resource['service.name']),
+    service: around.resource.service,
     ...modelOf(attributes),
     details: detailsOf(span, around, { attributes, dropped }),
   }
@@ -136,11 +154,11 @@ function detailsOf(
   const [keptEvents, keptLinks] = [events.slice(0, mostEvents), links.slice(0, mostEvents)]
   return {
     attributes,
-    resource,
+    resource: resource.attributes,
     scope: textOr(scope),
-    statusMessage: status === undefined || status.message === '' ? null : status.message.slice(0, 4096),
+    statusMessage: status === undefined || status.message === '' ? null : withoutUrlCredentials(status.message.slice(0, 4096)),
     events: keptEvents.map((event) => ({
-      name: event.name.slice(0, 255),
+      name: withoutUrlCredentials(event.name.slice(0, 255)),
       time: momentOf(toMs(event.timeUnixNano)),
       attributes: toAttributes(event.attributes).attributes,
     })),
@@ -149,7 +167,7 @@ function detailsOf(
       span_id: link.spanId,
       attributes: toAttributes(link.attributes).attributes,
     })),
-    dropped: dropped + events.length - keptEvents.length + links.length - keptLinks.length,
+    dropped: dropped + resource.dropped + events.length - keptEvents.length + links.length - keptLinks.length,
   }
 }
 

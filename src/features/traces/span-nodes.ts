@@ -123,8 +123,9 @@ const presentDetails = ({ attributes, resource, scope, events, links, dropped }:
   dropped,
 })
 
-/** Null when they were sealed with a key that is not here any longer: the rest of the trace stands. */
+/** Null when they were sealed with a key that is not here any longer, or are too many: the rest of the trace stands. */
 function openDetails(row: SpanRow, { logs }: Deps['vault']): SpanDetails | null {
+  if (row.details === null) return null
   const place = spanPlace({
     organisationId: row.organisation_id,
     workspaceId: row.workspace_id,

@@ -87,7 +87,10 @@ const traceSpan = z
     details: z
       .object({ attributes: fields, resource: fields, scope: text, events: z.array(fields), links: z.array(fields), dropped: count })
       .nullable()
-      .meta({ description: 'Of spans of clients. `dropped` counts attributes, events and links beyond the bounds.' }),
+      .meta({
+        description:
+          'Of spans of clients; null beyond the first 16 MiB of a trace. `dropped` counts attributes, events and links beyond the bounds.',
+      }),
     aggregate: z
       .object({
         requests: count,
@@ -112,8 +115,9 @@ export const traceDetail = z
     object: z.literal('trace'),
     trace_id: z.string(),
     spans: z.array(traceSpan).meta({ description: 'The tree, each span before those below it, brothers by their start.' }),
-    truncated: z
-      .boolean()
-      .meta({ description: 'True if the trace has more than 2000 requests or 10000 spans of clients; the first ones are here.' }),
+    truncated: z.boolean().meta({
+      description:
+        'True if the trace has more than 2000 requests, 10000 spans of clients or 16 MiB of their details; the first ones are here.',
+    }),
   })
   .meta({ id: 'TraceDetail', description: 'A trace as a tree.' })

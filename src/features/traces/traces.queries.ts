@@ -117,8 +117,12 @@ export interface SpanRow {
   readonly input_tokens: number | null
   readonly output_tokens: number | null
   readonly is_sealed: boolean
-  readonly details: Uint8Array
+  /** Null: those of the spans before it are as long as a trace shows them. */
+  readonly details: Uint8Array | null
 }
+
+/** The bytes of details that one trace shows. */
+const mostDetails = 16 * 1024 * 1024
 
 /** At most `limit` spans of clients of a trace, the first ones. */
 export function findSpans(em: EntityManager, scope: LogScope, { traceId, limit }: { traceId: string; limit: number }): Promise<SpanRow[]> {
@@ -126,8 +130,8 @@ export function findSpans(em: EntityManager, scope: LogScope, { traceId, limit }
   return em.execute<SpanRow[]>(
     `SELECT l.organisation_id, l.workspace_id, l.trace_id, l.span_id, l.parent_span_id, (extract(epoch FROM l.created_at) * 1000)::float8 AS created_at,
             l.duration_ms, l.name, l.kind, l.status, l.service, l.provider, l.model, l.input_tokens::float8, l.output_tokens::float8,
-            l.is_sealed, l.details
-       FROM trace_spans l WHERE ${where.sql} ORDER BY l.created_at, l.span_id LIMIT ${limit}`,
+            l.is_sealed, CASE WHEN sum(octet_length(l.details)) OVER (ORDER BY l.created_at, l.span_id) <= ${mostDetails} THEN l.details END AS details
+       FROM (SELECT * FROM trace_spans l WHERE ${where.sql} ORDER BY l.created_at, l.span_id LIMIT ${limit}) l ORDER BY l.created_at, l.span_id`,
     [...where.values],
   )
 }

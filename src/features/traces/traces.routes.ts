@@ -98,7 +98,7 @@ export const readTrace = route({
     object: 'trace' as const,
     trace_id: traceId,
     spans: arrange(nodes).map(presentNode),
-    truncated: shownLogs.length < logs.length || shownSpans.length < spans.length,
+    truncated: shownLogs.length < logs.length || shownSpans.length < spans.length || shownSpans.some(({ details }) => details === null),
   }
 })
 
