@@ -49,6 +49,26 @@ const chat = {
   tool: shape('type function', ''),
 }
 
+const heldWords = /"(?:minimum|maximum|exclusiveMinimum|exclusiveMaximum|multipleOf|minLength|maxLength|maxItems|uniqueItems|oneOf|not)":/
+
+/** Claude is held to closed objects, without bounds. */
+function checkHeld(schema: unknown, at: string): void {
+  const text = JSON.stringify(schema)
+  const word = heldWords.exec(text)
+  if (word !== null) throw new Refused(`${at}: For the type given, property ${word[0]} is not supported`)
+  const objects = text.match(/"type":"object"/g)?.length ?? 0
+  if (objects > (text.match(/"additionalProperties":false/g)?.length ?? 0))
+    throw new Refused(`${at}: For 'object' type, 'additionalProperties' must be explicitly set to false`)
+}
+
+/** OpenAI's functions take an object that tells its fields. */
+function checkParameters(schema: Fields, at: string): void {
+  if (schema['type'] !== 'object') throw new Refused(`${at}: schema must be a JSON Schema of 'type: "object"'`)
+  if (!('properties' in schema)) throw new Refused(`${at}: object schema missing properties`)
+  for (const name of ['anyOf', 'oneOf', 'allOf', 'enum', 'not'])
+    if (name in schema) throw new Refused(`${at}: schema must not have '${name}' at the top level`)
+}
+
 /** What a real API says to a request that it does not take. */
 export class Refused extends Error {}
 
@@ -83,6 +103,10 @@ function checkAnthropic(body: Fields): void {
   }
   for (const [index, tool] of listOf(body['tools']).entries())
     check(tool, tool['type'] === 'web_search_20250305' ? anthropic.search : anthropic.tool, `tools.${index}`)
+  for (const [index, tool] of listOf(body['tools']).entries())
+    if (tool['strict'] === true) checkHeld(tool['input_schema'], `tools.${index}.input_schema`)
+  const output = (body['output_config'] ?? {}) as Fields
+  if ('format' in output) checkHeld((output['format'] as Fields)['schema'], 'output_config.format.schema')
   if (body['temperature'] !== undefined && Number(body['temperature']) > 1) throw new Refused('temperature: range: 0..1')
 }
 
@@ -129,7 +153,11 @@ function checkChat(body: Fields): void {
     if (open.size > 0) throw new Refused(`${at}: calls without answers`)
     open = new Set(listOf(message['tool_calls']).map(({ id }) => id))
   }
-  for (const [index, tool] of listOf(body['tools']).entries()) check(tool, chat.tool, `tools.${index}`)
+  for (const [index, tool] of listOf(body['tools']).entries()) {
+    check(tool, chat.tool, `tools.${index}`)
+    const { parameters } = (tool['function'] ?? {}) as Fields
+    if (parameters !== undefined) checkParameters(parameters as Fields, `tools.${index}.function.parameters`)
+  }
 }
 
 /** Why Anthropic or OpenAI refuses a request, in its own words; null: it takes it. */

@@ -1,7 +1,9 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { type Answering, withAnswerTool } from '../answer-tool.ts'
+import type { DialectId } from '../dialect.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { NeutralRequest } from '../neutral/request.ts'
+import { heldSchema } from './held-schema.ts'
 import type { ModelFacts } from './model-facts.ts'
 
 /** How an answer of a form is asked for. */
@@ -10,6 +12,10 @@ export interface Emulated extends Answering {
   readonly native: Fields | null
   readonly unwraps: boolean
 }
+
+/** Returns the place of the schema of an answer in the caller's body. */
+export const schemaName = (dialect: DialectId, loss: Loss): string =>
+  `${loss.nameOf('format')}${dialect === 'openai-chat' ? '.json_schema.schema' : dialect === 'openai-responses' ? '.schema' : ''}`
 
 interface FormatContext {
   readonly facts: ModelFacts
@@ -26,6 +32,7 @@ export function emulateFormat(request: NeutralRequest, { facts, isThinking, loss
     loss.drop('format', 'is asked for in words')
     return { ...nothing, instructions: 'Answer with one JSON object only, without any other text.', unwraps: true }
   }
-  if (facts.schemas) return { ...nothing, native: { type: 'json_schema', schema: format.schema } }
+  const held = facts.schemas ? heldSchema(format.schema, { at: schemaName(request.dialect, loss), loss }) : null
+  if (held !== null) return { ...nothing, native: { type: 'json_schema', schema: held } }
   return { ...nothing, ...withAnswerTool(request, isThinking) }
 }

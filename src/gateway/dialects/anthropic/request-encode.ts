@@ -4,12 +4,14 @@ import { compact } from '../compact.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { FunctionTool, NeutralRequest, RequestField, ToolChoice } from '../neutral/request.ts'
+import { objectSchema } from '../object-schema.ts'
 import { dropChoice, type FunctionTools, functionTools } from '../tools.ts'
 import { withMarkAtEnd } from './mark-end.ts'
 import { writeMark, writeMessages, writeSystem } from './messages-encode.ts'
 import { type ModelFacts, modelFacts } from './model-facts.ts'
 import { isThinking, writeThinking } from './thinking-encode.ts'
 import { type Emulated, emulateFormat } from './format-encode.ts'
+import { strictSchema } from './strict-tools.ts'
 import { hostedVersions } from './hosted.ts'
 import { takeSearch } from './web-search.ts'
 
@@ -136,7 +138,7 @@ function writeTools(request: NeutralRequest, { tools, search, facts, format }: O
   const offered = names === null || isOne(toolChoice) ? tools.tools : tools.tools.filter(({ name }) => names.includes(name))
   if (offered.length < tools.tools.length) loss.note('tool_choice (the other tools were left out)')
   if (!facts.schemas && offered.some(({ strict }) => strict === true)) loss.dropAt('tools.strict', 'is not known to this model')
-  const written = [...offered.map((tool) => writeTool(tool, facts)), ...(search === null ? [] : [search])]
+  const written = [...offered.map((tool) => writeTool(tool, facts, loss)), ...(search === null ? [] : [search])]
   if (written.length > 0) return compact({ tools: written, tool_choice: serially(request, choiceOf(toolChoice, names), format.memory) })
   dropChoice(request, loss)
   return {}
@@ -158,15 +160,14 @@ function choiceOf(choice: ToolChoice | null, names: readonly string[] | null): F
   return { type: mode === 'required' ? 'any' : mode }
 }
 
-const noParameters: Fields = { type: 'object', properties: {} }
-
-function writeTool({ name, description, parameters, strict, cache }: FunctionTool, { schemas }: ModelFacts): Fields {
-  const schema = parameters ?? noParameters
+function writeTool(tool: FunctionTool, { schemas }: ModelFacts, loss: Loss): Fields {
+  const { name, description, cache, strict } = tool
+  const schema = strictSchema(tool, { takesStrict: schemas, loss })
   return compact({
     name,
     description,
-    input_schema: 'type' in schema ? schema : { type: 'object', ...schema },
-    strict: schemas && strict === true ? true : null,
+    input_schema: schema ?? objectSchema(tool, loss),
+    strict: schema === null || strict !== true ? null : true,
     cache_control: writeMark(cache),
   })
 }

@@ -1,5 +1,7 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { type Answering, withAnswerTool } from '../answer-tool.ts'
+import { schemaName } from '../anthropic/format-encode.ts'
+import { heldSchema } from '../anthropic/held-schema.ts'
 import { modelFacts } from '../anthropic/model-facts.ts'
 import { compact } from '../compact.ts'
 import type { Loss } from '../neutral/loss.ts'
@@ -30,7 +32,10 @@ export function writeFormat(request: NeutralRequest, { family, model, thinks, lo
     loss.drop('format', 'is asked for in words')
     return { ...nothing, instructions: 'Answer with one JSON object only, without any other text.', unwraps: true }
   }
-  if (family === 'anthropic' && modelFacts(model).schemas) return { ...nothing, native: nativeFormat(format) }
+  const { schema } = format
+  const holds = family === 'anthropic' && modelFacts(model).schemas
+  const held = holds ? heldSchema(schema, { at: schemaName(request.dialect, loss), loss }) : null
+  if (held !== null) return { ...nothing, native: nativeFormat({ ...format, schema: held }) }
   return { ...nothing, ...withAnswerTool(request, thinks) }
 }
 

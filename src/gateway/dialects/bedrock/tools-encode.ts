@@ -1,9 +1,11 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { modelFacts } from '../anthropic/model-facts.ts'
+import { strictSchema } from '../anthropic/strict-tools.ts'
 import { compact } from '../compact.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { CacheMark } from '../neutral/parts.ts'
 import type { FunctionTool, NeutralRequest } from '../neutral/request.ts'
+import { objectSchema } from '../object-schema.ts'
 import { dropChoice, type FunctionTools } from '../tools.ts'
 import { type Family, refusesStrict } from './model-facts.ts'
 
@@ -56,26 +58,20 @@ function chosen({ toolChoice }: NeutralRequest, { tools, loss }: ToolContext): r
 }
 
 function writeTool(tool: FunctionTool, { model, family, mark, loss }: ToolContext): readonly Fields[] {
-  const { name, description, parameters, strict, cache, at } = tool
+  const { name, description, strict, cache, at } = tool
   const takesStrict = family === 'anthropic' && modelFacts(model).schemas && !refusesStrict(model)
   if (strict === true && !takesStrict) loss.dropAt(`${at}.strict`, 'is not known to this model')
+  const held = strictSchema(tool, { takesStrict, loss })
   const spec = {
     toolSpec: compact({
       name,
       description: description === null || description.trim() === '' ? null : description,
-      inputSchema: { json: objectSchema(parameters) },
-      strict: takesStrict && strict === true ? true : null,
+      inputSchema: { json: held ?? objectSchema(tool, loss) },
+      strict: held === null ? null : true,
     }),
   }
   const cachePoint = mark(cache)
   return cachePoint === null ? [spec] : [spec, cachePoint]
-}
-
-/** The root of a schema must be an object. */
-function objectSchema(parameters: Fields | null): Fields {
-  if (parameters === null) return noParameters
-  const { $schema: _version, ...schema } = parameters
-  return schema['type'] === 'object' ? schema : { ...schema, type: 'object' }
 }
 
 function writeChoice({ toolChoice }: NeutralRequest, { tools }: ToolContext): Fields | null {

@@ -5,6 +5,7 @@ import { dropWish, effortOf, effortTokens } from '../effort.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { FunctionTool, NeutralRequest, RequestField, ToolChoice } from '../neutral/request.ts'
+import { objectSchema } from '../object-schema.ts'
 import { dropChoice, type FunctionTools, functionTools } from '../tools.ts'
 import { writeMessages } from './messages-encode.ts'
 
@@ -97,10 +98,10 @@ function writeStrict({ tools }: NeutralRequest, loss: Loss): true | null {
   return strict.length > 0 && strict.length === tools.length ? true : null
 }
 
-function writeTool({ name, description, parameters, cache }: FunctionTool, loss: Loss): Fields {
+function writeTool(tool: FunctionTool, loss: Loss): Fields {
+  const { name, description, cache } = tool
   if (cache !== null) loss.dropAt('cache_control')
-  const { $schema: _version, ...schema } = parameters ?? { type: 'object', properties: {} }
-  return { type: 'function', function: compact({ name, description, parameters: schema }) }
+  return { type: 'function', function: compact({ name, description, parameters: objectSchema(tool, loss) }) }
 }
 
 function writeFormat({ format, tools }: NeutralRequest, hasDocuments: boolean, loss: Loss): Fields | null {

@@ -1,11 +1,33 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Loss } from '../neutral/loss.ts'
+import { fitted, joined } from './schema-fit.ts'
 
 /** Returns a JSON Schema for a model that takes them as they are, but for the name of their version. */
 export function wholeSchema(schema: Fields): Fields {
-  if (!('$schema' in schema)) return schema
+  if (!('$schema' in schema)) return withLoneReferences(schema)
   const { $schema: _version, ...rest } = schema
-  return rest
+  return withLoneReferences(rest)
+}
+
+/** Beside a reference nothing may stand but words that begin with a dollar: other words stand around it. The very same schema, if it is so. */
+function withLoneReferences(schema: Fields): Fields {
+  let changed: Record<string, unknown> | null = null
+  for (const name in schema) {
+    const own = verbatim.has(name) ? schema[name] : lone(schema[name])
+    if (own !== schema[name]) (changed ??= { ...schema })[name] = own
+  }
+  const { $ref, ...rest } = changed ?? schema
+  if (typeof $ref !== 'string' || 'anyOf' in rest || Object.keys(rest).every((name) => name.startsWith('$'))) return changed ?? schema
+  return { ...rest, anyOf: [{ $ref }] }
+}
+
+const verbatim: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'example', 'examples', 'required'])
+
+function lone(value: unknown): unknown {
+  if (isFields(value)) return withLoneReferences(value)
+  if (!Array.isArray(value)) return value
+  const own = value.map((one: unknown) => lone(one))
+  return own.every((one, index) => one === value[index]) ? value : own
 }
 
 /** The fields of Google's older schemas that are written as JSON Schema writes them. */
@@ -47,7 +69,10 @@ interface Walk {
  */
 export const subsetSchema = (schema: Fields, at: string, loss: Loss): Fields => subset(schema, { root: schema, loss, at, depth: 0 })
 
-function subset(given: Fields, walk: Walk): Fields {
+const subset = (given: Fields, walk: Walk): Fields => fitted(translated(given, walk), walk)
+
+/** Returns a schema in Google's words. */
+function translated(given: Fields, walk: Walk): Fields {
   const { at, depth, loss } = walk
   if (depth > mostDepth) return loss.refuseAt(at, 'refers to itself, and this model takes no such schema')
   const schema = resolved(given, walk)
@@ -86,10 +111,10 @@ const writers: Readonly<Record<string, Writer>> = {
 }
 
 const writeAll = (schemas: readonly unknown[], walk: Walk): Fields =>
-  Object.assign({}, ...schemas.map((one) => (isFields(one) ? subset(one, walk) : {})))
+  schemas.filter((one) => isFields(one)).reduce((all, one) => joined(all, translated(one, walk)), nothing)
 
 const writeProperties = (properties: Fields, walk: Walk): Fields =>
-  Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, isFields(value) ? subset(value, walk) : {}]))
+  Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, subset(isFields(value) ? value : nothing, walk)]))
 
 /** Follows a reference within the schema. */
 function resolved(schema: Fields, { root, at, loss, depth }: Walk): Fields {
@@ -116,13 +141,14 @@ function writeType(type: unknown, { anyOf, oneOf }: Fields): Fields {
 
 /** Values of an enum are strings there. */
 function writeEnum(values: readonly unknown[], { at, loss }: Walk): Fields {
-  const named = values.filter((value) => value !== null)
+  const named = values.filter((value) => value !== null && value !== '')
+  if (values.includes('')) loss.dropAt(`${at}.enum`, 'has an empty text')
   if (named.some((value) => typeof value !== 'string')) loss.dropAt(`${at}.enum`, 'has values that are no strings')
   return {
     type: 'STRING',
     format: 'enum',
     enum: named.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))),
-    ...(named.length < values.length && { nullable: true }),
+    ...(values.includes(null) && { nullable: true }),
   }
 }
 
@@ -131,6 +157,6 @@ function writeAny(schemas: readonly unknown[], walk: Walk): Fields {
   const named = all.filter(({ type }) => type !== 'null')
   const nullable = named.length < all.length && { nullable: true }
   const [only] = named
-  if (named.length === 1 && only !== undefined) return { ...subset(only, walk), ...nullable }
-  return { anyOf: named.map((one) => subset(one, walk)), ...nullable }
+  if (named.length === 1 && only !== undefined) return { ...translated(only, walk), ...nullable }
+  return { anyOf: named.map((one) => translated(one, walk)), ...nullable }
 }

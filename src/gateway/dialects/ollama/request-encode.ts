@@ -5,6 +5,7 @@ import { dropWish, effortOf } from '../effort.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { Effort, FunctionTool, NeutralRequest, RequestField } from '../neutral/request.ts'
+import { objectSchema } from '../object-schema.ts'
 import { type FunctionTools, functionTools } from '../tools.ts'
 import { writeMessages } from './messages-encode.ts'
 
@@ -64,10 +65,11 @@ function writeTools({ toolChoice }: NeutralRequest, { tools, nameOf }: FunctionT
   return offered.length === 0 ? null : offered.map((tool) => writeTool(tool, loss))
 }
 
-function writeTool({ name, description, parameters, strict, cache, at }: FunctionTool, loss: Loss): Fields {
+function writeTool(tool: FunctionTool, loss: Loss): Fields {
+  const { name, description, strict, cache, at } = tool
   if (cache !== null) loss.dropAt('cache_control')
   if (strict === true) loss.dropAt(`${at}.strict`)
-  return { type: 'function', function: compact({ name, description, parameters: parameters ?? { type: 'object', properties: {} } }) }
+  return { type: 'function', function: compact({ name, description, parameters: objectSchema(tool, loss) }) }
 }
 
 function writeFormat({ format }: NeutralRequest): unknown {

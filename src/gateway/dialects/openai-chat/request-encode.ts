@@ -2,8 +2,10 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { spendBag } from '../leftovers.ts'
+import type { Loss } from '../neutral/loss.ts'
 import { isMarked } from '../neutral/parts.ts'
 import type { FunctionTool, NeutralRequest, OutputFormat, RequestField, ToolChoice } from '../neutral/request.ts'
+import { objectSchema } from '../object-schema.ts'
 import { dropChoice, type FunctionTools, functionTools } from '../tools.ts'
 import { writeMessages } from './messages-encode.ts'
 import { type ModelFacts, modelFacts } from './model-facts.ts'
@@ -134,16 +136,16 @@ function writeTools(request: NeutralRequest, { tools, nameOf }: FunctionTools, {
   const { offered, choice } = offer(toolChoice, { tools, nameOf }, traits)
   if (offered.length < tools.length) loss.note('tool_choice (the other tools were left out)')
   return compact({
-    tools: offered.map((tool) => writeTool(tool)),
+    tools: offered.map((tool) => writeTool(tool, loss)),
     tool_choice: choice === null ? null : writeChoice(choice.mode, choice.names?.map((name) => nameOf(name)) ?? null),
     parallel_tool_calls: parallelTools,
   })
 }
 
-const writeTool = ({ name, description, parameters, strict }: FunctionTool): Fields => ({
-  type: 'function',
-  function: compact({ name, description, parameters: parameters ?? { type: 'object', properties: {} }, strict }),
-})
+function writeTool(tool: FunctionTool, loss: Loss): Fields {
+  const { name, description, strict } = tool
+  return { type: 'function', function: compact({ name, description, parameters: objectSchema(tool, loss), strict }) }
+}
 
 function writeChoice(mode: string, names: readonly string[] | null): unknown {
   const [only] = names ?? []

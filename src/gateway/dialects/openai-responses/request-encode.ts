@@ -3,9 +3,11 @@ import { compact } from '../compact.ts'
 import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
 import { effortOf } from '../effort.ts'
 import { spendBag } from '../leftovers.ts'
+import type { Loss } from '../neutral/loss.ts'
 import type { CustomTool, FunctionTool, NeutralRequest, OutputFormat, RequestField, ToolChoice } from '../neutral/request.ts'
 import { type ModelFacts, modelFacts } from '../openai-chat/model-facts.ts'
 import { marksCache } from '../openai-chat/request-encode.ts'
+import { objectSchema } from '../object-schema.ts'
 import { dropChoice, functionTools } from '../tools.ts'
 import { writeItems } from './items-encode.ts'
 
@@ -23,7 +25,7 @@ export function encodeRequest(request: NeutralRequest, context: EncodeContext): 
   const customs = request.tools.filter((tool) => tool.kind === 'custom')
   const functions = functionTools({ ...request, tools: request.tools.filter((tool) => tool.kind !== 'custom') }, naming, loss)
   const { nameOf } = functions
-  const tools = [...functions.tools.map((tool) => writeFunction(tool)), ...customs.map((tool) => writeCustom(tool, nameOf))]
+  const tools = [...functions.tools.map((tool) => writeFunction(tool, loss)), ...customs.map((tool) => writeCustom(tool, nameOf))]
   const body: Record<string, unknown> = {
     model,
     ...writeItems(request, { ...context, nameOf }),
@@ -117,8 +119,10 @@ function included({ logprobs }: NeutralRequest, { reasons }: ModelFacts): readon
 }
 
 /** Said to be strict or not: the API takes a tool that says nothing as strict. */
-const writeFunction = ({ name, description, parameters, strict }: FunctionTool): Fields =>
-  compact({ type: 'function', name, description, parameters: parameters ?? { type: 'object', properties: {} }, strict: strict ?? false })
+function writeFunction(tool: FunctionTool, loss: Loss): Fields {
+  const { name, description, strict } = tool
+  return compact({ type: 'function', name, description, parameters: objectSchema(tool, loss), strict: strict ?? false })
+}
 
 function writeCustom({ name, description, format }: CustomTool, nameOf: (name: string) => string): Fields {
   const grammar = isFields(format?.['grammar']) ? { type: 'grammar', ...format['grammar'] } : format

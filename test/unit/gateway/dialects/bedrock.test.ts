@@ -177,9 +177,10 @@ test('how much a model thinks, in the words of its vendor; signed reasoning come
 })
 
 test('a schema is native where the model knows it, else a tool whose arguments are the answer', (t) => {
-  const response_format = { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'object' } } }
+  const response_format = { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'object', properties: {} } } }
+  const closed = '{"type":"object","properties":{},"additionalProperties":false}'
   t.deepEqual(chatToConverse({ response_format }).body['outputConfig'], {
-    textFormat: { type: 'json_schema', structure: { jsonSchema: { schema: '{"type":"object"}', name: 'n' } } },
+    textFormat: { type: 'json_schema', structure: { jsonSchema: { schema: closed, name: 'n' } } },
   })
   const { body, memory } = chatToConverse({ response_format, model: 'amazon.nova-pro-v1:0' })
   t.like(body, { toolConfig: { toolChoice: { tool: { name: 'final_answer' } } } })

@@ -1,0 +1,81 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import type { Loss } from '../neutral/loss.ts'
+
+interface Given {
+  /** The place of the schema in the caller's body. */
+  readonly at: string
+  readonly loss: Loss
+}
+
+/** The words that each type knows, beside those that all know. */
+const wordsOf: Readonly<Record<string, ReadonlySet<string>>> = {
+  STRING: new Set(['format', 'enum', 'minLength', 'maxLength', 'pattern']),
+  NUMBER: new Set(['format', 'minimum', 'maximum']),
+  INTEGER: new Set(['format', 'minimum', 'maximum']),
+  BOOLEAN: new Set(),
+  ARRAY: new Set(['items', 'minItems', 'maxItems']),
+  OBJECT: new Set(['properties', 'required', 'minProperties', 'maxProperties', 'propertyOrdering']),
+}
+const common: ReadonlySet<string> = new Set(['type', 'title', 'description', 'nullable', 'default', 'example'])
+const formatsOf: Readonly<Record<string, ReadonlySet<unknown>>> = {
+  STRING: new Set(['enum', 'date-time']),
+  NUMBER: new Set(['float', 'double']),
+  INTEGER: new Set(['int32', 'int64']),
+}
+
+/**
+ * Returns a schema of Google's words by the rules that its API has beyond them: every schema has a type, and words of that type alone; a choice
+ * stands alone, so that what stands beside it goes into each of its schemas; a list says what it holds; only fields that are there are required.
+ */
+export function fitted(schema: Fields, given: Given): Fields {
+  const { anyOf, ...beside } = schema
+  const { at, loss } = given
+  if (Array.isArray(anyOf)) {
+    const choices = anyOf.filter((one) => isFields(one))
+    return { anyOf: choices.map((one, index) => fitted(joined(beside, one), { at: `${at}.anyOf[${index}]`, loss })) }
+  }
+  const type = typeOf(beside)
+  if (type === null) loss.note(`${at}.type=string`)
+  const known = wordsOf[type ?? 'STRING']
+  const kept = Object.entries(beside).filter(([name, value]) => common.has(name) || (known?.has(name) === true && fits(name, value, type)))
+  const written: Fields = { ...Object.fromEntries(kept), type: type ?? 'STRING' }
+  return type === 'ARRAY' ? withItems(written, given) : type === 'OBJECT' ? withRequired(written) : written
+}
+
+/** Returns a schema that demands what two demand. */
+export function joined(one: Fields, other: Fields): Fields {
+  const properties = isFields(one['properties']) && isFields(other['properties']) ? { ...one['properties'], ...other['properties'] } : null
+  const required = [...new Set([...listOf(one['required']), ...listOf(other['required'])])]
+  return {
+    ...one,
+    ...other,
+    ...(properties !== null && { properties }),
+    ...(required.length > 0 && { required }),
+    ...((one['nullable'] === true || other['nullable'] === true) && { nullable: true }),
+  }
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** Returns the type of a schema, or the one whose words it has; null: it has none. */
+function typeOf(schema: Fields): string | null {
+  const { type } = schema
+  if (typeof type === 'string' && Object.hasOwn(wordsOf, type)) return type
+  const found = Object.entries(wordsOf).find(([, words]) => Object.keys(schema).some((name) => name !== 'format' && words.has(name)))
+  return found?.[0] ?? null
+}
+
+const fits = (name: string, value: unknown, type: string | null): boolean =>
+  name !== 'format' || formatsOf[type ?? 'STRING']?.has(value) === true
+
+function withItems(schema: Fields, { at, loss }: Given): Fields {
+  if (isFields(schema['items'])) return schema
+  loss.note(`${at}.items.type=string`)
+  return { ...schema, items: { type: 'STRING' } }
+}
+
+function withRequired({ required, ...schema }: Fields): Fields {
+  const { properties } = schema
+  const there = isFields(properties) ? listOf(required).filter((name) => typeof name === 'string' && Object.hasOwn(properties, name)) : []
+  return there.length === 0 ? schema : { ...schema, required: there }
+}

@@ -1,0 +1,90 @@
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import type { Loss } from './neutral/loss.ts'
+import type { FunctionTool } from './neutral/request.ts'
+
+const noParameters: Fields = { type: 'object', properties: {} }
+
+/** Words that may not stand at the top of the parameters of a function. */
+const unions = ['anyOf', 'oneOf', 'allOf'] as const
+
+/**
+ * Returns the parameters of a function as most vendors demand them: at the top an object that tells its fields, although it may have none, and no
+ * choice between objects; every list says what it holds. A choice becomes one object of all their fields, of which those are required that all require.
+ */
+export function objectSchema({ parameters, at }: Pick<FunctionTool, 'parameters' | 'at'>, loss: Loss): Fields {
+  if (parameters === null) return noParameters
+  const { $schema: _version, ...plain } = withItems(parameters)
+  const root = mergedUnions(resolvedRoot(plain), `${at}.parameters`, loss)
+  if (root['type'] === 'object' && isFields(root['properties'])) return root
+  const { type: _type, properties, ...rest } = root
+  return { type: 'object', properties: isFields(properties) ? properties : {}, ...rest }
+}
+
+/** Returns a schema whose top is not another one of its own. */
+function resolvedRoot(schema: Fields): Fields {
+  const { $ref: reference, ...rest } = schema
+  const [, group = '', name = ''] = typeof reference === 'string' ? (/^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? []) : []
+  const held = schema[group]
+  const found = isFields(held) ? held[name] : null
+  return isFields(found) ? { ...found, ...rest } : schema
+}
+
+function mergedUnions(schema: Fields, at: string, loss: Loss): Fields {
+  const present = unions.filter((name) => Array.isArray(schema[name]))
+  if (present.length === 0) return schema
+  let merged = schema
+  for (const name of present) {
+    loss.note(`${at}.${name} (its fields stand side by side)`)
+    merged = merge(merged, name)
+  }
+  return merged
+}
+
+function merge(schema: Fields, name: (typeof unions)[number]): Fields {
+  const { [name]: choices, ...rest } = schema
+  const objects = (Array.isArray(choices) ? choices : []).filter((one) => isFields(one)).map((one) => withinRoot(one, schema))
+  const properties = Object.assign({}, ...objects.map((one) => fieldsOf(one)), fieldsOf(rest))
+  const needed = objects.map((one) => listOf(one['required']))
+  const [first = [], ...others] = needed
+  const shared = name === 'allOf' ? needed.flat() : first.filter((one) => others.every((list) => list.includes(one)))
+  const required = [...new Set([...listOf(rest['required']), ...shared])]
+  return { ...rest, type: 'object', properties, ...(required.length > 0 && { required }) }
+}
+
+const withinRoot = (choice: Fields, { $defs, definitions }: Fields): Fields =>
+  typeof choice['$ref'] === 'string' ? resolvedRoot({ ...choice, $defs, definitions }) : choice
+
+const fieldsOf = ({ properties }: Fields): Fields => (isFields(properties) ? properties : {})
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** Values that are no schemas, and names of fields in place of words. */
+const values: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'example', 'examples', 'required'])
+const maps: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'])
+
+/** Returns a schema in which every list says what it holds; the very same, if all do. */
+function withItems(schema: Fields): Fields {
+  let changed: Record<string, unknown> | null = null
+  for (const name in schema) {
+    const value = schema[name]
+    const own = values.has(name) ? value : maps.has(name) && isFields(value) ? eachWithItems(value) : within(value)
+    if (own !== value) (changed ??= { ...schema })[name] = own
+  }
+  const lacksItems = schema['type'] === 'array' && schema['items'] === undefined && schema['prefixItems'] === undefined
+  return lacksItems ? { ...(changed ?? schema), items: {} } : (changed ?? schema)
+}
+
+function within(value: unknown): unknown {
+  if (isFields(value)) return withItems(value)
+  if (!Array.isArray(value)) return value
+  const own = value.map((one: unknown) => within(one))
+  return own.every((one, index) => one === value[index]) ? value : own
+}
+
+function eachWithItems(schemas: Fields): Fields {
+  let changed: Record<string, unknown> | null = null
+  for (const name in schemas) {
+    const own = within(schemas[name])
+    if (own !== schemas[name]) (changed ??= { ...schemas })[name] = own
+  }
+  return changed ?? schemas
+}
