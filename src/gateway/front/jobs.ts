@@ -36,25 +36,6 @@ export const isJob = (path: string): boolean => begin.some((one) => one.test(pat
 /** Returns true if what is read by a path is a credential for such a session. */
 export const isReadSession = (path: string): boolean => read.test(path)
 
-/** A path of plain characters alone: what a server may cut off or read otherwise ends none of these. */
-const plain = String.raw`^[\w/.:@-]*`
-
-/** The ends of paths by which what was made before is changed or read by POST, whose answers may tell its usage again. */
-const changes: readonly RegExp[] = [
-  // Responses, batches, trainings, and runs of threads, wherever they are.
-  String.raw`/(?:responses|batches|jobs|fine-tunes|predictions|runs)/[\w.:@-]+/(?:cancel|pause|resume|stop)`,
-  String.raw`/(?:batch/jobs|model-invocation-job|model-customization-jobs)/[\w.:@-]+/(?:cancel|stop)`,
-  // Operations and jobs of Google and Vertex AI; Veo at Vertex AI is asked for by POST.
-  String.raw`/(?:operations|batches|batchPredictionJobs|tuningJobs)/[\w.@-]+:(?:cancel|wait)`,
-  String.raw`:fetchPredictOperation`,
-  // The metadata of stored chats and of runs.
-  String.raw`/chat/completions/chatcmpl-[\w-]+`,
-  String.raw`/threads/[\w-]+/runs/[\w-]+`,
-].map((end) => new RegExp(`${plain}${end}$`))
-
-/** Returns true if a request by POST only changes or reads what was made before. */
-export const isChange = (path: string): boolean => changes.some((one) => one.test(path))
-
 /** A request that may ask for an answer later. */
 interface Asking {
   readonly json: unknown

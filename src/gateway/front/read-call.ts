@@ -86,30 +86,34 @@ const longestForm = 32 * 1024 * 1024
 
 /** How much is held of a body that is no JSON. Of uploads, guardrails read what is held anyhow, or is no longer than other bodies may be. */
 function holding(call: Call, { target, isBounded }: Opening, settings: GatewaySettings): Holding {
-  const { operation, headers, guardrails } = call
+  const { operation, headers, guardrails, work } = call
   if (readsForm(target, headers)) return { maxHeldBytes: settings.maxUploadBytes }
   if (isForm(headers.contentType) && offersElsewhere(target.provider, operation.name)) return { maxHeldBytes: longestForm }
   if (signsBody(target.provider)) return { maxHeldBytes: settings.maxJsonBytes }
   const reads = guardrails !== null && readsBody(guardrails)
   const held = { maxHeldBytes: reads ? settings.maxJsonBytes : 0, letsLongOnesPass: !mayHoldWords(headers.contentType) }
-  if (!pricedForms.has(operation.spec?.task)) return held
+  if (!pricedForms.has(work?.task)) return held
   return { ...held, watches: true, ...(isBounded && { maxHeldBytes: Math.max(held.maxHeldBytes, longestForm) }) }
 }
 
 /** Returns true for a form that tells what its answer costs: the model, and how much of it is asked for. */
-export const isPricedForm = ({ operation, headers: { contentType, contentEncoding } }: Pick<Call, 'operation' | 'headers'>): boolean =>
-  pricedForms.has(operation.spec?.task) && isForm(contentType) && contentEncoding === ''
+export const isPricedForm = ({ work, headers: { contentType, contentEncoding } }: Pick<Call, 'work' | 'headers'>): boolean =>
+  pricedForms.has(work?.task) && isForm(contentType) && contentEncoding === ''
 
 /** Returns true for a form that must be read to know what its answer may cost. Of a recording its length tells that, when its model is known. */
-export function mustBeRead(call: Pick<Call, 'operation' | 'headers' | 'exchange'>, { model }: Pick<Target, 'model'>): boolean {
+export function mustBeRead(call: Pick<Call, 'work' | 'headers' | 'exchange'>, { model }: Pick<Target, 'model'>): boolean {
   if (!isPricedForm(call)) return false
-  return model === null || !ofRecordings.has(call.operation.spec?.task) || call.exchange.header('content-length') === undefined
+  return model === null || !ofRecordings.has(call.work?.task) || call.exchange.header('content-length') === undefined
 }
 
-const ofRecordings: ReadonlySet<Task | undefined> = new Set<Task>(['transcription', 'translation'])
+const ofRecordings: ReadonlySet<Task | null | undefined> = new Set<Task>(['transcription', 'translation'])
 
 /** The tasks whose price stands in the form: the length of a recording, and the model, where the answer does not tell them. */
-const pricedForms: ReadonlySet<Task | undefined> = new Set<Task | undefined>([...ofRecordings, 'image-edit', 'image-variation'])
+const pricedForms: ReadonlySet<Task | null | undefined> = new Set<Task | null | undefined>([
+  ...ofRecordings,
+  'image-edit',
+  'image-variation',
+])
 
 function read(
   { exchange, headers }: CallHead,

@@ -1,29 +1,30 @@
 import type { Call } from '../call.ts'
 import type { AskedWork } from './asked-work.ts'
 import { conversationOf } from './conversation.ts'
-import { isChange, isJob, isReadSession } from './jobs.ts'
-import { isOperation } from './match.ts'
-import { isCountOfGoogle } from './operation-name.ts'
+import { isCount, isKeeping } from './free-paths.ts'
+import { isJob, isReadSession } from './jobs.ts'
+import { isOperation, plainPath } from './match.ts'
 import { type Operation, operations, type OperationSpec } from './operations.ts'
+import { workAtOwnPath } from './own-paths.ts'
 import { taskOf } from './task.ts'
 
 type Asking = Pick<Call, 'operation' | 'upstreamPath'> & { readonly exchange: Pick<Call['exchange'], 'method'> }
 
 /**
  * Returns the work that a request asks for; null: it asks for none, such as a list of files, or the end of a batch. A path that Gatehouse does not know may ask for
- * any: its end tells which, as in `/deployments/m/chat/completions`.
+ * any, and may cost: its end tells which, whatever stands before it, as in `/deployments/m/chat/completions`. Only reads, and what a list names, cost nothing.
  */
 export function workOf(asking: Asking): AskedWork | null {
   const { name } = asking.operation
   if (name !== 'proxy') return ofOperations.get(name) ?? null
   const [path = ''] = asking.upstreamPath.split('?', 1)
   if (reads.has(asking.exchange.method)) return isReadSession(path) ? job : null
-  if (isChange(path)) return null
+  if (isKeeping(path)) return null
+  if (isCount(path)) return tokenCount
   if (conversationOf(asking) !== null) return { ...ofUnknown, task: 'conversation', dialect: 'google', operation: 'chatComplete' }
   const asked = taskOf(asking)
   if (asked !== null) return { ...ofUnknown, task: asked.task, dialect: asked.dialect, operation: asked.operation }
-  if (isCountOfGoogle(path)) return { ...ofUnknown, task: 'token-count', dialect: 'google' }
-  return ofEnd(path)
+  return ofEnd(plainPath(path))
 }
 
 const reads: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
@@ -40,18 +41,19 @@ const specs: readonly (readonly [name: Operation, spec: OperationSpec])[] = Obje
 /** The work of the operations; null: they ask for none. */
 export const ofOperations: ReadonlyMap<string, AskedWork | null> = new Map(specs.map(([name, spec]) => [name, ofSpec(name, spec)]))
 
-/** The operations by the ends of their paths, the longest first. A message of a thread is only kept. */
-const ends: readonly (readonly [end: string, operation: Operation, spec: OperationSpec])[] = specs
-  .filter(([, { method, path }]) => method === 'POST' && !path.includes('{'))
-  .map(([name, spec]) => [spec.path, name, spec] as const)
+/** The operations that may cost by the ends of their paths, the longest first. */
+const ends: readonly (readonly [end: string, work: AskedWork])[] = specs
+  .flatMap(([name, spec]): readonly (readonly [string, AskedWork])[] => {
+    const work = spec.method === 'POST' && !spec.path.includes('{') && spec.task !== 'token-count' ? ofSpec(name, spec) : null
+    return work === null ? [] : [[spec.path, work]]
+  })
   .toSorted(([one], [other]) => other.length - one.length)
 const job: AskedWork = { ...ofUnknown, beginsJob: true }
-const rerank: AskedWork = { ...ofUnknown, task: 'rerank', dialect: 'cohere' }
+const tokenCount: AskedWork = { ...ofUnknown, task: 'token-count' }
 
-function ofEnd(path: string): AskedWork | null {
-  if (path.includes('/threads/')) return ofUnknown
-  if (path.endsWith('/rerank')) return rerank
-  if (isJob(path)) return job
-  const [, name, spec] = ends.find(([end]) => path.endsWith(end)) ?? []
-  return name === undefined || spec === undefined ? ofUnknown : ofSpec(name, spec)
-}
+const ofEnd = (path: string): AskedWork =>
+  path.includes('/threads/')
+    ? ofUnknown
+    : isJob(path)
+      ? job
+      : (workAtOwnPath(path) ?? ends.find(([end]) => path.endsWith(end))?.[1] ?? ofUnknown)

@@ -6,7 +6,7 @@ import { estimateTokens, isBounded, leastOutput } from './estimate.ts'
 import type { Ledger } from './ledger.ts'
 import { isOfMoney, type Limit, type MoneyTerms, type Needs } from './limit.ts'
 import { type OutputReader, outputReader } from './output-bound.ts'
-import { jobRefusal, unpricedRefusal } from './refusal.ts'
+import { jobRefusal, unknownRefusal, unpricedRefusal } from './refusal.ts'
 import type { Speaker, UsualOutput } from './usual-output.ts'
 import { worstCost } from './worst-cost.ts'
 
@@ -59,7 +59,7 @@ interface Working extends Read {
 
 function costOf(limits: readonly Limit[], { request, work, reader }: Working, usual: number): CostAsked {
   if (work.beginsJob) return { cost: costOfJob(limits), maxOutput: null }
-  if (isNameless(work, request)) return { cost: least, maxOutput: null }
+  if (isNameless(work, request)) return { cost: costOfUnknown(limits), maxOutput: null }
   return moneyOf(limits, { request, reader, task: work.task ?? 'unknown' }, usual)
 }
 
@@ -83,6 +83,13 @@ const countsTokens = ({ counts }: Limit): boolean => counts === 'tokens'
 function costOfJob(limits: readonly Limit[]): number {
   const refusing = limits.find(refusesUnpriced)
   if (refusing !== undefined) throw jobRefusal(refusing)
+  return least
+}
+
+/** The same for work of which nobody knows what it is, nor what does it. */
+function costOfUnknown(limits: readonly Limit[]): number {
+  const refusing = limits.find(refusesUnpriced)
+  if (refusing !== undefined) throw unknownRefusal(refusing)
   return least
 }
 

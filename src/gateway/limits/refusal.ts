@@ -77,6 +77,13 @@ export const jobRefusal = (limit: Limit): ApiError =>
     message: `What a batch, a training, a video or a realtime session costs is known when it has ended, and ${limit.name} lets no request through whose cost is not known. Set on_unpriced of the limit to "allow" to let it begin.`,
   })
 
+/** Returns the error for a request at a path that Gatehouse does not know, which names no model, under a limit that lets no request through whose cost is not known. */
+export const unknownRefusal = (limit: Limit): ApiError =>
+  unknownCost(limit, {
+    reason: 'unpriced_work',
+    message: `Gatehouse does not know what this path costs, and the request names no model: ${limit.name} lets no request through whose cost is not known. Set on_unpriced of the limit to "allow" to let it through.`,
+  })
+
 function unknownCost({ id, value }: Limit, { reason, message }: { readonly reason: string; readonly message: string }): ApiError {
   const details = {
     code: '04',

@@ -299,19 +299,22 @@ for (const [name, asking] of Object.entries(working))
   })
 
 test.serial(
-  'on a path of a provider a model without a price is refused under a budget in money, and what names none passes until it is used up',
+  'on a path of a provider a model without a price is refused under a budget in money, and what names none passes one that allows it until it is used up',
   async (t) => {
     const fields = { name: 'u', workspace_id: acme.workspaceId, scopes: ['completions.write'], usage_limits: { credit_limit: 1 } }
     const secret = String((await made('/api-keys/workspace/service', fields))['key'])
     const unpriced = await ask({ ...direct(), secret, path: '/experimental/talk', fields: { model: 'nobody-prices-this' } })
     t.is(unpriced.status, 412)
     t.like(JSON.parse(unpriced.text), { error: { reason: 'unpriced_model' } })
-    const nameless = { ...direct(), secret, path: '/threads', fields: { model: undefined } }
-    t.is((await ask(nameless)).status, 200)
+    const nameless = { ...direct(), path: '/dreams', fields: { model: undefined } }
+    t.like(JSON.parse((await ask({ ...nameless, secret })).text), { error: { reason: 'unpriced_work' } })
+    const allowing = { ...fields, usage_limits: { credit_limit: 1, on_unpriced: 'allow' } }
+    const lenient = { ...nameless, secret: String((await made('/api-keys/workspace/service', allowing))['key']) }
+    t.is((await ask(lenient)).status, 200)
     await control.sql.query(
       `UPDATE limit_counters SET granted = (SELECT jsonb_object_agg(k, 2e9::bigint) FROM jsonb_object_keys(granted) k) WHERE owner_kind = 'api-key'`,
     )
-    await eventually(async () => (await ask(nameless)).status === 412, withinMs)
+    await eventually(async () => (await ask(lenient)).status === 412, withinMs)
     t.is((await ask({ ...google('countTokens', { secret }) })).status, 200, 'a count of tokens costs nothing')
   },
 )

@@ -1,12 +1,13 @@
 import test from 'ava'
 import { mustBeRead } from '../../../../src/gateway/front/read-call.ts'
-import { operations } from '../../../../src/gateway/front/operations.ts'
+import type { Operation } from '../../../../src/gateway/front/operations.ts'
+import { ofOperations } from '../../../../src/gateway/front/work.ts'
 
 type Form = Parameters<typeof mustBeRead>[0]
 
-const form = (operation: keyof typeof operations, length: string | undefined, contentType = 'multipart/form-data; boundary=b') =>
+const form = (operation: Operation, length: string | undefined, contentType = 'multipart/form-data; boundary=b') =>
   ({
-    operation: { name: operation, spec: operations[operation] },
+    work: ofOperations.get(operation) ?? null,
     headers: { contentType, contentEncoding: '' },
     exchange: { header: () => length },
   }) as unknown as Form
