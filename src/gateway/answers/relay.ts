@@ -7,8 +7,10 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { FrameCutter } from '../wire/sse.ts'
 import { headerValue, type HeaderList, removeHeader } from '../wire/header-list.ts'
 import { answerHeaders, answerTrailers } from '../wire/headers.ts'
-import type { ClientDialectId } from '../dialects/dialect.ts'
+import { AnswerReader } from '../dialects/answer-reader.ts'
+import type { ClientDialectId, DialectId } from '../dialects/dialect.ts'
 import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
+import { type ToldAnswer, toldNothing } from '../dialects/told-answer.ts'
 import { ownAnswers } from '../dialects/own-answers.ts'
 import { sandboxOf } from './sandbox.ts'
 
@@ -25,6 +27,8 @@ export interface RelayOptions {
   readonly deadlineAt: number
   /** Hears what the caller gets; null: nobody does. */
   readonly heard: { add(chunk: Buffer): void } | null
+  /** The format of an answer that may cost; its dialect is null where nobody knows it. Null: the answer costs nothing, whatever it tells. */
+  readonly metered: { readonly dialect: DialectId | null } | null
   /** Returns the tokens that a translated answer used, whose counts may not be in what the caller gets. Null: its bytes tell them. */
   readonly counted: () => TokenUsage | null
 }
@@ -38,7 +42,9 @@ export interface RelayResult {
   readonly rawHeaders: readonly string[]
   readonly encoding: string | undefined
   readonly capture: Capture
-  /** The tokens that a translation counted; null: look into the bytes. */
+  /** Returns the facts that it tells of its cost. */
+  readonly told: () => ToldAnswer
+  /** The tokens that a translation counted; null: look at what it tells. */
   readonly counted: TokenUsage | null
   readonly headersAt: number
   readonly firstByteAt: number | null
@@ -68,6 +74,8 @@ export class Relay implements EgressHandler, Member {
   readonly #options: RelayOptions
   readonly #resolve: (end: RelayEnd) => void
   readonly #capture: Capture
+  /** Undefined before the first byte. */
+  #reader: AnswerReader | null | undefined
   #call: EgressCall | null = null
   #frames: FrameCutter | null = null
   #timer: NodeJS.Timeout | null = null
@@ -143,7 +151,7 @@ export class Relay implements EgressHandler, Member {
     if (this.#settled) return
     this.#call?.abort()
     this.#denied = true
-    this.#capture.add(seen)
+    this.#take(seen)
     this.#forget()
     this.#resolve({ kind: 'denied', error, result: this.#result('error', error) })
   }
@@ -194,15 +202,41 @@ export class Relay implements EgressHandler, Member {
 
   onData(chunk: Buffer): void {
     // What a denied answer says is not passed on, and tells what it cost.
-    if (!this.#begin()) return this.#denied ? this.#capture.add(chunk) : undefined
+    if (!this.#begin()) return this.#denied ? this.#take(chunk) : undefined
     this.#firstByteAt ??= performance.now()
-    this.#capture.add(chunk)
+    this.#take(chunk)
     this.#options.heard?.add(chunk)
     if (this.#frames !== null) {
       const whole = this.#frames.push(chunk)
       if (whole !== null) this.#write(whole)
     } else if (this.#capture.size === this.#expected) this.#last = chunk
     else this.#write(chunk)
+  }
+
+  /** Keeps and reads what came. Compressed bytes are read when all are there. */
+  #take(chunk: Buffer): void {
+    this.#capture.add(chunk)
+    this.#reader = this.#reader === undefined && this.#encoding === undefined ? this.#newReader() : (this.#reader ?? null)
+    this.#reader?.add(chunk)
+  }
+
+  #newReader(): AnswerReader | null {
+    const { metered } = this.#options
+    const type = headerValue(this.#rawHeaders, 'content-type')?.toLowerCase() ?? ''
+    return metered === null ? null : new AnswerReader(metered.dialect, type)
+  }
+
+  get #encoding(): string | undefined {
+    const encoding = headerValue(this.#rawHeaders, 'content-encoding')?.toLowerCase()
+    return encoding === 'identity' ? undefined : encoding
+  }
+
+  readonly #told = (): ToldAnswer => {
+    const encoding = this.#encoding
+    if (encoding === undefined) return this.#reader?.told() ?? toldNothing
+    const reader = this.#newReader()
+    reader?.add(this.#capture.plain(encoding))
+    return reader?.told() ?? toldNothing
   }
 
   onEnd(rawTrailers: readonly string[]): void {
@@ -275,8 +309,9 @@ export class Relay implements EgressHandler, Member {
       error,
       stream: this.#stream,
       rawHeaders: this.#rawHeaders,
-      encoding: headerValue(this.#rawHeaders, 'content-encoding')?.toLowerCase(),
+      encoding: this.#encoding,
       capture: this.#capture,
+      told: this.#told,
       counted: this.#options.counted(),
       headersAt: this.#headersAt,
       firstByteAt: this.#firstByteAt,

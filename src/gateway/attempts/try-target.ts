@@ -168,6 +168,7 @@ function relayOf(made: Try, deadlineAt: number, { prefixes, journal }: AttemptDe
     prefixes,
     deadlineAt,
     heard: attempt.heard,
+    metered: call.work,
     counted: () => attempt.translated?.usage() ?? null,
   })
 }

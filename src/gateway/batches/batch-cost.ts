@@ -1,6 +1,6 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
 import { type MatchedOperation, matchOperation } from '../front/match.ts'
-import { isBilled, meterBytes } from '../metering/meter.ts'
+import { meterJson, tellsUse } from '../metering/meter.ts'
 import { priceMetered } from '../metering/price-metered.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import type { CostLine, CostState } from '../prices/price-usage.ts'
@@ -77,16 +77,13 @@ interface Answer {
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
-/** An answer to nobody knows what is no free one. */
-const isOfUnknown = ({ spec }: MatchedOperation, status: number): boolean => spec === null && isSuccess(status)
-
 /** Prices an answer as one that came at once, at the rates of batches; null: the request failed, or the provider charges nothing for it. */
 function priceAnswer({ status, body }: Answer, operation: MatchedOperation, { target, terms, prices, begunAt, mode }: BatchPricing) {
   const bytes = Buffer.from(JSON.stringify(body))
   const asked = { operation: operation.name, method: 'POST', provider: target.providerId, json: null, upload: null }
-  const metered = meterBytes({ head: bytes, tail: bytes }, null, asked)
+  const metered = meterJson(bytes, operation.spec?.dialect ?? null, asked)
   const told = mode === null ? metered : { ...metered, mode }
-  if (!isBilled(told, status, operation) && !isOfUnknown(operation, status)) return null
+  if (!isSuccess(status) && !tellsUse(told)) return null
   const model = typeof body['model'] === 'string' ? body['model'] : told.model
   // The model that was asked stands in a file that is not read: the one that answered has its price.
   const request = { target: { ...target, model }, terms, prices, json: null, startedAt: begunAt }

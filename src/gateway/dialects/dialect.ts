@@ -108,8 +108,6 @@ export type CountPlace = readonly [outer: string, inner?: string]
 
 /** Where answers tell how many tokens were used. */
 export interface UsagePlaces {
-  /** The name of the object that holds the counts. */
-  readonly key: 'usage' | 'usageMetadata'
   readonly inputTokens: readonly CountPlace[]
   readonly outputTokens: readonly CountPlace[]
   readonly totalTokens: readonly CountPlace[]

@@ -3,7 +3,7 @@ import { readCounts as anthropic } from './anthropic/billed.ts'
 import { readCounts as converse, readInvocationCounts as invocation } from './bedrock/billed.ts'
 import { readCounts as cohere } from './cohere/billed.ts'
 import { readCounts as google } from './google/billed.ts'
-import { countAt, type ReadCounts } from './neutral/disjoint.ts'
+import { Collector, countAt, type ReadCounts } from './neutral/disjoint.ts'
 import { readCounts as chat } from './openai-chat/billed.ts'
 import { readCounts as responses } from './openai-responses/billed.ts'
 
@@ -20,7 +20,7 @@ const recordings: ReadonlySet<string> = new Set(['createTranscription', 'createT
 const images: ReadonlySet<string> = new Set(['imageGenerate', 'imageEdit', 'imageVary'])
 const isImage = ({ operation }: CountsAbout): boolean => images.has(operation)
 
-/** Who answers in the words of Cohere's own API. */
+/** Providers that answer in the words of Cohere's own API. */
 const coheres: ReadonlySet<string> = new Set(['cohere', 'azure-ai'])
 
 /**
@@ -37,15 +37,35 @@ const readers: readonly (readonly [field: string, read: Reader, of?: ReadonlySet
   ['cache_read_input_tokens', anthropic],
   ['cache_creation_input_tokens', anthropic],
   ['cache_creation', anthropic],
-  ['input_tokens', (usage, about) => responses(usage, { isImage: isImage(about) })],
+  ['input_tokens', (usage, about) => spoken(responses(usage, { isImage: isImage(about) }), about)],
   ['output_tokens', anthropic],
   ['prompt_tokens', (usage, about) => recorded(usage, about) ?? chat(usage, about.provider)],
   ['inputTokens', converse],
   ['inputTokenCount', invocation],
+  ['prompt_eval_count', (usage) => bare(usage, 'prompt_eval_count', 'eval_count')],
+  ['eval_count', (usage) => bare(usage, 'prompt_eval_count', 'eval_count')],
+  ['inputTextTokenCount', (usage) => bare(usage, 'inputTextTokenCount', null)],
+  ['prompt_token_count', (usage) => bare(usage, 'prompt_token_count', 'generation_token_count')],
   ['pages_processed', (usage) => one('page', countAt(usage, 'pages_processed'))],
   ['seconds', (usage) => one('input_audio_second', milliseconds(usage['seconds']))],
   ['total_tokens', (usage) => one('input', countAt(usage, 'total_tokens'))],
 ]
+
+/** The tokens of speech are sound. */
+function spoken(read: ReadCounts, { operation }: CountsAbout): ReadCounts {
+  const { output, ...others } = read.counts
+  return operation !== 'createSpeech' || output === undefined
+    ? read
+    : { ...read, counts: { ...others, output_audio: output + (others.output_audio ?? 0) } }
+}
+
+/** Reads counts that stand beside each other in the answer itself. */
+function bare(usage: Fields, input: string, output: string | null): ReadCounts {
+  const collector = new Collector()
+  collector.add('input', countAt(usage, input))
+  if (output !== null) collector.add('output', countAt(usage, output))
+  return collector.read()
+}
 
 /** Mistral is paid by the length of a recording, and tells tokens beside it. */
 function recorded({ prompt_audio_seconds: seconds }: Fields, { operation }: CountsAbout): ReadCounts | null {
@@ -72,6 +92,20 @@ function hasNoCount(usage: Fields): boolean {
       return true
   }
   return false
+}
+
+/** Returns true if a provider says that no token was used: its figures of tokens are all 0. */
+export const tellsNone = (usage: Fields | null): boolean => usage !== null && tokenFigures(usage) === 0
+
+/** Returns the sum of all figures of tokens; null: there is none. */
+function tokenFigures(usage: Fields): number | null {
+  let sum: number | null = null
+  for (const name in usage) {
+    const value = usage[name]
+    const figure = isFields(value) ? tokenFigures(value) : typeof value === 'number' && ofTokens.test(name) ? Math.abs(value) : null
+    if (figure !== null) sum = (sum ?? 0) + figure
+  }
+  return sum
 }
 
 const ofTokens = /tokens?(?:count)?$/i

@@ -1,5 +1,5 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
-import { milliseconds } from './read-counts.ts'
+import type { ToldAnswer } from './told-answer.ts'
 
 /** The facts of how an answer was served, as far as prices depend on it. */
 export interface ServedFacts {
@@ -22,24 +22,14 @@ const modes: Readonly<Record<string, string>> = {
 }
 
 /**
- * Reads how an answer was served from its bytes and its usage object. What was asked does not count where the answer speaks: priority is
- * often asked and not given. `asked` is the mode of the request, for answers that do not say.
+ * Reads how an answer was served from what it tells at its places, and from its usage object. What was asked does not count where the answer
+ * speaks: priority is often asked and not given. `asked` is the mode of the request, for answers that do not say.
  */
-export function servedFacts(
-  bytes: { readonly head: Buffer; readonly tail: Buffer },
-  usage: Fields | null,
-  asked: string | null,
-): ServedFacts {
-  const tier =
-    textIn(usage, 'service_tier') ??
-    textIn(usage, 'trafficType') ??
-    textIn(usage, 'serviceTier') ??
-    lastText(bytes.tail, 'service_tier') ??
-    lastText(bytes.head, 'service_tier') ??
-    converseTier(bytes.tail)
+export function servedFacts(told: Pick<ToldAnswer, 'model' | 'tier'>, usage: Fields | null, asked: string | null): ServedFacts {
+  const tier = textIn(usage, 'service_tier') ?? textIn(usage, 'trafficType') ?? textIn(usage, 'serviceTier') ?? told.tier
   const mode = tier === null ? (modes[asked ?? ''] ?? null) : (modes[tier] ?? null)
   return {
-    model: firstText(bytes.head, 'model') ?? firstText(bytes.head, 'modelVersion'),
+    model: told.model,
     mode: textIn(usage, 'speed') === 'fast' ? 'fast' : mode,
     geo: known(textIn(usage, 'inference_geo')),
   }
@@ -50,39 +40,6 @@ const known = (geo: string | null): string | null => (geo === null || geo === 'g
 function textIn(fields: Fields | null, name: string): string | null {
   const value = fields?.[name]
   return typeof value === 'string' ? value : null
-}
-
-/** Converse tells its tier in an object beside the usage: `"serviceTier":{"type":"flex"}`. */
-function converseTier(bytes: Buffer): string | null {
-  const at = bytes.lastIndexOf('"serviceTier"')
-  return at === -1 ? null : textAt(bytes, bytes.indexOf('"type"', at), 'type')
-}
-
-/** Bytes of the longest value. */
-const longestText = 255
-
-const firstText = (bytes: Buffer, name: string): string | null => textAt(bytes, bytes.indexOf(`"${name}"`), name)
-const lastText = (bytes: Buffer, name: string): string | null => textAt(bytes, bytes.lastIndexOf(`"${name}"`), name)
-
-/** Reads the text behind a name. A name within a text has a backslash before its quote and is none. */
-function textAt(bytes: Buffer, at: number, name: string): string | null {
-  if (at === -1) return null
-  const colon = afterBlanks(bytes, at + name.length + 2)
-  if (bytes[colon] !== 0x3a) return null
-  const start = afterBlanks(bytes, colon + 1) + 1
-  if (bytes[start - 1] !== 0x22) return null
-  const end = bytes.indexOf('"', start)
-  if (end <= start || end - start > longestText) return null
-  const value = bytes.toString('utf8', start, end)
-  return value.includes('\\') ? null : value
-}
-
-const isBlank = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
-
-function afterBlanks(bytes: Buffer, from: number): number {
-  let at = from
-  while (isBlank(bytes[at] ?? 0)) at += 1
-  return at
 }
 
 interface CostPlace {
@@ -133,21 +90,13 @@ function decimalPico(text: string, places: number): bigint | null {
   return (digits + unit / 2n) / unit
 }
 
-/** Reads the size and the quality of the images of an answer; null: it does not say. They stand before the images or behind them. */
-export const imageFacts = ({ head, tail }: { readonly head: Buffer; readonly tail: Buffer }) => ({
-  size: lastText(tail, 'size') ?? firstText(head, 'size'),
-  quality: lastText(tail, 'quality') ?? firstText(head, 'quality'),
-})
+/** A line of subtitles that tells when they are shown. */
+const subtitleTime = /^(?:\d+:)?\d\d:\d\d[.,]\d{3} --> (?:(\d+):)?(\d\d):(\d\d)[.,](\d{3})\s*$/gm
 
-/** Returns the milliseconds of sound that a transcription was made of, as far as its form tells: `verbose_json`, `srt` and `vtt` do. */
-export function transcribedMs(bytes: {
-  readonly head: Buffer
-  readonly tail: Buffer
-}): { readonly ms: number; readonly estimated: boolean } | null {
-  const [, seconds] = /"duration"\s*:\s*"?(\d+(?:\.\d+)?)/.exec(bytes.head.toString('utf8', 0, 2000)) ?? []
-  if (seconds !== undefined) return { ms: milliseconds(Number(seconds)), estimated: false }
-  const last = [...bytes.tail.toString('latin1').matchAll(/--> (?:(\d+):)?(\d\d):(\d\d)[.,](\d{3})/g)].at(-1)
-  if (last === undefined) return null
-  const [, hours = '0', minutes = '0', whole = '0', part = '0'] = last
-  return { ms: ((Number(hours) * 60 + Number(minutes)) * 60 + Number(whole)) * 1000 + Number(part), estimated: true }
+/** Returns the milliseconds of sound of which subtitles tell; null: they tell none. */
+export function subtitledMs(tail: Buffer): number | null {
+  let last: number | null = null
+  for (const [, hours = '0', minutes = '0', whole = '0', part = '0'] of tail.toString('latin1').matchAll(subtitleTime))
+    last = Math.max(last ?? 0, ((Number(hours) * 60 + Number(minutes)) * 60 + Number(whole)) * 1000 + Number(part))
+  return last
 }

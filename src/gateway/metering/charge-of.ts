@@ -8,7 +8,7 @@ import { asksBackground } from '../front/jobs.ts'
 import { notCharged } from '../prices/price-usage.ts'
 import type { Task } from '../front/operations.ts'
 import { fillCounts } from '../tokens/estimate-usage.ts'
-import { hasEnded } from '../dialects/answer-marks.ts'
+import { outputTokens } from '../dialects/neutral/disjoint.ts'
 import { noUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { isProvisioned, saysProvisioned } from '../prices/terms.ts'
@@ -18,7 +18,7 @@ import { type Charge, noCharge, sumCharges, untoldCharge } from './charge.ts'
 import type { RequestBody } from '../wire/body.ts'
 import type { HeldUpload } from '../wire/recorded-length.ts'
 import { mayGoOn } from './may-go-on.ts'
-import { isBilled, meter, type Metered, type MeteredRequest, withCounts } from './meter.ts'
+import { meter, type Metered, type MeteredRequest, tellsUse, withCounts } from './meter.ts'
 import { priceMetered } from './price-metered.ts'
 
 /** The facts of the exchange that an attempt belongs to. */
@@ -32,24 +32,26 @@ export interface ChargedExchange {
 }
 
 /**
- * Meters and prices one attempt, once. Who only reads or changes what was made before uses nothing: its answer may tell again
- * what was counted then; nor does who counts tokens. A failure costs what its answer says that it used, and nothing if it says nothing. Calls that run no
- * model are not charged; what one begins that costs when it has ended is unpriced until then, also if its answer did not come in time, and an answer from the
- * cache tells what it saved.
+ * Meters and prices one attempt, once. Requests that only read or change what was made before use nothing: their answers may tell again
+ * what was counted then; nor do counts of tokens. A failure costs what its answer says that it used, and nothing if it says nothing. All other
+ * work may cost: it is unpriced where its answer tells nothing, and what begins that costs when it has ended is unpriced until then, also if its
+ * answer did not come in time. An answer from the cache tells what it saved.
  */
 export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { exchange, prices, error }: ChargeContext): Charge {
   const { target } = attempt
   const { work } = exchange
   if (target === null || !usesModel(work)) return noCharge
   if (result === null) return unansweredCharge({ attempt, target, work }, error)
+  const told = result.told()
+  const answer = { ...result, told: () => told }
   const request = requestOf(attempt, { exchange, provider: target.providerId })
-  const told = ofDeployment(meter(result, request), target)
-  if (beganJob(work, result) || runsOn(told, result, { attempt, target, work })) return { ...untoldCharge, metered: told }
-  const metered = needsEstimate(told, result, work) && !isRecalled(attempt) ? estimated(told, result, { attempt, work }) : told
-  if (!isBilled(metered, result.status, exchange.operation)) return { ...noCharge, metered }
+  const read = ofDeployment(meter(answer, request), target)
+  if (beganJob(work, result) || runsOn(read, result, { attempt, target, work })) return { ...untoldCharge, metered: read }
+  const metered = filled(read, result, { attempt, work, hasEnded: told.hasEnded })
+  if (!isCharged(result) && !tellsUse(metered)) return { ...noCharge, metered }
   const parts = metered.estimated ? undefined : result.counted?.parts
   if (parts === undefined) return priced(metered, { attempt, target }, { exchange, prices })
-  const each = partsOf(parts, result).map((counted) => ofDeployment(meter({ ...result, counted }, request), target))
+  const each = partsOf(parts, result).map((counted) => ofDeployment(meter({ ...answer, counted }, request), target))
   return sumCharges(
     metered,
     each.map((part) => priced(part, { attempt, target }, { exchange, prices })),
@@ -93,7 +95,7 @@ function ofDeployment(told: Metered, target: Target): Metered {
 }
 
 /** The part of an answer that is charged. */
-export type ChargedAnswer = Pick<RelayResult, 'status' | 'outcome' | 'stream' | 'capture' | 'encoding' | 'counted'>
+export type ChargedAnswer = Pick<RelayResult, 'status' | 'outcome' | 'stream' | 'capture' | 'encoding' | 'told' | 'counted'>
 
 /** The tasks whose tokens can be estimated, and those of them that sell answers by the token. */
 const estimatedTasks: Readonly<Partial<Record<Task, { readonly sellsOutput: boolean }>>> = {
@@ -102,12 +104,27 @@ const estimatedTasks: Readonly<Partial<Record<Task, { readonly sellsOutput: bool
   embedding: { sellsOutput: false },
 }
 
-/** Returns true if a provider charges for tokens that it did not tell, or did not tell to the end. */
-function needsEstimate({ hasTokens }: Metered, answer: ChargedAnswer, work: AskedWork | null): work is AskedWork & { readonly task: Task } {
-  const task = work?.task ?? null
-  if (task === null || estimatedTasks[task] === undefined || !isCharged(answer)) return false
-  return !hasTokens || (answer.outcome !== 'complete' && answer.stream && !hasEnded(answer.capture.tail().toString('latin1')))
+interface Filling {
+  readonly attempt: Attempt
+  readonly work: AskedWork | null
+  /** True if the stream came to its end. */
+  readonly hasEnded: boolean
 }
+
+/**
+ * Estimates the tokens for which a provider charges, and which it did not tell, or not to the end. That nothing was used is its word too; the
+ * answer may contradict it.
+ */
+function filled(told: Metered, result: ChargedAnswer, { attempt, work, hasEnded }: Filling): Metered {
+  const isCut = result.outcome !== 'complete' && result.stream && !hasEnded
+  if (!isEstimable(work) || !isCharged(result) || isRecalled(attempt) || (told.hasTokens && !isCut)) return told
+  const full = estimated(told, result, { attempt, work })
+  return told.toldNone && result.outcome === 'complete' ? { ...told, inconsistent: outputTokens(full.counts) > 0 } : full
+}
+
+type Estimable = AskedWork & { readonly task: Task }
+const isEstimable = (work: AskedWork | null): work is Estimable =>
+  work !== null && work.task !== null && estimatedTasks[work.task] !== undefined
 
 /** Of an answer that its caller did not wait for; no provider sends it. */
 const leftStatus = 499
@@ -118,7 +135,7 @@ const isCharged = ({ status, outcome }: ChargedAnswer): boolean =>
 
 interface Estimated {
   readonly attempt: Attempt
-  readonly work: AskedWork & { readonly task: Task }
+  readonly work: Estimable
 }
 
 function estimated(told: Metered, result: ChargedAnswer, { attempt, work }: Estimated): Metered {
@@ -163,7 +180,7 @@ export interface ChargeContext {
 }
 
 const requestOf = ({ body }: Attempt, { exchange, provider }: { exchange: ChargedExchange; provider: string }): MeteredRequest => ({
-  operation: exchange.operation.name,
+  operation: exchange.work?.operation ?? exchange.operation.name,
   method: exchange.method,
   provider,
   json: body?.json,

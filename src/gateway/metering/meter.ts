@@ -1,17 +1,19 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
 import type { RelayResult } from '../answers/relay.ts'
-import type { MatchedOperation } from '../front/match.ts'
+import type { DialectId } from '../dialects/dialect.ts'
 import { type Counts, isDimension, sumCounts } from '../dialects/neutral/counts.ts'
 import { disjointCounts, outputTokens, promptTokens } from '../dialects/neutral/disjoint.ts'
 import { noUsage, plainUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
-import { readCounts } from '../dialects/read-counts.ts'
-import { imageFacts, reportedCost, type ServedFacts, servedFacts } from '../dialects/served-facts.ts'
+import { readCounts, tellsNone } from '../dialects/read-counts.ts'
+import { reportedCost, type ServedFacts, servedFacts } from '../dialects/served-facts.ts'
+import { readToldAnswer } from '../dialects/answer-reader.ts'
+import type { ToldAnswer } from '../dialects/told-answer.ts'
+import { usageFigures } from '../dialects/usage-figures.ts'
 import { type HeldUpload, modelOfUpload } from '../wire/recorded-length.ts'
 import { type Run, runsOf } from './runs.ts'
-import { billedSearches, type Bytes, withTools } from './tool-uses.ts'
+import { billedSearches, withTools } from './tool-uses.ts'
 import { unitsOf } from './units.ts'
-import { type ScannedUsage, scanUsage } from '../dialects/usage-scan.ts'
 
 /** The request behind an answer, as far as metering looks at it. */
 export interface MeteredRequest {
@@ -40,23 +42,33 @@ export interface Metered extends ServedFacts {
   readonly inconsistent: boolean
   readonly promptTokens: number
   readonly hasTokens: boolean
+  /** True if the provider said that nothing was used. */
+  readonly toldNone: boolean
   readonly size: string | null
   readonly quality: string | null
 }
 
 /** Reads what an answer used, whatever its status: some failures are charged. Never throws: metering may fail, the exchange may not. */
-export function meter({ capture, encoding, counted }: MeteredAnswer, request: MeteredRequest): Metered {
-  const head = capture.plain(encoding)
-  return meterBytes({ head, tail: encoding === undefined ? capture.tail() : head }, counted, request)
+export const meter = ({ capture, counted, told }: MeteredAnswer, request: MeteredRequest): Metered =>
+  meterTold({ told: told(), counted, tail: () => capture.tail() }, request)
+
+/** Reads what an answer used that came in a file with others. */
+export const meterJson = (json: Buffer, dialect: DialectId | null, request: MeteredRequest): Metered =>
+  meterTold({ told: readToldAnswer(dialect, json), counted: null, tail: () => json }, request)
+
+interface Told extends Pick<MeteredAnswer, 'counted'> {
+  readonly told: ToldAnswer
+  /** The last bytes. */
+  readonly tail: () => Buffer
 }
 
-/** Reads what an answer used from its bytes, and from what its translation counted; null: it was not translated. */
-export function meterBytes(bytes: Bytes, counted: TokenUsage | null, request: MeteredRequest): Metered {
+function meterTold(answer: Told, request: MeteredRequest): Metered {
+  const { told, counted } = answer
   const json = isFields(request.json) ? request.json : noFields
-  const { raw, scanned } = toldIn(counted, bytes)
-  const used = usedOf(counted, request, { raw, json, bytes })
-  const { size, quality } = madeFacts(used.counts, bytes, json)
-  const served = servedFacts(bytes, raw, text(json['service_tier']))
+  const raw = counted?.own ?? told.usage
+  const used = counted === null ? countsOf(request, { ...answer, raw, json }) : translatedCounts(counted)
+  const { size, quality } = madeFacts(used.counts, told, json)
+  const served = servedFacts(told, raw, text(json['service_tier']))
   // Each by its name, because an object that is spread from others grows step by step.
   return {
     model: served.model ?? (request.upload === null ? null : modelOfUpload(request.upload)),
@@ -65,8 +77,9 @@ export function meterBytes(bytes: Bytes, counted: TokenUsage | null, request: Me
     estimated: used.estimated,
     inconsistent: used.inconsistent,
     hasTokens: used.hasTokens,
+    toldNone: used.toldNone,
     counts: billedSearches(used.counts, served.model ?? modelOf(json)),
-    usage: counted !== null ? plainUsage(counted) : scanned && withTotals(scanned.usage, used.counts),
+    usage: counted !== null ? plainUsage(counted) : raw && withTotals(usageFigures(raw), used.counts),
     raw,
     reported: raw && reportedCost(raw, request.provider),
     promptTokens: promptTokens(used.counts),
@@ -76,71 +89,54 @@ export function meterBytes(bytes: Bytes, counted: TokenUsage | null, request: Me
 }
 
 /** Returns the size and the quality of what was made. Images that are sold by the piece are those of the answer, which chooses them where a request says `auto`. */
-function madeFacts({ image = 0 }: Counts, bytes: Bytes, json: Fields): Pick<Metered, 'size' | 'quality'> {
-  const made = image > 0 ? imageFacts(bytes) : null
+function madeFacts({ image = 0 }: Counts, told: ToldAnswer, json: Fields): Pick<Metered, 'size' | 'quality'> {
+  const made = image > 0 ? told : null
   return { size: made?.size ?? text(json['size']), quality: made?.quality ?? text(json['quality']) }
 }
 
 /** The part of an answer that is metered. */
-export type MeteredAnswer = Pick<RelayResult, 'capture' | 'encoding' | 'counted'>
-
-interface Told {
-  /** The provider's own usage object; null: it has none. */
-  readonly raw: Fields | null
-  readonly scanned: ScannedUsage | null
-}
-
-/** Returns the usage that an answer tells. What was translated was counted when it was read: its bytes are looked through where nobody counted. */
-function toldIn(counted: TokenUsage | null, { head, tail }: Bytes): Told {
-  const own = counted?.own ?? null
-  if (own !== null) return { raw: own, scanned: null }
-  const scanned = scanUsage(head, tail)
-  return { raw: scanned?.raw ?? null, scanned }
-}
-
-const usedOf = (counted: TokenUsage | null, request: MeteredRequest, answer: Answer): ReturnType<typeof countsOf> =>
-  counted === null ? countsOf(request, answer) : translatedCounts(counted)
+export type MeteredAnswer = Pick<RelayResult, 'capture' | 'told' | 'counted'>
 
 function translatedCounts(counted: TokenUsage): ReturnType<typeof countsOf> {
   const { counts, inconsistent } = disjointCounts(counted)
   const runs = runsOf(counted.own)
-  return { counts: runs === null ? counts : sumOfRuns(runs), inconsistent, estimated: false, hasTokens: true }
+  return { counts: runs === null ? counts : sumOfRuns(runs), inconsistent, estimated: false, hasTokens: true, toldNone: false }
 }
 
-/** Returns true if a provider may charge for an answer, or says that it did. Of operations that Gatehouse does not know those that tell usage are charged. */
-export function isBilled({ counts, reported }: Metered, status: number, { spec }: MatchedOperation): boolean {
-  return hasAny(counts) || (reported ?? 0n) > 0n || (status < 400 && status >= 200 && spec?.leavesNothing === true)
-}
+/** Returns true if an answer tells what it used, or what it cost. */
+export const tellsUse = ({ raw, counts, reported }: Metered): boolean => (raw !== null && hasAny(counts)) || (reported ?? 0n) > 0n
 
 /** Returns what an answer used with counts that an estimate filled. */
 export function withCounts(told: Metered, counts: Counts): Metered {
   const input = promptTokens(counts)
   const output = outputTokens(counts)
   const usage = { ...(told.usage ?? noFigures), inputTokens: input, outputTokens: output, totalTokens: input + output }
-  return { ...told, usage, counts, promptTokens: input, hasTokens: true, estimated: true }
+  return { ...told, usage, counts, promptTokens: input, hasTokens: true, toldNone: false, estimated: true }
 }
 
 const noFigures = plainUsage(noUsage)
 
-interface Answer {
+interface Answer extends Pick<Told, 'told' | 'tail'> {
   readonly raw: Fields | null
   /** The body of the request. */
   readonly json: Fields
-  readonly bytes: Bytes
 }
 
 /** Counts by the provider's own usage object, or else by the pieces of the answer. */
-function countsOf(request: MeteredRequest, answer: Answer): Pick<Metered, 'counts' | 'estimated' | 'inconsistent' | 'hasTokens'> {
+function countsOf(
+  request: MeteredRequest,
+  answer: Answer,
+): Pick<Metered, 'counts' | 'estimated' | 'inconsistent' | 'hasTokens' | 'toldNone'> {
   const read = answer.raw === null || answer.raw['estimated'] === true ? null : readCounts(answer.raw, request)
-  if (read === null || !hasAny(read.counts))
-    return {
-      ...unitsOf({ operation: request.operation, upload: request.upload, json: answer.json, bytes: answer.bytes }),
-      inconsistent: false,
-      hasTokens: false,
-    }
+  if (read === null || !hasAny(read.counts)) {
+    const { operation, upload } = request
+    const { counts, estimated } = unitsOf({ operation, upload, json: answer.json, told: answer.told, tail: answer.tail })
+    return { counts, estimated, inconsistent: false, hasTokens: false, toldNone: !hasAny(counts) && tellsNone(answer.raw) }
+  }
   const runs = runsOf(answer.raw)
-  const counts = runs === null ? withTools(annotated(read.counts, answer.json, request), answer.bytes, request) : sumOfRuns(runs)
-  return { counts, estimated: false, inconsistent: read.inconsistent, hasTokens: promptTokens(counts) + outputTokens(counts) > 0 }
+  const counts = runs === null ? withTools(annotated(read.counts, answer.json, request), answer.told, request) : sumOfRuns(runs)
+  const hasTokens = promptTokens(counts) + outputTokens(counts) > 0
+  return { counts, estimated: false, inconsistent: read.inconsistent, hasTokens, toldNone: false }
 }
 
 /** Pages that Mistral annotates cost more, as only the request tells. */

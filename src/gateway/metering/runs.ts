@@ -1,5 +1,6 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
-import type { Counts } from '../dialects/neutral/counts.ts'
+import { type Counts, toldCounts } from '../dialects/neutral/counts.ts'
+import { tellsNone } from '../dialects/read-counts.ts'
 import { outputTokens, promptTokens } from '../dialects/neutral/disjoint.ts'
 import { readCounts } from '../dialects/anthropic/billed.ts'
 import { isOwnKey } from '../dialects/served-facts.ts'
@@ -40,12 +41,19 @@ export interface ChargedUsage extends PricedUsage {
 /** Prices what one attempt used, at the prices of its model; where several models ran, each at its own. */
 export function priceRuns(usage: ChargedUsage, { query, found, prices }: Pricing): Cost {
   const runs = usage.reported === null ? runsOf(usage.raw) : null
-  if (runs === null)
+  if (runs === null) {
+    if (usage.reported === null && found !== null && isNone(usage)) return nothingUsed
     return usage.reported !== null && usage.raw !== null && isOwnKey(usage.raw)
       ? ofOwnKey(priceUsage(usage, found))
       : priceUsage(usage, found)
+  }
   return sumCosts(runs.map((run) => costOf(run, usage, { query, found, prices })))
 }
+
+/** Returns true for an answer whose provider says that nothing was used. */
+const isNone = ({ counts, raw, estimated }: ChargedUsage): boolean => !estimated && toldCounts(counts) === null && tellsNone(raw)
+
+const nothingUsed: Cost = { state: 'priced', amount: 0n, lines: [], unpriced: [] }
 
 function costOf({ model, counts }: Run, usage: ChargedUsage, { query, found, prices }: Pricing): Cost {
   const own = model === null ? found : findPrices({ ...query, answered: model, sent: model }, prices)

@@ -45,15 +45,33 @@ const atLeastOne = (request: EstimatedRequest): number => (isFields(request.json
 /** Estimates the tokens of an answer by its first bytes; what comes behind them is taken to be like them. */
 function estimateDelivered({ head, size, stream }: DeliveredAnswer, { dialect, model }: EstimatedRequest): number {
   if (head.length === 0) return 0
-  const counted = stream ? estimateTexts(textsOfStream(head, dialect), model) : estimateAnswer(jsonOf(head), dialect, model)
+  const counted = stream ? estimateTexts(textsOfStream(head, dialect), model) : estimateWhole(jsonOf(head), dialect, model)
   return size > head.length ? Math.ceil((counted * size) / head.length) : counted
 }
 
 const jsonOf = (head: Buffer): unknown => jsonOrUndefined(head.toString('utf8'))
 
+/** The words of an error are the provider's, and not the model's. */
+const estimateWhole = (json: unknown, dialect: DialectId | null, model: string | null): number =>
+  isError(json) ? 0 : estimateAnswer(json, dialect, model)
+
 const textsOfStream = (head: Buffer, dialect: DialectId | null): readonly string[] =>
   spanningTexts(
-    cutFrames(head).flatMap((frame) => jsonOrUndefined(dataOf(frame)) ?? []),
+    cutFrames(head).flatMap((frame) => {
+      const json = jsonOrUndefined(dataOf(frame))
+      return json === undefined || isError(json) || isNamedError(frame) ? [] : [json]
+    }),
     dialect,
     1,
   ).map(({ text }) => text)
+
+/** Returns true for an answer, or an event of a stream, that is an error in the form of any format. */
+function isError(json: unknown): boolean {
+  if (!isFields(json)) return false
+  const { type, error, response } = json
+  if (type === 'error' || type === 'response.failed' || isTold(error)) return true
+  return isFields(response) && isTold(response['error'])
+}
+
+const isTold = (error: unknown): boolean => isFields(error) || (typeof error === 'string' && error !== '')
+const isNamedError = (frame: Buffer): boolean => /^event: ?(?:error|exception)/m.test(frame.toString('latin1'))

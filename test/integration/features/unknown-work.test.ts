@@ -124,10 +124,12 @@ for (const asked of unknown)
 
 test.serial('work of a known model at an unknown path keeps in a budget what was reserved for it', async (t) => {
   const key = await keyWith('deny')
-  const asked = { path: '/proxy/v1/dreams', body: { model: 'gpt-5', input: 'hi', max_tokens: 60_000 } }
+  const asked = { path: '/proxy/v1/dreams', body: { model: 'gpt-4o', input: 'hi', max_tokens: 16_384 } }
   const first = await ask(key, asked)
   t.like(await costOf(first), { state: 'unpriced', cost_pico_usd: null })
-  t.is((await ask(key, asked)).status, 412, 'it was not free')
+  // 16,384 x 10,000,000 each
+  const statuses = await Promise.all(Array.from({ length: 8 }, async () => (await ask(key, asked)).status))
+  t.true(statuses.includes(412), 'it was not free')
 })
 
 test.serial('work that failed and told no usage costs nothing', async (t) => {

@@ -9,6 +9,7 @@ import { feeCharges } from '../../support/fee-charges.ts'
 import { foreignCharges } from '../../support/foreign-charges.ts'
 import { kindCharges } from '../../support/kind-charges.ts'
 import { oddCharges } from '../../support/odd-charges.ts'
+import { placeCharges } from '../../support/place-charges.ts'
 import { promptCharges } from '../../support/prompt-charges.ts'
 import { taskCharges } from '../../support/task-charges.ts'
 import { oracleCredential } from '../../support/dialects/oracle-credential.ts'
@@ -119,9 +120,16 @@ async function sentOf({ model, body = {}, form }: Charged): Promise<{ readonly b
   return { body: Buffer.from(await written.arrayBuffer()), type: written.headers.get('content-type') ?? '' }
 }
 
-for (const [name, charged] of [charges, oddCharges, kindCharges, feeCharges, foreignCharges, taskCharges, promptCharges].flatMap(
-  Object.entries<Charged>,
-)) {
+for (const [name, charged] of [
+  charges,
+  oddCharges,
+  kindCharges,
+  feeCharges,
+  foreignCharges,
+  taskCharges,
+  promptCharges,
+  placeCharges,
+].flatMap(Object.entries<Charged>)) {
   const { provider, path = '/v1/chat/completions', answer, answerType = 'text/plain', status = 200, cutAt, ...wanted } = charged
   test.serial(`a charge: ${name}`, async (t) => {
     const isStream = typeof answer === 'string' && answer.startsWith('data:')

@@ -1,7 +1,6 @@
 import type { UsagePlaces } from '../dialect.ts'
 
 export const usage: UsagePlaces = {
-  key: 'usage',
   inputTokens: [['input_tokens']],
   outputTokens: [['output_tokens']],
   totalTokens: [],

@@ -6,7 +6,8 @@ export function readCounts(usage: Fields): ReadCounts {
   const collector = new Collector()
   const units = isFields(usage['billed_units']) ? usage['billed_units'] : usage
   collector.whole(countAt(units, 'input_tokens'))
-  collector.part('cache_read', countAt(usage, 'cached_tokens'))
+  // Tokens of the template may come from the cache too: no more of them are billed than of the prompt.
+  collector.part('cache_read', Math.min(countAt(usage, 'cached_tokens'), countAt(units, 'input_tokens')))
   collector.rest('input')
   collector.add('output', countAt(units, 'output_tokens'))
   collector.add('search_unit', countAt(units, 'search_units'))

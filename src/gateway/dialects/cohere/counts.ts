@@ -7,10 +7,13 @@ const nothing: Fields = {}
 /** Reads token counts: those that are billed. `tokens` beside them has the template of the prompt too, for which nobody pays. */
 export function readCounts(usage: Fields): TokenUsage {
   const [tokens, billed] = [saidFields(usage, 'tokens') ?? nothing, saidFields(usage, 'billed_units') ?? nothing]
+  const input = countOf(billed['input_tokens']) ?? countOf(tokens['input_tokens'])
+  const cached = countOf(usage['cached_tokens'])
   return {
     ...noUsage,
-    input: countOf(billed['input_tokens']) ?? countOf(tokens['input_tokens']),
-    cacheRead: countOf(usage['cached_tokens']),
+    input,
+    // Tokens of the template may come from the cache too: no more of them are billed than of the prompt.
+    cacheRead: cached === null || input === null ? cached : Math.min(cached, input),
     output: countOf(billed['output_tokens']) ?? countOf(tokens['output_tokens']),
     searches: countOf(billed['search_units']),
   }

@@ -1,7 +1,6 @@
 import type { UsagePlaces } from '../dialect.ts'
 
 export const usage: UsagePlaces = {
-  key: 'usageMetadata',
   inputTokens: [['promptTokenCount']],
   outputTokens: [['candidatesTokenCount']],
   totalTokens: [['totalTokenCount']],

@@ -2,7 +2,6 @@ import type { UsagePlaces } from '../dialect.ts'
 
 /** Completions and embeddings count in the same words. */
 export const usage: UsagePlaces = {
-  key: 'usage',
   inputTokens: [['prompt_tokens']],
   outputTokens: [['completion_tokens']],
   totalTokens: [['total_tokens']],

@@ -2,7 +2,6 @@ import type { UsagePlaces } from '../dialect.ts'
 
 /** Images count in the same words. */
 export const usage: UsagePlaces = {
-  key: 'usage',
   inputTokens: [['input_tokens']],
   outputTokens: [['output_tokens']],
   totalTokens: [['total_tokens']],

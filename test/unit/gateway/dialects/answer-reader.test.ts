@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib'
 import test from 'ava'
 import type { Usage } from '../../../../src/gateway/ports.ts'
 import { compress, decompress } from '../../../../src/gateway/wire/encoding.ts'
-import { readUsage } from '../../../../src/gateway/dialects/usage-scan.ts'
+import { AnswerReader } from '../../../../src/gateway/dialects/answer-reader.ts'
+import { usageFigures } from '../../../../src/gateway/dialects/usage-figures.ts'
 
 const none = {
   inputTokens: null,
@@ -13,11 +14,19 @@ const none = {
   reasoningTokens: null,
 }
 
+/** Reads the usage of an answer whose bytes come in pieces. */
+function readUsage(bytes: Buffer, piece = bytes.length): Usage | null {
+  const reader = new AnswerReader(null, bytes.toString('latin1').trimStart().startsWith('{') ? 'application/json' : 'text/event-stream')
+  for (let at = 0; at < bytes.length; at += piece) reader.add(bytes.subarray(at, at + piece))
+  const { usage } = reader.told()
+  return usage === null ? null : usageFigures(usage)
+}
+
 const reads = test.macro({
   exec(t, body: string, expected: Partial<Usage> | null) {
     const bytes = Buffer.from(body)
     const wanted = expected === null ? null : { ...none, ...expected }
-    t.deepEqual(readUsage(bytes), wanted)
+    for (const piece of [bytes.length, 7, 3, 1]) t.deepEqual(readUsage(bytes, piece), wanted, `in pieces of ${piece}`)
     for (const encoding of ['gzip', 'br', 'deflate', 'zstd'])
       t.deepEqual(readUsage(decompress(compress(bytes, encoding), encoding)), wanted)
   },
@@ -60,7 +69,7 @@ test(
 test(
   'Anthropic stream: input from the start, output from the end',
   reads,
-  'event: message_start\ndata: {"message":{"usage":{"input_tokens":25,"cache_read_input_tokens":3,"output_tokens":1}}}\n\nevent: message_delta\ndata: {"usage":{"output_tokens":15}}\n\n',
+  'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":25,"cache_read_input_tokens":3,"output_tokens":1}}}\n\nevent: message_delta\ndata: {"usage":{"output_tokens":15}}\n\n',
   { inputTokens: 25, outputTokens: 15, totalTokens: 40, cacheReadTokens: 3 },
 )
 test('Google', reads, '{"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":6,"totalTokenCount":10}}', {

@@ -1,0 +1,43 @@
+/** One place in a JSON text, with the places below it. */
+export interface PlaceNode {
+  /** The name under which its value is told; null: only places below it are. */
+  readonly name: string | null
+  /** True: it is told that a text, an object or a list stands there, and not what it says. */
+  readonly isMark: boolean
+  /** The fields of an object; null: no place is below it. */
+  readonly fields: ReadonlyMap<string, PlaceNode> | null
+  /** The items of a list; null: none is a place. */
+  readonly each: PlaceNode | null
+}
+
+interface Growing {
+  name: string | null
+  isMark: boolean
+  fields: Map<string, Growing> | null
+  each: Growing | null
+}
+
+const grow = (): Growing => ({ name: null, isMark: false, fields: null, each: null })
+
+/**
+ * Returns the tree of places that are written as `response.output[*].type`, each with the name under which its value is told. One that ends
+ * with `!` is a mark.
+ */
+export function placeTree(places: Readonly<Record<string, string>>): PlaceNode {
+  const root = grow()
+  for (const [path, name] of Object.entries(places)) {
+    let node = root
+    for (const step of path.replace(/!$/, '').replaceAll('[*]', '.*').split('.'))
+      node = step === '*' ? (node.each ??= grow()) : fieldOf(node, step)
+    node.name = name
+    node.isMark = path.endsWith('!')
+  }
+  return root
+}
+
+function fieldOf(node: Growing, step: string): Growing {
+  const fields = (node.fields ??= new Map())
+  const held = fields.get(step) ?? grow()
+  fields.set(step, held)
+  return held
+}
