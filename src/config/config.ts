@@ -291,6 +291,7 @@ export interface Config {
   readonly responseRetentionDays: number
   /** Null: usage limits deny and rate limits allow what nobody can count now. */
   readonly limitsWhenUnavailable: 'deny' | 'allow' | null
+  readonly limitsSettleWaitMs: number
   /** As they were given: ask `isOn`, since below their release they turn nothing off. */
   readonly flags: Readonly<Record<FeatureFlag, boolean>>
   /** The settings that were given, in the order of the documents. */

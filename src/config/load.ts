@@ -158,6 +158,7 @@ function assemble(values: Values): Omit<Config, 'given' | 'told' | 'unread' | 'i
     shownRetentionDays: shownRetention(values),
     responseRetentionDays: values.RESPONSE_RETENTION_DAYS,
     limitsWhenUnavailable: values.LIMITS_WHEN_UNAVAILABLE ?? null,
+    limitsSettleWaitMs: values.LIMITS_SETTLE_WAIT,
     flags: flagsOf(values),
     version: version(),
     releaseLevel: values.RELEASE_LEVEL ?? null,

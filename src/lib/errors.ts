@@ -117,13 +117,13 @@ export function issuesOf({ status, param, message, details }: ApiError): { reado
   return status === 400 && param !== null ? { issues: [{ param, code: 'invalid', message }] } : {}
 }
 
-/** Headers that tell the SDKs whether to try again: final refusals say no, our own 429 and 503 say when, and a 429 says yes. */
+/** Headers that tell the SDKs whether to try again: final refusals say no, our own 429 and 503 say when, and a 429, and a 412 that says when, say yes. */
 export function retryHeaders(error: ApiError): Readonly<Record<string, string>> {
   if (error.retryAfter !== null)
     return {
       'retry-after': String(Math.ceil(error.retryAfter)),
       'retry-after-ms': String(Math.round(error.retryAfter * 1000)),
-      ...(error.status === 429 && { 'x-should-retry': 'true' }),
+      ...((error.status === 429 || error.status === 412) && { 'x-should-retry': 'true' }),
     }
   return error.status === 501 || (error.status < 500 && error.status !== 408) ? { 'x-should-retry': 'false' } : {}
 }

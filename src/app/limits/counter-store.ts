@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { CounterStore, Slice } from '../../gateway/limits/counters.ts'
 import type { Limit } from '../../gateway/limits/limit.ts'
 import { systemSession } from '../snapshot/change-feed.ts'
+import { createTakes, type NumberedTakes } from './numbered-takes.ts'
 import { countable, createSettlements, leaseMs, type Settlements } from './settlements.ts'
 
 export interface StoredCountersOptions {
@@ -26,11 +27,12 @@ interface Row {
   readonly used: number
   readonly slot_left_ms: number | null
   readonly opens_ms: number | null
+  readonly reserved: number
 }
 
-const take = {
+const leasing = {
   name: 'lease-limit',
-  text: `SELECT granted, slot, used, slot_left_ms, opens_ms FROM lease_limit($1, ${leaseMs}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+  text: `SELECT granted, slot, used, slot_left_ms, opens_ms, reserved FROM lease_limit($1, ${leaseMs}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 }
 
 interface State {
@@ -38,6 +40,7 @@ interface State {
   /** The process, as leases name it. */
   readonly id: string
   readonly settlements: Settlements
+  readonly takes: NumberedTakes
 }
 
 /** The counters in PostgreSQL. A connection of their own keeps them from waiting behind slow queries. */
@@ -45,8 +48,10 @@ export function openStoredCounters({ client, log }: StoredCountersOptions): Stor
   const pool = new Pool({ ...systemSession(client), max: 3, idleTimeoutMillis: 10_000, application_name: 'gatehouse-limits' })
   pool.on('error', (error) => log.debug({ err: error }, 'an idle connection of the limits was lost'))
   const id = randomUUID()
-  const settlements = createSettlements({ id, log, query: async (text, values) => void (await pool.query(text, [...values])) })
-  const state: State = { pool, id, settlements }
+  const query = async (text: string, values: readonly unknown[]) => void (await pool.query(text, [...values]))
+  const settlements = createSettlements({ id, log, query })
+  const takes = createTakes({ id, query, now: () => performance.now() })
+  const state: State = { pool, id, settlements, takes }
   const markOf = createMarks(id.slice(0, 8))
   return {
     take: async (limit, wish) => {
@@ -55,7 +60,10 @@ export function openStoredCounters({ client, log }: StoredCountersOptions): Stor
       return askFor(state, limit, wish)
     },
     settle: (limit, slot, part) => markOf(settlements.add(limit.id, slot, part)),
-    flush: () => settlements.flush(),
+    async flush() {
+      await settlements.flush()
+      await takes.freeLost()
+    },
     away: () => settlements.isStuck(),
     async stop() {
       await settlements.close()
@@ -75,12 +83,14 @@ function createMarks(process: string): (batch: number) => string {
 }
 
 async function askFor(state: State, limit: Limit, wish: Parameters<CounterStore['take']>[1]): Promise<Slice> {
-  const { pool, id, settlements } = state
+  const { pool, id, settlements, takes } = state
+  const take = takes.begin(limit.id)
   const { needed, queued, wanted } = wish
   const amounts = [limit.value, needed, queued, Math.ceil(wanted)].map(countable)
-  const values = [id, subjectOf(limit), limit.id, limit.organisationId, ...amounts, ...windowOf(limit)]
-  const { rows } = await pool.query<Row>({ ...take, values }).catch((error: unknown) => {
+  const values = [id, subjectOf(limit), limit.id, limit.organisationId, ...amounts, ...windowOf(limit), take.number, take.unheard]
+  const { rows } = await pool.query<Row>({ ...leasing, values }).catch((error: unknown) => {
     settlements.fail()
+    take.lose(error)
     throw error
   })
   const slice = toSlice(rows[0])
@@ -98,5 +108,12 @@ const windowOf = ({ window }: Limit) =>
 
 function toSlice(row: Row | undefined): Slice {
   if (row === undefined) throw new Error('The database granted nothing and refused nothing.')
-  return { granted: row.granted, slot: String(row.slot), used: row.used, slotLeftMs: row.slot_left_ms, opensMs: row.opens_ms }
+  return {
+    granted: row.granted,
+    slot: String(row.slot),
+    used: row.used,
+    slotLeftMs: row.slot_left_ms,
+    opensMs: row.opens_ms,
+    reserved: row.reserved,
+  }
 }

@@ -6,7 +6,7 @@ import type { Ledger } from '../../gateway/ports.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { openStoredCounters } from './counter-store.ts'
 
-export interface LimitsOptions extends Pick<LeaseLedgerOptions, 'countsUsage' | 'whenUnavailable'> {
+export interface LimitsOptions extends Pick<LeaseLedgerOptions, 'countsUsage' | 'whenUnavailable' | 'settleWaitMs'> {
   readonly client: ClientConfig
   readonly log: Logger
   readonly measure: Metrics['measure']
@@ -23,7 +23,7 @@ export interface OpenLimits {
 const sweepMs = 100
 
 /** Opens the Ledger door: slices in memory, counters in PostgreSQL. */
-export function openLimits({ client, log, measure, countsUsage, whenUnavailable }: LimitsOptions): OpenLimits {
+export function openLimits({ client, log, measure, ...terms }: LimitsOptions): OpenLimits {
   const stored = openStoredCounters({ client, log })
   const counters = createCounters(stored, () => performance.now())
   const outcomes = { granted: 0, rate_limited: 0, budget_exhausted: 0, unavailable: 0 }
@@ -36,7 +36,7 @@ export function openLimits({ client, log, measure, countsUsage, whenUnavailable 
   }
   const timer = setInterval(() => void sweep(false), sweepMs).unref()
   return {
-    ledger: createLeaseLedger({ counters, countsUsage, whenUnavailable, observe: (outcome) => (outcomes[outcome] += 1) }),
+    ledger: createLeaseLedger({ ...terms, counters, observe: (outcome) => (outcomes[outcome] += 1) }),
     away: () => stored.away(),
     async stop() {
       clearInterval(timer)

@@ -118,6 +118,7 @@ function openLedger({ deps: { config, level, log, metrics }, db }: PlanesOptions
     whenUnavailable: config.limitsWhenUnavailable,
     countsUsage: () => isOn('USAGE_LIMITS_ENABLED', config, level),
     measure: (...figure) => metrics.measure(...figure),
+    settleWaitMs: config.limitsSettleWaitMs,
   })
 }
 

@@ -7,6 +7,8 @@ export interface Slice {
   readonly slot: string
   /** Used and granted, by all processes. */
   readonly used: number
+  /** When a budget granted nothing: the part of `used` that processes hold, for requests on their way or still to come. */
+  readonly reserved: number
   /** Milliseconds until the slot ends; null: it does not. */
   readonly slotLeftMs: number | null
   /** When nothing was granted: milliseconds until it could be; null: never by itself. */
@@ -47,6 +49,8 @@ export interface Counters {
   left(limit: Limit): number | null
   /** Returns the store's mark. */
   settle(taken: Taken, used: number): string
+  /** Resolves when a part of a limit was given back in this process, or after some milliseconds. */
+  freed(limit: Limit, ms: number): Promise<void>
   /** Gives back every slice that nobody uses. */
   sweep(all?: boolean): void
   size(): number
@@ -63,7 +67,9 @@ export interface Taken {
 export interface Refusal {
   readonly limit: Limit
   readonly needed: number
+  /** Spent and reserved. */
   readonly used: number
+  readonly reserved: number
   readonly opensMs: number | null
 }
 
@@ -84,6 +90,8 @@ interface Counter {
   asking: Promise<Refusal | null> | null
   refusal: Refusal | null
   refusedUntil: number
+  /** Those who wait for a part to be given back. */
+  readonly waiting: Set<() => void>
 }
 
 interface State {
@@ -107,6 +115,7 @@ export function createCounters(store: CounterStore, now: () => number): Counters
     fill: (limit, needed) => fill(state, limit, needed),
     left: (limit) => leftOf(state, limit),
     settle: (taken, used) => settle(state, taken, used),
+    freed: (limit, ms) => freed(state, limit, ms),
     sweep: (all = false) => sweep(state, all),
     size: () => state.counters.size,
   }
@@ -128,6 +137,7 @@ function counterOf(state: State, limit: Limit): Counter {
       asking: null,
       refusal: null,
       refusedUntil: 0,
+      waiting: new Set<() => void>(),
     }
     state.counters.set(limit.id, made)
     return made
@@ -225,7 +235,7 @@ async function ask(state: State, counter: Counter, needed: number): Promise<Refu
     queued: Math.max(queued - counter.free, missing),
     wanted: missing + counter.recent * 2,
   })
-  if (slice.granted === 0) return { limit, needed, used: slice.used, opensMs: slice.opensMs }
+  if (slice.granted === 0) return { limit, needed, used: slice.used, reserved: slice.reserved, opensMs: slice.opensMs }
   if (counter.slot !== slice.slot || counter.until <= now()) giveUp(state, counter)
   counter.slot = slice.slot
   counter.free += slice.granted
@@ -241,10 +251,39 @@ async function ask(state: State, counter: Counter, needed: number): Promise<Refu
 
 function settle({ counters, store, now }: State, { limit, slot, amount }: Taken, used: number): string {
   const counter = counters.get(limit.id)
+  if (counter === undefined || counter.slot !== slot) return store.settle(limit, slot, { freed: amount - used, used })
+  if (used > amount) {
+    // What was used beyond the reservation comes off the slice first, so that it is not given to the next request too.
+    const shrunk = Math.min(counter.free, used - amount)
+    counter.free -= shrunk
+    return store.settle(limit, slot, { freed: amount + shrunk - used, used })
+  }
   // What a slice that still serves was not used for, the next request uses.
-  const isKept = used < amount && counter !== undefined && counter.slot === slot && counter.until > now()
+  const isKept = used < amount && counter.until > now()
   if (isKept) counter.free += amount - used
-  return store.settle(limit, slot, { freed: isKept ? 0 : amount - used, used })
+  const mark = store.settle(limit, slot, { freed: isKept ? 0 : amount - used, used })
+  if (used < amount) wake(counter)
+  return mark
+}
+
+/** Lets those who wait ask again: a refusal from before says less than they can know now. */
+function wake(counter: Counter): void {
+  counter.refusal = null
+  for (const go of counter.waiting) go()
+  counter.waiting.clear()
+}
+
+function freed(state: State, limit: Limit, ms: number): Promise<void> {
+  const { waiting } = counterOf(state, limit)
+  return new Promise((resolve) => {
+    const go = (): void => {
+      clearTimeout(timer)
+      waiting.delete(go)
+      resolve()
+    }
+    const timer = setTimeout(go, ms)
+    waiting.add(go)
+  })
 }
 
 function sweep(state: State, all: boolean): void {
@@ -252,6 +291,6 @@ function sweep(state: State, all: boolean): void {
   for (const [id, counter] of state.counters) {
     if (!all && counter.until > at) continue
     giveUp(state, counter)
-    if (counter.asking === null && counter.refusedUntil <= at) state.counters.delete(id)
+    if (counter.asking === null && counter.waiting.size === 0 && counter.refusedUntil <= at) state.counters.delete(id)
   }
 }

@@ -11,6 +11,7 @@ import { type Asked, needsOf } from './needs.ts'
 import { createUsualOutput, type UsualOutput } from './usual-output.ts'
 import { endpointNames, policyLimits } from './policy.ts'
 import { refusalOf } from './refusal.ts'
+import { createSettleWait, type SettleWait } from './settle-wait.ts'
 
 export const reservationOutcomes = ['granted', 'rate_limited', 'budget_exhausted', 'unavailable'] as const
 export type ReservationOutcome = (typeof reservationOutcomes)[number]
@@ -21,6 +22,8 @@ export interface LeaseLedgerOptions {
   readonly countsUsage: () => boolean
   /** The fate of requests that nobody can count now; null: usage limits deny them, rate limits let them pass. */
   readonly whenUnavailable: 'deny' | 'allow' | null
+  /** So long a request waits for others to settle when only what they have reserved keeps it out of a budget. */
+  readonly settleWaitMs: number
   readonly observe: (outcome: ReservationOutcome) => void
 }
 
@@ -31,7 +34,12 @@ const mostTries = 8
 
 /** The Ledger door: what a request needs is taken from slices of the counters of every limit that applies, from all of them or from none. */
 export function createLeaseLedger(options: LeaseLedgerOptions): Ledger {
-  const made = { ...options, overcounted: new Map<string, number>(), usual: createUsualOutput(Date.now) }
+  const made = {
+    ...options,
+    overcounted: new Map<string, number>(),
+    usual: createUsualOutput(Date.now),
+    settling: createSettleWait(options.counters),
+  }
   return {
     reserve(request) {
       const all = applying(options, request)
@@ -63,6 +71,7 @@ interface State extends LeaseLedgerOptions {
   /** Pico-dollars by which a counter of whole nano-dollars stands too high, by counter, until a later request uses them up. */
   readonly overcounted: Map<string, number>
   readonly usual: UsualOutput
+  readonly settling: SettleWait
 }
 
 function applying({ countsUsage }: LeaseLedgerOptions, { call, target, policies }: Parameters<Ledger['reserve']>[0]): readonly Limit[] {
@@ -89,12 +98,16 @@ interface Waiting extends Asked {
 /** Waits for the slices that are missing. */
 async function wait(options: State, limits: readonly Limit[], asked: Waiting): Promise<Reservation> {
   const { needs } = asked
-  const { counters, observe } = options
+  const { counters, observe, settling, settleWaitMs } = options
+  const until = performance.now() + settleWaitMs
   let rest = limits
-  for (let tries = 0; tries < mostTries; tries += 1) {
+  for (let tries = 0; tries < mostTries || performance.now() < until; tries += 1) {
     const answers = await Promise.all(rest.map(async (limit) => ({ limit, end: await fill(options, limit, needs) })))
     const refusals = answers.flatMap(({ end }) => (typeof end === 'object' && end !== null ? [end] : []))
-    if (refusals.length > 0) throw refused(options, { refusals, limits: rest }, asked)
+    if (refusals.length > 0) {
+      if (await settling.for(refusals, until)) continue
+      throw refused(options, { refusals, limits: rest }, asked)
+    }
     // What nobody can count now and lets requests pass is left out.
     rest = answers.flatMap(({ limit, end }) => (end === 'away' ? [] : [limit]))
     const taken = counters.tryTake(rest, needs, true)

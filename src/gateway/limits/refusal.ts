@@ -18,18 +18,24 @@ export function refusalOf({ refusals, passing }: Answered, headed: Pick<Headed, 
   const message = refusals.map((refusal) => (refusal.limit.kind === 'rate' ? rateMessage(refusal) : usageMessage(refusal))).join(' ')
   const details = {
     code: budget === undefined ? '05' : '04',
-    limits: refusals.map(({ limit: { id, kind, counts, value }, used, opensMs }) => ({
+    limits: refusals.map(({ limit: { id, kind, counts, value }, used, reserved, opensMs }) => ({
       limit: id,
       kind,
       type: counts,
       value: shown(counts, value),
-      used: shown(counts, used),
+      used: shown(counts, used - reserved),
+      ...(kind === 'usage' && { reserved: shown(counts, reserved) }),
       opens_in_ms: opensMs === null ? null : Math.ceil(opensMs),
       ...(kind === 'usage' && { next_usage_reset_at: borderIn(opensMs) }),
     })),
   }
   const beside = { status: 'failure', message }
-  if (budget !== undefined) return new ApiError(code, message, { details, beside })
+  const isReserved = refusals.every(isOnlyReserved)
+  if (budget !== undefined)
+    return new ApiError(code, message, {
+      beside,
+      ...(isReserved ? { details: { ...details, reason: 'reserved' }, retryAfter: settledInSeconds } : { details }),
+    })
   const opensMs = refusals.reduce((longest, { opensMs: ms }) => Math.max(longest, ms ?? 1000), 1)
   const standings = refusals.map(({ limit, used, opensMs: ms }) => ({ limit, left: Math.max(0, limit.value - used), opensMs: ms }))
   const headers = rateHeaders([...standings, ...passing], { ...headed, theirs: noHeaders, now: Date.now() })
@@ -38,16 +44,27 @@ export function refusalOf({ refusals, passing }: Answered, headed: Pick<Headed, 
 
 const noHeaders: readonly string[] = []
 
+/** Most answers that others wait for have come by then, or the next try may wait again. */
+const settledInSeconds = 1
+
+/** Returns true if a budget would let a request pass that nothing else on its way had reserved of it. */
+export const isOnlyReserved = ({ limit, needed, used, reserved }: Refusal): boolean =>
+  limit.kind === 'usage' && used - reserved + needed <= limit.value
+
 const rateMessage = ({ limit, opensMs }: Refusal): string =>
   limit.value === 0
     ? `Nothing may pass: ${limit.name}.`
     : `Too many at once: ${limit.name}. Try again ${opensMs === null ? 'later' : `in ${Math.ceil(opensMs / 1000)} s`}.`
 
-function usageMessage({ limit, used, needed, opensMs }: Refusal): string {
+function usageMessage(refusal: Refusal): string {
+  const { limit, used, reserved, needed, opensMs } = refusal
   const border = borderIn(opensMs)
   const again = border === null ? '' : ` It starts again at ${border}.`
-  if (used >= limit.value) return `The limit is exhausted: ${limit.name}.${again}`
-  const [left, may] = [limit.value - used, needed].map((amount) => amountText(limit, amount))
+  const spent = used - reserved
+  if (spent >= limit.value) return `The limit is exhausted: ${limit.name}.${again}`
+  const [left, may, held] = [limit.value - spent, needed, reserved].map((amount) => amountText(limit, amount))
+  if (isOnlyReserved(refusal))
+    return `${left} are left of ${limit.name}, and requests on their way have reserved ${held} of it: this request may use ${may}. Try again in ${settledInSeconds} s, or lower its max_tokens.`
   return `The ${left} that are left of ${limit.name} do not cover this request, which may use ${may}; lower its max_tokens.${again}`
 }
 
