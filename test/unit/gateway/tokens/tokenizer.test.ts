@@ -12,13 +12,49 @@ test('names of special tokens in a text are words', (t) => t.true(countTokens('<
 
 /** Without bounds each of these would cost the square of its length: seconds for 100,000 characters. */
 for (const hostile of ['a', '的', ' ', '!?', '👩‍👩‍👧', 'xq7'])
-  test(`a word without an end is counted in pieces, and a long text by its beginning: ${hostile}`, (t) => {
+  test(`a word without an end is counted in pieces, and a long text by samples of it: ${hostile}`, (t) => {
     const counted = hostile.repeat(Math.floor(countedLength / hostile.length))
     const one = countTokens(counted)
     t.true(one > 0)
     const times = 20
     const whole = countTokens(counted.repeat(times))
     t.true(whole >= one * (times - 1) && whole <= one * (times + 1), `${one} and ${whole}`)
+  })
+
+const amharic = 'ሰላም ለዓለም እንዴት ነህ ዛሬ '
+const prose = 'The quick brown fox jumps over the lazy dog. '
+const filled = (part: string, length: number) => part.repeat(Math.ceil(length / part.length)).slice(0, length)
+/** Long texts whose parts are unlike: by what each is made of, and how long. */
+const mixed: Readonly<Record<string, readonly (readonly [part: string, length: number])[]>> = {
+  'spaces, then letters of many tokens': [
+    [' ', 66_000],
+    [amharic, 200_000],
+  ],
+  'letters of many tokens, then spaces': [
+    [amharic, 200_000],
+    [' ', 66_000],
+  ],
+  'prose, then letters of many tokens': [
+    [prose, 400_000],
+    [amharic, 200_000],
+  ],
+  'spaces around a part in the middle': [
+    [' ', 300_000],
+    [amharic, 300_000],
+    [' ', 300_000],
+  ],
+  'parts that alternate as samples would, if they lay at fixed places': Array.from({ length: 512 }, (_, at) =>
+    at % 2 === 0 ? ([' ', 512] as const) : ([amharic, 512] as const),
+  ),
+  'short parts in turn': Array.from({ length: 4000 }, (_, at) => (at % 2 === 0 ? ([' ', 100] as const) : ([amharic, 100] as const))),
+}
+for (const [name, parts] of Object.entries(mixed))
+  test(`a long text is counted by all of its parts: ${name}`, (t) => {
+    const text = parts.map(([part, length]) => filled(part, length)).join('')
+    let whole = 0
+    for (let at = 0; at < text.length; at += 50_000) whole += countTokens(text.slice(at, at + 50_000))
+    const share = countTokens(text) / whole
+    t.true(share > 0.8 && share < 1.25, String(share))
   })
 
 test('a prompt has the tokens of its texts, three for each message and three for the answer, in any dialect', (t) => {
