@@ -31,6 +31,8 @@ export interface Layer<List> {
   readonly name: string
   /** Returns the list of a provider as it was last read; null: the layer has none, has not been read yet, or is too old. Never waits. */
   held(provider: string): List | null
+  /** Resolves when the first reading of the list of a provider has ended; null: it has. */
+  opening(provider: string): Promise<void> | null
 }
 
 /** A layer, and how it is. */
@@ -68,6 +70,8 @@ interface Held<List> {
   readAt: number
   dueAt: number
   reading: Promise<void> | null
+  /** True from the end of the first reading on. */
+  isOpen: boolean
   /** True while the source has not answered, even if nobody waits for it any more: it is not asked again before. */
   isAsked: boolean
 }
@@ -104,11 +108,12 @@ export function createLayer<List extends Versioned>({
       failed(provider, held.fault)
     } finally {
       held.reading = null
+      held.isOpen = true
     }
   }
 
   const look = (provider: string): Held<List> => {
-    const held = lists.get(provider) ?? { file: null, fault: null, readAt: now(), dueAt: 0, reading: null, isAsked: false }
+    const held = lists.get(provider) ?? { file: null, fault: null, readAt: now(), dueAt: 0, reading: null, isOpen: false, isAsked: false }
     lists.set(provider, held)
     if (held.reading === null && !held.isAsked && now() >= held.dueAt) held.reading = read(provider, held)
     return held
@@ -119,6 +124,10 @@ export function createLayer<List extends Versioned>({
     held(provider) {
       const { file, readAt } = look(provider)
       return now() - readAt > longestAgeMs ? null : file
+    },
+    opening(provider) {
+      const { isOpen, reading } = look(provider)
+      return isOpen ? null : reading
     },
     ageMs(provider) {
       const held = lists.get(provider)

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { PriceSource } from '../../gateway/ports.ts'
 import type { ListedModel } from '../../gateway/prices/price-source.ts'
 import { rankOf } from '../../gateway/prices/resolve.ts'
@@ -41,12 +42,32 @@ export function createPriceLists({ layers, abilities = [], builtIn }: Lists): Pr
       ...all(provider, model).map(({ entry }) => factsOf({ ...entry })),
     ])
   return {
+    ready: (provider) => readyIn(layers, provider),
     find,
     facts,
     all,
     modeDefault: (provider) => builtIn.providers[provider]?.mode_default ?? null,
     rank: (provider, model) => rankOf({ find }, provider, model),
   }
+}
+
+/** The longest wait of a request for lists that have never been read: a source that hangs must not hold requests for as long as it does. */
+const longestWaitMs = 2000
+
+function readyIn(layers: readonly PriceLayer[], provider: string): Promise<void> | null {
+  let opening: Promise<void>[] | null = null
+  for (const layer of layers) {
+    const reading = layer.opening(provider)
+    if (reading !== null) (opening ??= []).push(reading)
+  }
+  return opening === null ? null : within(Promise.all(opening), longestWaitMs)
+}
+
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
+  const stop = new AbortController()
+  const late = pause(ms, undefined, { signal: stop.signal, ref: false }).catch(() => undefined)
+  await Promise.race([work, late])
+  stop.abort()
 }
 
 function inLayer(layer: PriceLayer, provider: string, model: string): ListedModel | null {

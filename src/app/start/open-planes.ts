@@ -18,6 +18,7 @@ import type { OpenDatabase } from './open-database.ts'
 import type { Running } from '../http/frame.ts'
 import { type OpenLimits, openLimits } from '../limits/open-limits.ts'
 import type { Loggers } from '../logging/log.ts'
+import { warmPriceLists } from '../prices/warm-lists.ts'
 import { packReceiver } from '../journal/open-exporter.ts'
 import { recordReads } from '../secret-managers/record-reads.ts'
 import { startShipper, type Shipper } from '../journal/shipper.ts'
@@ -78,6 +79,7 @@ export function openPlanes(options: PlanesOptions): Planes {
     ? openGateway(options, { snapshot, journal, answers, vectors, breakers, responses, limits, ...callers })
     : null
   if (gateway !== null) deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
+  if (gateway !== null) void warmPriceLists({ client: options.db.connection.runtime, log: deps.log, catalogue: deps.catalogue })
   return {
     deps: Object.freeze({ ...deps, journal, events }),
     snapshot,
@@ -116,9 +118,9 @@ function openLedger({ deps: { config, level, log, metrics }, db }: PlanesOptions
     client: db.connection.runtime,
     log,
     whenUnavailable: config.limitsWhenUnavailable,
+    settleWaitMs: config.limitsSettleWaitMs,
     countsUsage: () => isOn('USAGE_LIMITS_ENABLED', config, level),
     measure: (...figure) => metrics.measure(...figure),
-    settleWaitMs: config.limitsSettleWaitMs,
   })
 }
 

@@ -100,7 +100,13 @@ const bound = (attempt: Attempt, aimed: AimedCall, most: number): AimedCall =>
     }),
   })
 
-const reserve = (aimed: AimedCall, deps: AttemptDeps): MaybePromise<Reservation> =>
+/** The prices of the first request for a provider must be those of the second one: what it costs is told once. */
+function reserve(aimed: AimedCall, deps: AttemptDeps): MaybePromise<Reservation> {
+  const reading = deps.prices.ready(aimed.target.providerId)
+  return reading === null ? reserveNow(aimed, deps) : reading.then(() => reserveNow(aimed, deps))
+}
+
+const reserveNow = (aimed: AimedCall, deps: AttemptDeps): MaybePromise<Reservation> =>
   settled(deps.settings.acts.policies() ? deps.snapshot.policies(aimed.call.caller.key) : null, (policies) =>
     deps.ledger.reserve({ call: aimed.call, policies, target: withModel(aimed), body: aimed.body, prices: deps.prices }),
   )

@@ -13,8 +13,10 @@ export interface ListedModel {
 /** The facts about a model besides its prices. */
 export type ModelFacts = Pick<PriceEntry, 'kind' | 'limits' | 'in' | 'out' | 'can'>
 
-/** The port to the price lists, which are in memory: nobody waits for a price. */
+/** The port to the price lists, which are in memory. Only the first request for a provider may have to wait until its lists were read. */
 export interface PriceSource extends TargetPrices {
+  /** Returns null when the lists of a provider were read, or could not be; else what resolves then, or after a bounded time. */
+  ready(provider: string): Promise<void> | null
   /** Returns the entry of a model by its whole name, upper and lower case alike; null: no list has it. */
   find(provider: string, model: string): ListedModel | null
   /** Returns what the lists tell of a model, each fact from the first list that has it; null: they tell nothing. */
@@ -24,4 +26,4 @@ export interface PriceSource extends TargetPrices {
 }
 
 /** Knows no price. */
-export const noPrices: PriceSource = { find: () => null, facts: () => null, modeDefault: () => null, rank: () => null }
+export const noPrices: PriceSource = { ready: () => null, find: () => null, facts: () => null, modeDefault: () => null, rank: () => null }

@@ -1,0 +1,42 @@
+import { Client, type ClientConfig } from 'pg'
+import type { Logger } from 'pino'
+import { systemSession } from '../snapshot/change-feed.ts'
+import type { ModelCatalogue } from './model-catalogue.ts'
+
+export interface WarmOptions {
+  /** `Connection.runtime`. */
+  readonly client: ClientConfig
+  readonly log: Logger
+  readonly catalogue: ModelCatalogue
+}
+
+/** So many lists are read at a time. */
+const atOnce = 4
+
+/** Reads the price lists of all stored providers, so that no request has to wait for them. Does not reject: what was not read is read when it is asked for. */
+export async function warmPriceLists({ client, log, catalogue }: WarmOptions): Promise<void> {
+  if (catalogue.layers().every(({ name }) => name === 'built_in')) return
+  try {
+    const providers = await storedProviders(client)
+    await Promise.all(
+      Array.from({ length: atOnce }, async () => {
+        for (let next = providers.pop(); next !== undefined; next = providers.pop()) await catalogue.ready('pricing', next)
+      }),
+    )
+  } catch (error) {
+    log.debug({ err: error }, 'the price lists of the stored providers are read when they are asked for')
+  }
+}
+
+async function storedProviders(client: ClientConfig): Promise<string[]> {
+  const connection = new Client({ ...systemSession(client), application_name: 'gatehouse-prices' })
+  try {
+    await connection.connect()
+    const { rows } = await connection.query<{ id: string }>(
+      `SELECT DISTINCT ai_provider_id AS id FROM integrations WHERE status = 'active' ORDER BY 1 DESC`,
+    )
+    return rows.map(({ id }) => id)
+  } finally {
+    await connection.end().catch(() => {})
+  }
+}
