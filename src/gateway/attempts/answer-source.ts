@@ -11,6 +11,7 @@ import type { GatewaySettings } from '../settings.ts'
 import { HeardResponse } from '../stored-responses/heard-response.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import type { ResponseStore } from '../stored-responses/response-store.ts'
+import { wayOf } from './answer-way.ts'
 import type { Attempt } from './attempt.ts'
 import type { Mirrors } from '../mirrors/mirrors.ts'
 import { countCall } from './count-tokens.ts'
@@ -20,7 +21,7 @@ import { promptsCall } from './prompts-call.ts'
 import { type TaskCall, taskCall } from './task-call.ts'
 import { prepare, type SendRequest } from './prepare.ts'
 import type { Prepared } from './prepared.ts'
-import { translateCall, type TranslatedCall, translatedHeaders, type TranslationOptions } from './translation.ts'
+import { translateCall, type TranslatedCall, type TranslationOptions } from './translation.ts'
 import { recallAnswer } from './recall-answer.ts'
 
 /** Starts an answer: a provider's, or one that is kept. */
@@ -85,13 +86,14 @@ function prepareSource(
   const options = { maxHeldBytes: settings.maxJsonBytes, keepsResponses: responses.keeps, prices, opensAfterMs }
   const task = counted === null ? partsOf(checked.aimed, options) : null
   const translated = (attempt.translated = counted?.call ?? task ?? translateCall(checked.aimed, options))
+  const way = wayOf(checked.aimed, forward, translated)
   if (translated?.keeps === true) attempt.heard = new HeardResponse(translated.stream)
   const request: SendRequest = {
     method: call.exchange.method,
     path: call.upstreamPath,
     operation: call.operation,
     timeouts,
-    forward: translated === null ? forward : translatedHeaders(forward, translated),
+    forward: way.forward,
     egress: egress.ownedBy(call.caller.key.organisationId),
     signing,
     allowed: { everywhere: settings.allowedHosts, here: call.caller.key.allowedHosts },
@@ -106,7 +108,7 @@ function prepareSource(
       attempt.sentAt = performance.now()
       const send = senderOf(request, translated, options.maxHeldBytes)
       if (task !== null) return sendTask(task, { request, prepared, handler, send })
-      return send(prepared, translated?.answerFor(handler) ?? handler)
+      return send(prepared, way.answerFor(handler))
     }
   })
 }

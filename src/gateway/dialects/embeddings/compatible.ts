@@ -80,12 +80,17 @@ const inOrder = (json: Fields): readonly Fields[] =>
 export function asOpenai(json: Fields, asked: Fields): Fields {
   const usage = saidFields(json, 'usage')
   const tokens = usage === null ? null : (countOf(usage['prompt_tokens']) ?? countOf(usage['total_tokens']))
-  const wantsBytes = asked['encoding_format'] === 'base64'
+  const turned = asked['encoding_format'] === 'base64' ? withBytes : withNumbers
   return {
     ...json,
-    ...(Array.isArray(json['data']) && { data: wantsBytes ? inOrder(json).map(withBytes) : inOrder(json) }),
+    ...(Array.isArray(json['data']) && { data: inOrder(json).map(turned) }),
     ...(tokens !== null && { usage: { prompt_tokens: tokens, total_tokens: tokens, ...usage } }),
   }
+}
+
+function withNumbers(item: Fields): Fields {
+  const vector = typeof item['embedding'] === 'string' ? vectorIn(item['embedding']) : null
+  return vector === null ? item : { ...item, embedding: vector }
 }
 
 function withBytes(item: Fields): Fields {
