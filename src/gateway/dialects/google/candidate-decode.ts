@@ -4,8 +4,8 @@ import { type BlockEnd, type BlockStart, type NeutralEvent, plainEnd, type Token
 import { finishOf } from '../neutral/finish.ts'
 import { noUsage } from '../neutral/token-usage.ts'
 import { saidFields, saidList, saidText } from '../reading.ts'
-import { argumentsText } from '../tool-calls.ts'
 import { readFinish } from './finish.ts'
+import { CallPieces, type WholeCall } from './call-pieces.ts'
 import { readCitations, readLogprobs, restsOnMaps, searchesOf } from './grounding.ts'
 
 /** So much text is kept to find places in it that are counted in bytes; sources of later text are cited without a place. */
@@ -23,6 +23,7 @@ export class CandidateDecoder {
   readonly #cited = new Set<string>()
   #kind: BlockStart['kind'] | null = null
   #calls = 0
+  readonly #pieces = new CallPieces()
   #text = ''
   #before = 0
   #hasSpoken = false
@@ -55,8 +56,14 @@ export class CandidateDecoder {
       this.#finish = { word, message: saidText(candidate, 'finishMessage') }
   }
 
+  /** True if more arguments are held than may be. */
+  get overflows(): boolean {
+    return this.#pieces.overflows
+  }
+
   /** Closes what is open and tells the finish. False: the model failed before it said anything. */
   end(events: NeutralEvent[]): boolean {
+    for (const call of this.#pieces.end()) this.#tell(call, events)
     this.#close(events)
     const { word, message } = this.#finish ?? { word: 'STOP', message: null }
     const finish = readFinish(word, this.#calls > 0, message)
@@ -75,7 +82,7 @@ export class CandidateDecoder {
     const signature = saidText(part, 'thoughtSignature') || null
     const call = saidFields(part, 'functionCall')
     if (call !== null) {
-      this.#call(call, signature, events)
+      for (const whole of this.#pieces.push(call, signature)) this.#tell(whole, events)
       return
     }
     const text = saidText(part, 'text')
@@ -129,14 +136,12 @@ export class CandidateDecoder {
     else this.#whole({ kind: 'reasoning' }, end, events)
   }
 
-  #call(call: Fields, signature: string | null, events: NeutralEvent[]): void {
-    const name = saidText(call, 'name')
-    if (name === null) return
+  #tell({ call, text, signature }: WholeCall, events: NeutralEvent[]): void {
     const id = saidText(call, 'id') || this.#makeId(this.#calls)
     this.#calls += 1
     this.#close(events)
-    this.#begin({ kind: 'tool-call', id, name, custom: false }, events)
-    events.push({ type: 'delta', choice: this.#choice, text: argumentsText(call['args']) })
+    this.#begin({ kind: 'tool-call', id, name: saidText(call, 'name') ?? '', custom: false }, events)
+    events.push({ type: 'delta', choice: this.#choice, text })
     this.#close(events, signature === null ? plainEnd : { signature: { origin: 'google', value: signature }, redacted: false })
   }
 

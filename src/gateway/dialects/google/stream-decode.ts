@@ -12,6 +12,7 @@ import { blockedFinish } from './finish.ts'
 
 /** More candidates than this are none that somebody asked for. */
 const mostCandidates = 16
+const tooLong = 'The provider sent a call with too many arguments.'
 const ping: readonly NeutralEvent[] = [{ type: 'ping' }]
 const none: readonly NeutralEvent[] = []
 
@@ -46,7 +47,8 @@ class GoogleDecoder implements StreamDecoder {
       if (!isAnswer(json)) return none
       this.#start(json, events)
     }
-    for (const candidate of saidList(json, 'candidates')) this.#candidate(candidate, events)
+    const isBounded = saidList(json, 'candidates').every((candidate) => this.#candidate(candidate, events))
+    if (!isBounded) return this.#fail({ error: { message: tooLong } })
     const feedback = saidFields(json, 'promptFeedback')
     if (feedback !== null && this.#candidates.size === 0) this.#block(feedback, events)
     const usage = saidFields(json, 'usageMetadata')
@@ -82,15 +84,17 @@ class GoogleDecoder implements StreamDecoder {
     })
   }
 
-  #candidate(json: Fields, events: NeutralEvent[]): void {
+  /** Returns false when more is held of the candidate than may be. */
+  #candidate(json: Fields, events: NeutralEvent[]): boolean {
     const index = countOf(json['index']) ?? 0
-    if (index >= mostCandidates) return
+    if (index >= mostCandidates) return true
     let candidate = this.#candidates.get(index)
     if (candidate === undefined) {
       candidate = new CandidateDecoder(index, (call) => `call_${hashedId(`${this.#context.requestId}:${index}:${call}`, 24)}`)
       this.#candidates.set(index, candidate)
     }
     candidate.push(json, events)
+    return !candidate.overflows
   }
 
   /** A prompt that is blocked has no candidates. */
