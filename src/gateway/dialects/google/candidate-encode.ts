@@ -22,6 +22,8 @@ export class CandidateEncoder {
   #held = ''
   /** Bytes of text before the open block. */
   #before = 0
+  /** Characters of text since the last call, before the open block. */
+  #sinceCall = 0
   #finish: Finish | null = null
 
   constructor({ request }: AnswerContext) {
@@ -59,9 +61,14 @@ export class CandidateEncoder {
   close(end: BlockEnd): readonly Fields[] {
     const block = this.#block
     this.#block = null
-    if (block?.kind === 'tool-call') return [this.#call(block, end)]
+    if (block?.kind === 'tool-call') {
+      this.#sinceCall = 0
+      return [this.#call(block, end)]
+    }
     if (block?.kind === 'reasoning') return this.#sign(end)
+    if (block?.kind === 'refusal') this.#sinceCall += this.#held.length
     if (block?.kind !== 'text') return none
+    this.#sinceCall += this.#held.length
     this.#before += Buffer.byteLength(this.#held)
     return this.#isEnum ? [{ text: wordOf(this.#held) }] : none
   }
@@ -102,7 +109,7 @@ export class CandidateEncoder {
     if (signature === null) return none
     this.#isGoogles ||= signature.origin === 'google'
     if (signature.origin === 'google') return [{ text: '', thought: true, thoughtSignature: signature.value }]
-    this.#carried.push({ text: this.#held, signature, redacted })
+    this.#carried.push({ text: this.#held, signature, redacted, after: this.#sinceCall })
     return none
   }
 }

@@ -2,6 +2,7 @@ import { exactJson } from '../../../lib/json/exact-json.ts'
 import type { Fields } from '../../../lib/json/fields.ts'
 import { type Part, type ReasoningPart, textPart, type ToolResultPart } from '../neutral/parts.ts'
 import type { Turn } from '../neutral/request.ts'
+import { addSaid, type Said } from './model-turns.ts'
 import { Turns } from '../neutral/turns.ts'
 import { fieldsAt, fieldsIn, flagIn, listIn, neededText, textIn, unreadable } from '../reading.ts'
 import { argumentsText, hashedId } from '../tool-calls.ts'
@@ -23,14 +24,18 @@ interface Reading {
 export function readContents(contents: readonly unknown[]): readonly Turn[] {
   const turns = new Turns()
   const reading: Reading = { asked: [] }
+  const said: Said[] = []
   for (const [index, item] of contents.entries()) {
     const at = `contents[${index}]`
     const content = fieldsAt(item, at)
     const role = textIn(content, 'role', `${at}.`) ?? 'user'
     if (role === 'model') {
-      reading.asked.length = 0
-      turns.add('assistant', readModelParts(content, at, reading), at)
-    } else if (role === 'user' || role === 'function' || role === 'tool') {
+      if (said.length === 0) reading.asked.length = 0
+      said.push({ at, parts: readParts(content, at, reading) })
+      continue
+    }
+    addSaid(turns, said)
+    if (role === 'user' || role === 'function' || role === 'tool') {
       const parts = readParts(content, at, reading)
       turns.add(
         'tool',
@@ -44,6 +49,7 @@ export function readContents(contents: readonly unknown[]): readonly Turn[] {
       )
     } else throw unreadable(`${at}.role`, 'user or model')
   }
+  addSaid(turns, said)
   return turns.list
 }
 
@@ -58,26 +64,6 @@ const readParts = (content: Fields, at: string, reading: Reading): readonly Part
 /** Reads instructions. */
 export const readSystem = (content: Fields | null): readonly Part[] =>
   content === null ? [] : readParts(content, 'systemInstruction', { asked: [] })
-
-/** What another vendor's model thought stands before what it said then; thoughts that only repeat it fall away. */
-function readModelParts(content: Fields, at: string, reading: Reading): readonly Part[] {
-  const parts: Part[] = []
-  let begin = 0
-  for (const part of readParts(content, at, reading)) {
-    if (part.kind === 'reasoning' && part.signature !== null && part.signature.origin !== 'google') {
-      const repeated = parts.findIndex((one, index) => index >= begin && isSame(one, part))
-      if (repeated >= 0) parts.splice(repeated, 1)
-      parts.splice(begin, 0, part)
-      begin += 1
-      continue
-    }
-    parts.push(part)
-    if (part.kind === 'tool-call') begin = parts.length
-  }
-  return parts
-}
-
-const isSame = (one: Part, { text }: ReasoningPart): boolean => one.kind === 'reasoning' && one.signature === null && one.text === text
 
 /** The fields of a part that hold what it says. */
 const kinds = [

@@ -1,12 +1,15 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Part } from '../neutral/parts.ts'
 import { readSignature, type Signature, writeSignature } from '../neutral/signature.ts'
+import { countOf } from '../neutral/token-usage.ts'
 
 /** Reasoning of another vendor's model, as Google's clients carry it. */
 export interface CarriedReasoning {
   readonly text: string
   readonly signature: Signature
   readonly redacted: boolean
+  /** The characters of text between it and the call before it. */
+  readonly after: number
 }
 
 /** The beginning of our carrier in base64: some of Google's clients read a signature as bytes, and would refuse a plain text. */
@@ -21,7 +24,9 @@ const mostText = 256 * 1024
  */
 export function writeCarrier(carried: readonly CarriedReasoning[]): string {
   const kept = carried.filter(({ text }) => text.length <= mostText)
-  const told = kept.map(({ text, signature, redacted }) => [writeSignature(signature, null), text, redacted ? 1 : 0])
+  const told = kept.map(({ text, signature, redacted, after }) =>
+    [writeSignature(signature, null), text, redacted ? 1 : 0].concat(after === 0 ? [] : after),
+  )
   return Buffer.from(mark + JSON.stringify(told)).toString('base64')
 }
 
@@ -47,14 +52,23 @@ function parsed(text: string): readonly unknown[] {
 
 function readCarried(one: unknown): readonly CarriedReasoning[] {
   if (!Array.isArray(one)) return []
-  const [told, text, redacted]: readonly unknown[] = one
+  const [told, text, redacted, after]: readonly unknown[] = one
   const signature = readSignature(told, null)
-  return signature === null || typeof text !== 'string' ? [] : [{ signature, text, redacted: redacted === 1 }]
+  return signature === null || typeof text !== 'string' ? [] : [{ signature, text, redacted: redacted === 1, after: countOf(after) ?? 0 }]
 }
 
 /** Returns carried reasoning as parts of a conversation. */
 export const carriedParts = (carried: readonly CarriedReasoning[], at: string): readonly Part[] =>
-  carried.map(({ text, signature, redacted }) => ({ kind: 'reasoning', text, signature, redacted, at, cache: null, bag: null }))
+  carried.map(({ text, signature, redacted, after }) => ({
+    kind: 'reasoning',
+    text,
+    signature,
+    redacted,
+    after,
+    at,
+    cache: null,
+    bag: null,
+  }))
 
 /** Returns the names of a body as Google's API writes them: it takes `system_instruction` for `systemInstruction`. */
 export function camelCased(body: Fields): Fields {

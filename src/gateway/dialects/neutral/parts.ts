@@ -85,6 +85,8 @@ export interface ReasoningPart extends PartBase {
   readonly signature: Signature | null
   /** True if the signature is all there is, and holds the sealed text. */
   readonly redacted: boolean
+  /** The characters of text before it, where the client's format keeps it apart from the text; absent: it stands in its place. */
+  readonly after?: number
 }
 
 export interface RefusalPart extends PartBase {

@@ -64,7 +64,7 @@ function writeMessage(blocks: readonly AnswerBlock[], { isOld, explanation }: Me
 function writeBeside(blocks: readonly AnswerBlock[]): object {
   const reasoning = textOf(blocks, 'reasoning') ?? ''
   const annotations = writeAnnotations(blocks)
-  const thinking = blocks.flatMap((block) => writeThinking(block.text, block))
+  const thinking = writeAllThinking(blocks)
   const images = blocks.flatMap(({ block }) =>
     block.kind === 'media' && block.media === 'image' ? [{ type: 'image_url', image_url: { url: urlOfMedia(block.source) } }] : [],
   )
@@ -76,11 +76,33 @@ function writeBeside(blocks: readonly AnswerBlock[]): object {
   }
 }
 
+function writeAllThinking(blocks: readonly AnswerBlock[]): readonly object[] {
+  const after = { text: 0, calls: 0 }
+  return blocks.flatMap((block) => {
+    if (block.block.kind === 'text') after.text += block.text.length
+    if (block.block.kind === 'tool-call') after.calls += 1
+    return writeThinking(block.text, block, after)
+  })
+}
+
+/** The place of a block in its message: behind so many characters of `content`, and so many calls. */
+export interface ThinkingPlace {
+  readonly text: number
+  readonly calls: number
+}
+
 /** Returns a block of reasoning with its signature, for clients that give it back; none when nobody signed it. */
-export function writeThinking(text: string, { block, end }: Pick<AnswerBlock, 'block' | 'end'>): readonly object[] {
+export function writeThinking(
+  text: string,
+  { block, end }: Pick<AnswerBlock, 'block' | 'end'>,
+  { text: after, calls }: ThinkingPlace,
+): readonly object[] {
   if (block.kind !== 'reasoning' || end.signature === null) return []
   const signature = writeSignature(end.signature, 'anthropic')
-  return [end.redacted ? { type: 'redacted_thinking', data: signature } : { type: 'thinking', thinking: text, signature }]
+  const place = (after > 0 || calls > 0) && { after: { text: after, calls } }
+  return [
+    end.redacted ? { type: 'redacted_thinking', data: signature, ...place } : { type: 'thinking', thinking: text, signature, ...place },
+  ]
 }
 
 interface WrittenCall {

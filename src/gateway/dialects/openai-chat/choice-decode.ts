@@ -70,6 +70,7 @@ export class ChoiceDecoder {
   /** True if the open block has said something. */
   #told = false
   #heldSize = 0
+  readonly #signed = new Set<string>()
   /** The rest of what came within the open call. */
   readonly #waiting: Said[] = []
   finished = false
@@ -237,6 +238,9 @@ export class ChoiceDecoder {
   #sign(block: Fields, events: NeutralEvent[]): void {
     const redacted = block['type'] === 'redacted_thinking'
     const signature = readSignature(redacted ? block['data'] : block['signature'], 'anthropic')
+    // A list that is told whole repeats what it told before.
+    if (signature !== null && this.#signed.has(signature.value)) return
+    if (signature !== null) this.#signed.add(signature.value)
     if (redacted || this.#kind !== 'reasoning') {
       this.#close(events)
       this.#begin({ kind: 'reasoning' }, events)

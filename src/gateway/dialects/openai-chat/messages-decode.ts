@@ -2,8 +2,9 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Part, ReasoningPart, ToolCallPart } from '../neutral/parts.ts'
 import type { Turn } from '../neutral/request.ts'
 import { readSignature } from '../neutral/signature.ts'
+import { withReasoning } from '../neutral/reasoning-place.ts'
 import { Turns } from '../neutral/turns.ts'
-import { fieldsAt, fieldsIn, listIn, neededText, textIn, unreadable } from '../reading.ts'
+import { fieldsAt, fieldsIn, listIn, neededText, numberIn, textIn, unreadable } from '../reading.ts'
 import { argumentsText } from '../tool-calls.ts'
 import { cacheMarkIn, readContent } from './parts-decode.ts'
 
@@ -40,25 +41,58 @@ function readAssistant(message: Fields, at: string, names: Map<string, string>):
   const calls = readCalls(message, at)
   for (const { id, name } of calls) names.set(id, name)
   const said = readContent(message['content'], `${at}.content`, cacheMarkIn(message))
-  const parts: Part[] = [...readReasoning(message, at), ...said]
+  const parts = [...said]
   if (refusal !== null && refusal !== '') parts.push({ kind: 'refusal', text: refusal, at: `${at}.refusal`, cache: null, bag: null })
   if (audio !== null)
     parts.push({ kind: 'opaque', dialect: 'openai-chat', type: 'audio', raw: audio, at: `${at}.audio`, cache: null, bag: null })
-  return [...parts, ...calls]
+  return inOrder(readReasoning(message, at), parts, calls)
+}
+
+/** Returns the parts of a message in the order in which a model said them. */
+function inOrder(reasoning: readonly PlacedReasoning[], said: readonly Part[], calls: readonly ToolCallPart[]): readonly Part[] {
+  if (reasoning.every((one) => one.calls === 0))
+    return withReasoning(
+      said,
+      reasoning.map(({ part }) => part),
+    ).concat(calls)
+  const behind = new Map<number, ReasoningPart[]>()
+  for (const { part, calls: before } of reasoning) {
+    const place = Math.min(before, calls.length)
+    const list = behind.get(place)
+    if (list === undefined) behind.set(place, [part])
+    else list.push(part)
+  }
+  return [
+    ...withReasoning(said, behind.get(0) ?? []),
+    ...calls.flatMap((call, index): readonly Part[] => [call, ...(behind.get(index + 1) ?? [])]),
+  ]
+}
+
+interface PlacedReasoning {
+  readonly part: ReasoningPart
+  /** So many calls stand before it. */
+  readonly calls: number
 }
 
 /** Reasoning comes back in blocks with their signatures where the client keeps them, else as a text that nobody signed. */
-function readReasoning(message: Fields, at: string): readonly ReasoningPart[] {
+function readReasoning(message: Fields, at: string): readonly PlacedReasoning[] {
   const blocks = message['thinking_blocks']
   if (Array.isArray(blocks) && blocks.length > 0)
     return blocks.map((block, index) => readBlock(fieldsAt(block, `${at}.thinking_blocks[${index}]`), `${at}.thinking_blocks[${index}]`))
   const field = typeof message['reasoning_content'] === 'string' ? 'reasoning_content' : 'reasoning'
   const text = message[field]
   if (typeof text !== 'string' || text === '') return []
-  return [{ kind: 'reasoning', text, signature: null, redacted: false, at: `${at}.${field}`, cache: null, bag: null }]
+  return [{ part: { kind: 'reasoning', text, signature: null, redacted: false, at: `${at}.${field}`, cache: null, bag: null }, calls: 0 }]
 }
 
-function readBlock(block: Fields, at: string): ReasoningPart {
+function readBlock(block: Fields, at: string): PlacedReasoning {
+  const place = fieldsIn(block, 'after', `${at}.`) ?? {}
+  const after = numberIn(place, 'text', `${at}.after.`) ?? 0
+  const calls = numberIn(place, 'calls', `${at}.after.`) ?? 0
+  return { part: { ...readThinking(block, at), after }, calls }
+}
+
+function readThinking(block: Fields, at: string): ReasoningPart {
   const base = { kind: 'reasoning', at, cache: null, bag: null } as const
   if (block['type'] === 'redacted_thinking')
     return { ...base, text: '', signature: readSignature(block['data'], 'anthropic'), redacted: true }

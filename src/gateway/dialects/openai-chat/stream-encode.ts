@@ -1,6 +1,6 @@
 import type { AnswerContext, Frame, StreamEncoder } from '../codec.ts'
 import { urlOfMedia } from '../media.ts'
-import type { BlockStart, NeutralEvent } from '../neutral/events.ts'
+import type { NeutralEvent } from '../neutral/events.ts'
 import { mergeUsage, type TokenUsage } from '../neutral/token-usage.ts'
 import { madeId, writeThinking } from './answer-encode.ts'
 import { writeCitation, writeLogprobs } from './answer-parts.ts'
@@ -8,20 +8,8 @@ import { writeCounts } from './counts.ts'
 import { writeError } from './error-codec.ts'
 import { writeFinish } from './finish.ts'
 import { doneMark } from './marks.ts'
-import { mostPictured, noLists, takeList, type WholeLists } from './whole-lists.ts'
-
-interface ChoiceState {
-  begun: boolean
-  block: BlockStart | null
-  /** The number of calls so far. */
-  calls: number
-  /** The reasoning of the open block, which its signature comes with. */
-  reasoning: string
-  /** Characters of text before the open block, and in it. */
-  offset: number
-  length: number
-  readonly lists: WholeLists
-}
+import { type ChoiceState, newChoice } from './choice-state.ts'
+import { mostPictured, retellThinking, takeList } from './whole-lists.ts'
 
 interface AtChoice {
   readonly choice: number
@@ -79,15 +67,7 @@ class ChatEncoder implements StreamEncoder {
   }
 
   #stateOf(choice: number): ChoiceState {
-    return (this.#choices[choice] ??= {
-      begun: false,
-      block: null,
-      calls: 0,
-      reasoning: '',
-      offset: 0,
-      length: 0,
-      lists: noLists(),
-    })
+    return (this.#choices[choice] ??= newChoice())
   }
 
   #chunk(choice: number, delta: string, rest = '"logprobs":null,"finish_reason":null'): Frame {
@@ -142,7 +122,7 @@ class ChatEncoder implements StreamEncoder {
     state.reasoning = ''
     state.length = 0
     const at = { choice, state }
-    if (block.kind !== 'reasoning') this.#tellList('thinking_blocks', at, frames)
+    if (block.kind !== 'reasoning') this.#tellThinking(at, false, frames)
     if (block.kind === 'tool-call') this.#tellList('annotations', at, frames)
     if (block.kind === 'media' && block.media === 'image') this.#picture(urlOfMedia(block.source), at, frames)
     if (block.kind !== 'tool-call') return
@@ -166,7 +146,8 @@ class ChatEncoder implements StreamEncoder {
       const told = this.#isOld ? { function_call: extra } : { tool_calls: [{ index: state.calls - 1, ...extra }] }
       frames.push(this.#chunk(choice, JSON.stringify(told)))
     }
-    state.lists.thinking_blocks = state.lists.thinking_blocks.concat(writeThinking(reasoning, { block, end }))
+    const after = { text: state.offset, calls: state.calls }
+    state.lists.thinking_blocks = state.lists.thinking_blocks.concat(writeThinking(reasoning, { block, end }, after))
   }
 
   #picture(url: string | null, at: AtChoice, frames: Frame[]): void {
@@ -175,13 +156,19 @@ class ChatEncoder implements StreamEncoder {
     if (this.#pictured > mostPictured) this.#tellList('images', at, frames)
   }
 
-  #tellList(name: keyof WholeLists, { choice, state }: AtChoice, frames: Frame[]): void {
+  #tellThinking({ choice, state }: AtChoice, isEnd: boolean, frames: Frame[]): void {
+    const delta = retellThinking(state.lists, isEnd)
+    if (delta !== null) frames.push(this.#chunk(choice, delta))
+  }
+
+  #tellList(name: 'annotations' | 'images', { choice, state }: AtChoice, frames: Frame[]): void {
     const delta = takeList(state.lists, name)
     if (delta !== null) frames.push(this.#chunk(choice, delta))
   }
 
   #finish({ choice, finish }: Of<'finish'>, state: ChoiceState, frames: Frame[]): void {
-    for (const name of ['thinking_blocks', 'annotations', 'images'] as const) this.#tellList(name, { choice, state }, frames)
+    this.#tellThinking({ choice, state }, true, frames)
+    for (const name of ['annotations', 'images'] as const) this.#tellList(name, { choice, state }, frames)
     if (finish.explanation !== null) frames.push(this.#chunk(choice, JSON.stringify({ refusal: finish.explanation })))
     frames.push(this.#chunk(choice, '{}', `"logprobs":null,"finish_reason":"${writeFinish(finish, this.#isOld)}"`))
   }
