@@ -83,7 +83,7 @@ function sentBy({ call, body }: AimedCall): SentForm | null {
 const isOfProvider = ({ call, target }: AimedCall, asked: AskedTask): boolean =>
   call.operation.name !== 'proxy' ||
   (asked.dialect === 'google' && target.provider.api === 'google') ||
-  (asked.operation === null && !cannotBeAsked(target, asked))
+  (asked.operation === null && !cannotBeAsked(target, { dialect: asked.dialect, path: call.upstreamPath }))
 
 const refuse = ({ call, target }: AimedCall, asked: AskedTask): never =>
   asked.operation === null ? refuseTask(target, call.upstreamPath, asked) : refuseOperation(target, asked.operation)

@@ -83,7 +83,7 @@ export function translateCall(aimed: AimedCall, options: TranslationOptions): Tr
 
 /** Refuses a conversation at a path of Google's clients, which is no operation, where the target surely has none. */
 function refuseForeignPath({ call, target }: AimedCall, { operation, dialect }: AskedOfCall): void {
-  if (call.operation.name === 'proxy' && cannotBeAsked(target, { dialect })) refuseOperation(target, operation)
+  if (call.operation.name === 'proxy' && cannotBeAsked(target, { dialect, path: call.upstreamPath })) refuseOperation(target, operation)
 }
 
 interface AskedAndServed {

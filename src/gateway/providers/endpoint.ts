@@ -53,9 +53,14 @@ export function spokenAt(provider: Provider, operation: MatchedOperation['name']
 /** APIs that have paths like ours only where they serve them; a path of any other may well be its own. */
 const foreignApis = new Set<string>(['google', 'vertex', 'bedrock', 'cohere', 'oracle'])
 
+/** docs.anthropic.com/en/api: files alone stand at the same paths as OpenAI's; its batches are below the messages. */
+const sharedWithAnthropic = /^\/files(?:\/|$)/
+
 /** A path of ours, by the API to which it belongs. */
 export interface AskedByPath {
   readonly dialect: DialectId
+  /** Below the version: `/batches/{batch_id}`. */
+  readonly path: string
   /** True if the host is the caller's or the operator's own, of which the catalogue knows nothing. */
   readonly atOwnHost: boolean
 }
@@ -65,8 +70,9 @@ export interface AskedByPath {
  * speak as OpenAI does may have files and batches of its own at the same paths, and nothing else. Of a host that somebody gave a row says nothing,
  * unless the provider has an API of its own.
  */
-export function lacksPath({ api, offers, openHosts }: Provider, { dialect, atOwnHost }: AskedByPath): boolean {
+export function lacksPath({ api, offers, openHosts }: Provider, { dialect, path, atOwnHost }: AskedByPath): boolean {
   if (foreignApis.has(api)) return true
+  if (api === 'anthropic' && dialect === 'openai-platform') return !sharedWithAnthropic.test(path)
   if (api === 'openai') return !atOwnHost
   return dialect !== 'openai-platform' && (api === 'anthropic' || !atOwnHost || (offers !== undefined && openHosts !== true))
 }

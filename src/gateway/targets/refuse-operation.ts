@@ -5,8 +5,10 @@ import { doersOf, speakersOf } from '../providers/serving.ts'
 import type { Target } from './target.ts'
 
 /** Returns true if what is asked for by a path of ours surely has no such path at a target. */
-export const cannotBeAsked = ({ provider, customHost, credential }: Target, { dialect }: Pick<AskedByPath, 'dialect'>): boolean =>
-  lacksPath(provider, { dialect, atOwnHost: customHost !== null || isAtGivenHost(provider, credential.fields) })
+export const cannotBeAsked = (
+  { provider, customHost, credential }: Target,
+  { dialect, path }: Pick<AskedByPath, 'dialect' | 'path'>,
+): boolean => lacksPath(provider, { dialect, path, atOwnHost: customHost !== null || isAtGivenHost(provider, credential.fields) })
 
 /** Throws `unsupported_operation`, which names the operation, the provider, and who serves it. */
 export function refuseOperation(target: Target, operation: Operation): never {
@@ -28,7 +30,7 @@ interface Refused extends Pick<AskedByPath, 'dialect'> {
 }
 
 function refuse({ provider, providerId }: Target, { path, dialect, able }: Refused): never {
-  const elsewhere = lacksPath(provider, { dialect, atOwnHost: true }) ? '' : ' A custom host gets every path as it is.'
+  const elsewhere = lacksPath(provider, { dialect, path, atOwnHost: true }) ? '' : ' A custom host gets every path as it is.'
   throw new ApiError(
     'unsupported_operation',
     `${providerId} does not serve ${path}, and Gatehouse cannot translate such requests to its format. ${whoCan(able)} Or call the provider's own endpoint by its path.${elsewhere}`,

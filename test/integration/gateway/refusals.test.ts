@@ -360,6 +360,28 @@ test.serial(
   400,
   'unsupported_operation',
 )
+const ofClaude = { ...keyOnly, 'x-service-provider': '@claude' }
+for (const [path, request] of [
+  ['/v1/batches', post(ofClaude, '{}')],
+  ['/v1/batches', { headers: ofClaude }],
+  ['/v1/batches/b1', { headers: ofClaude }],
+  ['/v1/batches/b1/cancel', post(ofClaude, '{}')],
+  ['/v1/fine_tuning/jobs', post(ofClaude, '{"model":"m","training_file":"f","suffix":"s","method":{"type":"supervised"}}')],
+  ['/v1/fine_tuning/jobs', { headers: ofClaude }],
+  ['/v1/threads/t1/messages', { headers: ofClaude }],
+] as const)
+  test.serial(
+    `a path of OpenAI's that Anthropic has not: ${request.method ?? 'GET'} ${path}`,
+    refused,
+    path,
+    request,
+    400,
+    'unsupported_operation',
+  )
+test.serial('files stand at the same path at Anthropic', async (t) => {
+  await send(`${bed.origin}/v1/files`, { headers: ofClaude })
+  t.regex(emulator.requests.at(-1)?.url ?? '', /\/v1\/files$/)
+})
 test.serial('dot segments', refused, '/v1/a/%2e%2E/b', { headers: mine }, 400, 'invalid_request', 'path')
 test.serial('no path', refused, '/v1/', { headers: mine }, 404, 'not_found')
 test.serial(
