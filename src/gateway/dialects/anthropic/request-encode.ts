@@ -13,13 +13,14 @@ import { isThinking, writeThinking } from './thinking-encode.ts'
 import { type Emulated, emulateFormat } from './format-encode.ts'
 import { strictSchema } from './strict-tools.ts'
 import { hostedVersions } from './hosted.ts'
-import { takeSearch } from './web-search.ts'
+import { takeSearch, withSearchAsTool } from './web-search.ts'
 
 const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 128 }
 
 /** Writes a request of Anthropic's Messages. */
-export function encodeRequest(asked: NeutralRequest, context: EncodeContext): Encoded {
+export function encodeRequest(given: NeutralRequest, context: EncodeContext): Encoded {
   const { loss, model, traits } = context
+  const asked = withSearchAsTool(given, context)
   const facts = modelFacts(model)
   const own = spendBag(asked, 'anthropic', loss)
   refuseForeign(asked, context)

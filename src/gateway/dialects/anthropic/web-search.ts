@@ -1,4 +1,4 @@
-import type { Fields } from '../../../lib/json/fields.ts'
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { EncodeContext } from '../codec.ts'
 import { compact } from '../compact.ts'
 import type { NeutralRequest, VendorTool } from '../neutral/request.ts'
@@ -22,6 +22,32 @@ export function takeSearch(request: NeutralRequest, context: EncodeContext): Sea
   const found = context.traits.host === 'bedrock' ? undefined : request.tools.find(isSearch)
   if (found === undefined) return { request, search: null }
   return { request: { ...request, tools: request.tools.filter((tool) => !isSearch(tool)) }, search: writeSearch(found, context) }
+}
+
+/**
+ * Returns a request in which the search that a chat asks for is the tool that responses ask for. Where there is no search it stays, and is refused
+ * as a wish that has no counterpart.
+ */
+export function withSearchAsTool(request: NeutralRequest, { traits }: EncodeContext): NeutralRequest {
+  const chat = request.bag['openai-chat']
+  const options = chat?.['web_search_options']
+  if (chat === undefined || !isFields(options) || traits.host === 'bedrock') return request
+  const { web_search_options: _options, ...rest } = chat
+  const tool: VendorTool = {
+    kind: 'vendor',
+    dialect: 'openai-responses',
+    type: 'web_search',
+    raw: searchOfChat(options),
+    at: 'web_search_options',
+  }
+  return { ...request, bag: { ...request.bag, 'openai-chat': rest }, tools: [...request.tools, tool] }
+}
+
+/** Returns the search that a chat asks for in the words of responses, which have the place without an object of its own. */
+export function searchOfChat(options: Fields): Fields {
+  const place = fieldsIn(options, 'user_location', 'web_search_options.')
+  const near = place === null ? null : (fieldsIn(place, 'approximate', 'web_search_options.user_location.') ?? place)
+  return compact({ ...options, type: 'web_search', user_location: near === null ? null : { ...near, type: 'approximate' } })
 }
 
 const known: ReadonlySet<string> = new Set(['type', 'filters', 'user_location'])

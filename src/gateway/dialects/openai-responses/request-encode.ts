@@ -1,4 +1,5 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import { searchOfChat } from '../anthropic/web-search.ts'
 import { compact } from '../compact.ts'
 import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
 import { effortOf } from '../effort.ts'
@@ -16,6 +17,8 @@ const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 64 }
 const leastTokens = 16
 /** Fields that mean the same in OpenAI's chat. */
 const shared: ReadonlySet<string> = new Set(['prompt_cache_key', 'prompt_cache_retention', 'moderation'])
+/** The search in the web that a chat asks for is a tool here. */
+const searchOptions = 'web_search_options'
 
 /** Writes a request for a response, of which the provider keeps nothing unless the caller wants it to. */
 export function encodeRequest(request: NeutralRequest, context: EncodeContext): Encoded {
@@ -25,7 +28,12 @@ export function encodeRequest(request: NeutralRequest, context: EncodeContext): 
   const customs = request.tools.filter((tool) => tool.kind === 'custom')
   const functions = functionTools({ ...request, tools: request.tools.filter((tool) => tool.kind !== 'custom') }, naming, loss)
   const { nameOf } = functions
-  const tools = [...functions.tools.map((tool) => writeFunction(tool, loss)), ...customs.map((tool) => writeCustom(tool, nameOf))]
+  const search = searchIn(request)
+  const tools = [
+    ...(search === null ? [] : [search]),
+    ...functions.tools.map((tool) => writeFunction(tool, loss)),
+    ...customs.map((tool) => writeCustom(tool, nameOf)),
+  ]
   const body: Record<string, unknown> = {
     model,
     ...writeItems(request, { ...context, nameOf }),
@@ -42,12 +50,19 @@ export function encodeRequest(request: NeutralRequest, context: EncodeContext): 
   return { body, headers: [], memory: { ...noMemory, toolNames: functions.memory.toolNames } }
 }
 
+const isSearch = (name: string, value: unknown): boolean => name === searchOptions && isFields(value)
+
+function searchIn({ bag }: NeutralRequest): Fields | null {
+  const options = bag['openai-chat']?.[searchOptions]
+  return isFields(options) ? searchOfChat(options) : null
+}
+
 /** Spends what the caller's dialect alone knows; some of it has the same name here. */
 function spendOwn(request: NeutralRequest, { loss }: EncodeContext): Fields {
   const { 'openai-chat': chat = null, ...others } = request.bag
   if (chat === null) return spendBag(request, 'openai-responses', loss)
   const kept = Object.fromEntries(Object.entries(chat).filter(([name]) => shared.has(name)))
-  const rest = Object.fromEntries(Object.entries(chat).filter(([name]) => !shared.has(name)))
+  const rest = Object.fromEntries(Object.entries(chat).filter(([name, value]) => !shared.has(name) && !isSearch(name, value)))
   return { ...kept, ...spendBag({ ...request, bag: { ...others, 'openai-chat': rest } }, 'openai-responses', loss) }
 }
 

@@ -96,7 +96,6 @@ const meaning: readonly (readonly [body: Body, param: string])[] = [
   [{ n: 2 }, 'n'],
   [{ logprobs: true }, 'logprobs'],
   [{ modalities: ['text', 'audio'] }, 'modalities'],
-  [{ web_search_options: {} }, 'web_search_options'],
   [{ tools: [{ type: 'web_search' }] }, 'tools[0].type'],
   [{ messages: [user([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }])] }, 'messages[0].content[0]'],
   [{ messages: [user([{ type: 'file', file: { file_id: 'file-1' } }])] }, 'messages[0].content[0]'],
