@@ -18,6 +18,12 @@ export function argumentsObject(text: string, at: string, loss: Loss): Fields {
   return { _raw: text }
 }
 
+/** Returns the arguments of a call as the text of a JSON object: as they came where they are one. */
+export function argumentsJson(text: string, at: string, loss: Loss): string {
+  const found = argumentsObject(text, at, loss)
+  return '_raw' in found || text.trim() === '' ? exactJson(found) : text
+}
+
 /** Returns the arguments of a call as JSON: `{}` for none. */
 export const argumentsText = (value: unknown): string => (typeof value === 'string' ? value || '{}' : exactJson(value ?? {}))
 

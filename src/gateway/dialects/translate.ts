@@ -71,10 +71,38 @@ export function translate(asked: AskedConversation, spoken: SpokenConversation):
     client,
     provider,
     request,
-    encoded: options === undefined ? encoded : { ...encoded, body: withOptions(encoded.body, options, spoken.dialect) },
+    encoded: { ...encoded, body: prefixFirst(withOptions(encoded.body, options, spoken.dialect), spoken.dialect) },
     loss,
     answerContext: (now) => ({ request, memory: encoded.memory, requestId, now, model: asked.model, traits }),
   }
+}
+
+/** The fields that stay the same from one request of a conversation to the next, by all names that they have. */
+const prefix = [
+  'model',
+  'anthropic_version',
+  'instructions',
+  'system',
+  'systemInstruction',
+  'preambleOverride',
+  'tools',
+  'toolConfig',
+  'tool_choice',
+  'toolChoice',
+]
+
+/** Returns a body that begins with what the next request repeats: caches of providers and of hosts before them keep beginnings. */
+function prefixFirst(body: Fields, dialect: DialectId): Fields {
+  const inner = below[dialect]
+  const held = inner === undefined ? null : body[inner]
+  const whole = inner !== undefined && isFields(held) ? { ...body, [inner]: ordered(held) } : body
+  return ordered(whole)
+}
+
+function ordered(body: Fields): Fields {
+  const first: Record<string, unknown> = {}
+  for (const name of prefix) if (Object.hasOwn(body, name)) first[name] = body[name]
+  return Object.assign(first, body)
 }
 
 /** Copied only where there is something to leave out: the runtime copies a body field by field. */

@@ -5,6 +5,7 @@ import { spendPartBag } from '../leftovers.ts'
 import { urlOfMedia } from '../media.ts'
 import { type FilePart, type ImagePart, isMarked, type Part, type ToolCallPart, type ToolResultPart } from '../neutral/parts.ts'
 import type { NeutralRequest, Turn } from '../neutral/request.ts'
+import { argumentsJson } from '../tool-calls.ts'
 import { callArguments } from '../tools.ts'
 
 /** How a conversation is written. */
@@ -101,7 +102,7 @@ function addAssistant(messages: Fields[], { parts }: Turn, context: WriteContext
       tool_calls: calls.map((call) => ({
         id: call.id,
         type: 'function',
-        function: { name: nameOf(call.name), arguments: callArguments(call) || '{}' },
+        function: { name: nameOf(call.name), arguments: argumentsJson(callArguments(call), call.at, loss) },
       })),
     })
 }

@@ -4,7 +4,7 @@ import { spendPartBag } from '../leftovers.ts'
 import { keepsFile, urlOfMedia } from '../media.ts'
 import type { FilePart, ImagePart, Part, ToolCallPart, ToolResultPart } from '../neutral/parts.ts'
 import type { NeutralRequest, Turn } from '../neutral/request.ts'
-import { hashedId, nineCharacterId } from '../tool-calls.ts'
+import { argumentsJson, hashedId, nineCharacterId } from '../tool-calls.ts'
 import { callArguments } from '../tools.ts'
 import { reasoningFieldFor } from '../traits.ts'
 import { writeAudio } from './audio-encode.ts'
@@ -123,7 +123,7 @@ function dropSaid({ kind, at }: Part, { loss }: WriteContext): void {
 const writeCall = (call: ToolCallPart, context: WriteContext): Fields => ({
   id: callId(call.id, context),
   type: 'function',
-  function: { name: context.nameOf(call.name), arguments: callArguments(call) || '{}' },
+  function: { name: context.nameOf(call.name), arguments: argumentsJson(callArguments(call), call.at, context.loss) },
   ...(call.signature?.origin === 'google' && { extra_content: { google: { thought_signature: call.signature.value } } }),
 })
 
