@@ -8,28 +8,43 @@ const fields = z.record(text, z.unknown())
 
 /** Google's own subset of OpenAPI; Vertex AI refuses words of JSON Schema in it. */
 const schema: z.ZodType = z.lazy(() =>
-  z.strictObject({
-    type: z.enum(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL', 'TYPE_UNSPECIFIED']).optional(),
-    format: text.optional(),
-    title: text.optional(),
-    description: text.optional(),
-    nullable: z.boolean().optional(),
-    enum: z.array(text).optional(),
-    items: schema.optional(),
-    properties: z.record(text, schema).optional(),
-    required: z.array(text).optional(),
-    propertyOrdering: z.array(text).optional(),
-    anyOf: z.array(schema).optional(),
-    minItems: z.union([text, number]).optional(),
-    maxItems: z.union([text, number]).optional(),
-    minimum: number.optional(),
-    maximum: number.optional(),
-    minLength: z.union([text, number]).optional(),
-    maxLength: z.union([text, number]).optional(),
-    pattern: text.optional(),
-    default: z.unknown().optional(),
-    example: z.unknown().optional(),
-  }),
+  z
+    .strictObject({
+      type: z.enum(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL', 'TYPE_UNSPECIFIED']).optional(),
+      format: text.optional(),
+      title: text.optional(),
+      description: text.optional(),
+      nullable: z.boolean().optional(),
+      enum: z.array(text).optional(),
+      items: schema.optional(),
+      properties: z.record(text, schema).optional(),
+      required: z.array(text).optional(),
+      propertyOrdering: z.array(text).optional(),
+      anyOf: z.array(schema).optional(),
+      minItems: z.union([text, number]).optional(),
+      maxItems: z.union([text, number]).optional(),
+      minimum: number.optional(),
+      maximum: number.optional(),
+      minLength: z.union([text, number]).optional(),
+      maxLength: z.union([text, number]).optional(),
+      pattern: text.optional(),
+      default: z.unknown().optional(),
+      example: z.unknown().optional(),
+    })
+    .refine(
+      ({ anyOf, ...beside }) => anyOf === undefined || Object.keys(beside).length === 0,
+      'When using any_of, it must be the only field set.',
+    )
+    .refine(({ anyOf, type }) => anyOf !== undefined || type !== undefined, "schema didn't specify the schema type field")
+    .refine(({ type, items }) => type !== 'ARRAY' || items !== undefined, 'items: missing field.')
+    .refine(
+      ({ type, enum: values }) => values === undefined || (type === 'STRING' && !values.includes('')),
+      'enum: only allowed for STRING type',
+    )
+    .refine(
+      ({ properties, required = [] }) => required.every((name) => properties !== undefined && Object.hasOwn(properties, name)),
+      'required: property is not defined',
+    ),
 )
 const blob = z.strictObject({ mimeType: text, data: z.base64(), displayName: text.optional() })
 const fileData = z.strictObject({ mimeType: text.optional(), fileUri: text, displayName: text.optional() })

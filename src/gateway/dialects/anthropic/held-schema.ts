@@ -1,5 +1,6 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Loss } from '../neutral/loss.ts'
+import { referred } from '../written-out.ts'
 
 /** A schema and its place in the caller's body. */
 interface Given {
@@ -166,7 +167,7 @@ function isRecursive(root: Fields): boolean {
   const followsBack = (reference: string): boolean => {
     if (open.has(reference)) return true
     if (done.has(reference)) return false
-    const found = pointed(root, reference)
+    const found = referred(root, reference)
     if (found === null) return true
     open.add(reference)
     const back = leadsBack(found)
@@ -179,14 +180,3 @@ function isRecursive(root: Fields): boolean {
 
 /** Schemas that count where they are referred to, and values that are no schemas. */
 const apart: ReadonlySet<string> = new Set(['$defs', 'definitions', 'enum', 'const', 'default', 'examples'])
-
-/** Returns the schema to which a reference leads, below the definitions of a schema; null: it leads elsewhere. */
-function pointed(root: Fields, reference: string): Fields | null {
-  if (!reference.startsWith('#/')) return null
-  let found: unknown = root
-  for (const step of reference.slice(2).split('/')) {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    found = isFields(found) && Object.hasOwn(found, name) ? found[name] : null
-  }
-  return isFields(found) ? found : null
-}

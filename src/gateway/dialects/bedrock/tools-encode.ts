@@ -6,6 +6,7 @@ import type { Loss } from '../neutral/loss.ts'
 import type { CacheMark } from '../neutral/parts.ts'
 import type { FunctionTool, NeutralRequest } from '../neutral/request.ts'
 import { objectSchema } from '../object-schema.ts'
+import { writtenOut } from '../written-out.ts'
 import { dropChoice, type FunctionTools } from '../tools.ts'
 import { type Family, refusesStrict } from './model-facts.ts'
 
@@ -66,12 +67,18 @@ function writeTool(tool: FunctionTool, { model, family, mark, loss }: ToolContex
     toolSpec: compact({
       name,
       description: description === null || description.trim() === '' ? null : description,
-      inputSchema: { json: held ?? objectSchema(tool, loss) },
+      inputSchema: { json: held ?? parametersFor(family, tool, loss) },
       strict: held === null ? null : true,
     }),
   }
   const cachePoint = mark(cache)
   return cachePoint === null ? [spec] : [spec, cachePoint]
+}
+
+/** docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html: models of Amazon's know no definitions at the top of a schema. */
+function parametersFor(family: Family, tool: FunctionTool, loss: Loss): Fields {
+  const schema = objectSchema(tool, loss)
+  return family === 'amazon' ? writtenOut(schema, `${tool.at}.parameters`, loss) : schema
 }
 
 function writeChoice({ toolChoice }: NeutralRequest, { tools }: ToolContext): Fields | null {

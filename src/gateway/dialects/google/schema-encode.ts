@@ -1,5 +1,6 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Loss } from '../neutral/loss.ts'
+import { referred, SchemaSize } from '../written-out.ts'
 import { fitted, joined } from './schema-fit.ts'
 
 /** Returns a JSON Schema for a model that takes them as they are, but for the name of their version. */
@@ -61,19 +62,22 @@ interface Walk {
   /** The place of the schema in the caller's body. */
   readonly at: string
   readonly depth: number
+  readonly size: SchemaSize
 }
 
 /**
  * Returns a JSON Schema in the part of OpenAPI's schemas that older models take: references are written out, a type that may be null is
  * `nullable`, a constant is a list of one. What that part lacks only makes a schema looser: it falls away, and the caller is told.
  */
-export const subsetSchema = (schema: Fields, at: string, loss: Loss): Fields => subset(schema, { root: schema, loss, at, depth: 0 })
+export const subsetSchema = (schema: Fields, at: string, loss: Loss): Fields =>
+  subset(schema, { root: schema, loss, at, depth: 0, size: new SchemaSize(at, loss) })
 
 const subset = (given: Fields, walk: Walk): Fields => fitted(translated(given, walk), walk)
 
 /** Returns a schema in Google's words. */
 function translated(given: Fields, walk: Walk): Fields {
-  const { at, depth, loss } = walk
+  const { at, depth, loss, size } = walk
+  size.add()
   if (depth > mostDepth) return loss.refuseAt(at, 'refers to itself, and this model takes no such schema')
   const schema = resolved(given, walk)
   const deeper = { ...walk, depth: depth + 1 }
@@ -117,17 +121,12 @@ const writeProperties = (properties: Fields, walk: Walk): Fields =>
   Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, subset(isFields(value) ? value : nothing, walk)]))
 
 /** Follows a reference within the schema. */
-function resolved(schema: Fields, { root, at, loss, depth }: Walk): Fields {
+function resolved(schema: Fields, { root, at, loss, depth, size }: Walk): Fields {
   const { $ref: reference, ...rest } = schema
   if (typeof reference !== 'string') return schema
-  const steps = reference.startsWith('#/') ? reference.slice(2).split('/') : null
-  let found: unknown = root
-  for (const step of steps ?? ['']) {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    found = isFields(found) && Object.hasOwn(found, name) ? found[name] : null
-  }
-  if (!isFields(found) || depth >= mostDepth) return loss.refuseAt(at, `refers to ${reference.slice(0, 60)}, which cannot be written out`)
-  return resolved({ ...found, ...rest }, { root, at, loss, depth: depth + 1 })
+  const found = referred(root, reference)
+  if (found === null || depth >= mostDepth) return loss.refuseAt(at, `refers to ${reference.slice(0, 60)}, which cannot be written out`)
+  return resolved({ ...found, ...rest }, { root, at, loss, size, depth: depth + 1 })
 }
 
 function writeType(type: unknown, { anyOf, oneOf }: Fields): Fields {

@@ -1,10 +1,12 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Loss } from '../neutral/loss.ts'
+import type { SchemaSize } from '../written-out.ts'
 
 interface Given {
   /** The place of the schema in the caller's body. */
   readonly at: string
   readonly loss: Loss
+  readonly size: SchemaSize
 }
 
 /** The words that each type knows, beside those that all know. */
@@ -29,10 +31,11 @@ const formatsOf: Readonly<Record<string, ReadonlySet<unknown>>> = {
  */
 export function fitted(schema: Fields, given: Given): Fields {
   const { anyOf, ...beside } = schema
-  const { at, loss } = given
+  const { at, loss, size } = given
   if (Array.isArray(anyOf)) {
     const choices = anyOf.filter((one) => isFields(one))
-    return { anyOf: choices.map((one, index) => fitted(joined(beside, one), { at: `${at}.anyOf[${index}]`, loss })) }
+    size.add(choices.length * fieldsIn(beside))
+    return { anyOf: choices.map((one, index) => fitted(joined(beside, one), { at: `${at}.anyOf[${index}]`, loss, size })) }
   }
   const type = typeOf(beside)
   if (type === null) loss.note(`${at}.type=string`)
@@ -40,6 +43,12 @@ export function fitted(schema: Fields, given: Given): Fields {
   const kept = Object.entries(beside).filter(([name, value]) => common.has(name) || (known?.has(name) === true && fits(name, value, type)))
   const written: Fields = { ...Object.fromEntries(kept), type: type ?? 'STRING' }
   return type === 'ARRAY' ? withItems(written, given) : type === 'OBJECT' ? withRequired(written) : written
+}
+
+/** Returns how many schemas stand within one that goes into each of several: they are written as often. */
+function fieldsIn(schema: unknown): number {
+  if (Array.isArray(schema)) return schema.reduce<number>((sum, one) => sum + fieldsIn(one), 0)
+  return isFields(schema) ? Object.values(schema).reduce<number>((sum, one) => sum + fieldsIn(one), 1) : 0
 }
 
 /** Returns a schema that demands what two demand. */

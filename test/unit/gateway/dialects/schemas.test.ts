@@ -320,3 +320,45 @@ test('a schema that is no object is named', (t) => {
     'tools[0].function.parameters',
   )
 })
+
+/** A schema in which each definition refers twice to the next: written out it is twice as long for each. */
+function doubling(times: number): Body {
+  const $defs: Record<string, unknown> = { [`d${times}`]: { type: 'string' } }
+  for (let at = 0; at < times; at += 1) $defs[`d${at}`] = of({ a: { $ref: `#/$defs/d${at + 1}` }, b: { $ref: `#/$defs/d${at + 1}` } })
+  return of({ a: { $ref: '#/$defs/d0' } }, { $defs })
+}
+const writers = [
+  ['google', 'gemini-2.0-flash'],
+  ['bedrock', 'amazon.nova-pro-v1:0'],
+] as const
+for (const [to, model] of writers)
+  test(`references that would fill the memory when they are written out are a 400 that names them, for ${model}`, (t) => {
+    t.notThrows(() => ask(to, model, { tools: [tool(doubling(5))] }))
+    for (const schema of [doubling(38), of({ a: { $ref: '#/$defs/node' } }, { $defs: { node } })]) {
+      const refused = t.throws(() => ask(to, model, { tools: [tool(schema)] }), { instanceOf: ApiError })
+      t.regex(refused.param ?? '', /^tools\[0\].*parameters$/)
+    }
+  })
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, a]))
+const beside = (count: number) => of({ x: { ...of(many(count)), anyOf: Array.from({ length: count }, () => of({ b: a })) } })
+test('fields beside a long choice, which would stand in each of its schemas, are a 400 too', (t) => {
+  t.notThrows(() => ask('google', 'gemini-2.0-flash', { tools: [tool(beside(20))] }))
+  const refused = t.throws(() => ask('google', 'gemini-2.0-flash', { tools: [tool(beside(300))] }), { instanceOf: ApiError })
+  t.regex(refused.message, /more than 5000 schemas/)
+})
+for (const to of ['anthropic', 'bedrock'] as const)
+  test(`references of any number are read once, for Claude at ${to}`, (t) => {
+    const found = heldFormat(to, doubling(60))
+    t.like(found.schema, { additionalProperties: false, properties: { a: { $ref: '#/$defs/d0' } } })
+  })
+
+test("models of Amazon's get schemas without references", (t) => {
+  const schema = of(
+    { a: { $ref: '#/$defs/x' }, b: { type: 'array', items: { $ref: '#/$defs/x' } } },
+    { $defs: { x: of({ c: a }) }, required: ['a'], additionalProperties: false },
+  )
+  const { body } = ask('bedrock', 'amazon.nova-pro-v1:0', { tools: [tool(schema)] })
+  const [first] = (body['toolConfig'] as { tools: { toolSpec: { inputSchema: { json: Body } } }[] }).tools
+  const written = of({ a: of({ c: a }), b: { type: 'array', items: of({ c: a }) } }, { required: ['a'], additionalProperties: false })
+  t.deepEqual(first?.toolSpec.inputSchema.json, written)
+})
