@@ -10,7 +10,7 @@ import { imageClients, imageProviders, translateImages } from '../images/transla
 import { moderationClients, moderationProviders, translateModeration } from '../moderations/translate.ts'
 import { rerankProviders } from '../rerank/providers.ts'
 import { rerankClients, translateRerank } from '../rerank/translate.ts'
-import { decided, optionsFor } from '../translate.ts'
+import { decided, optionsFor } from '../provider-options.ts'
 import type { Traits } from '../traits.ts'
 import type { SentFile, TaskBody, TaskContext, TaskTranslation } from './task.ts'
 
