@@ -6,7 +6,7 @@ import { withSignaturesApart } from '../neutral/signed-calls.ts'
 import { hashedId } from '../tool-calls.ts'
 import { mediaText, signatureText, writeStart } from './blocks-encode.ts'
 import { writeCitation } from './citations.ts'
-import { writeCounts } from './counts.ts'
+import { writeCounts, writeTier } from './counts.ts'
 import { withRefusal, writeFinish } from './finish.ts'
 
 export const madeId = (requestId: string): string => `msg_${hashedId(requestId, 24)}`
@@ -24,7 +24,7 @@ export function encodeAnswer({ id, model, choices, usage, tier }: NeutralAnswer,
     ...writeFinish(finish, context.request.stop),
     stop_details: finish.reason === 'content-filter' ? { type: 'refusal', category: null, explanation: finish.explanation } : null,
     container: null,
-    usage: { ...writeCounts(usage), service_tier: tier === null || tier === 'default' ? 'standard' : tier },
+    usage: { ...writeCounts(usage), service_tier: writeTier(tier) },
   }
 }
 

@@ -63,3 +63,6 @@ export function writeCounts(usage: TokenUsage | null): object {
     ...(searches !== null && { server_tool_use: { web_search_requests: searches } }),
   }
 }
+
+/** Writes the tier that served a request; of those that others have, Anthropic's clients know these. */
+export const writeTier = (tier: string | null): string => (tier === 'priority' || tier === 'batch' ? tier : 'standard')

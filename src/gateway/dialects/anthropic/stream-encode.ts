@@ -7,7 +7,7 @@ import { mergeUsage, type TokenUsage } from '../neutral/token-usage.ts'
 import { madeId } from './answer-encode.ts'
 import { mediaText, signatureText, writeStart } from './blocks-encode.ts'
 import { writeCitation } from './citations.ts'
-import { writeCounts } from './counts.ts'
+import { writeCounts, writeTier } from './counts.ts'
 import { writeError } from './error-codec.ts'
 import { withRefusal, writeFinish } from './finish.ts'
 
@@ -26,6 +26,7 @@ class MessageEncoder implements StreamEncoder {
   #usage: TokenUsage | null = null
   #finish: Finish = finishOf('stop')
   #isRefusal = false
+  #tier: string | null = null
   #start: Of<'start'> | null = null
 
   constructor(context: AnswerContext) {
@@ -39,15 +40,21 @@ class MessageEncoder implements StreamEncoder {
     this.#begin(frames)
     if ('choice' in event) {
       if (event.choice === 0) this.#ofBlock(event, frames)
-    } else if (event.type === 'start') this.#start = event
+    } else if (event.type === 'start') this.#note(event)
     else if (event.type === 'ping') frames.push({ name: 'ping', data: '{"type":"ping"}' })
     else if (event.type === 'error') frames.push({ name: 'error', data: JSON.stringify(writeError(event.error, this.#context.requestId)) })
     else if (event.type === 'end') this.#end(frames)
     return frames
   }
 
-  #count({ usage }: Of<'usage'>): readonly Frame[] {
+  #note(event: Of<'start'>): void {
+    this.#start = event
+    this.#tier = event.tier ?? this.#tier
+  }
+
+  #count({ usage, tier }: Of<'usage'>): readonly Frame[] {
     this.#usage = mergeUsage(this.#usage, usage)
+    this.#tier = tier ?? this.#tier
     return none
   }
 
@@ -67,7 +74,7 @@ class MessageEncoder implements StreamEncoder {
       stop_sequence: null,
       stop_details: null,
       container: null,
-      usage: { ...writeCounts(this.#usage), output_tokens: 1 },
+      usage: { ...writeCounts(this.#usage), output_tokens: 1, service_tier: writeTier(this.#tier) },
     }
     frames.push({ name: 'message_start', data: JSON.stringify({ type: 'message_start', message }) })
   }
@@ -155,7 +162,11 @@ class MessageEncoder implements StreamEncoder {
     const finish = withRefusal(this.#finish, this.#isRefusal)
     const details = finish.reason === 'content-filter' ? { type: 'refusal', category: null, explanation: finish.explanation } : null
     const delta = { ...writeFinish(finish, this.#context.request.stop), stop_details: details, container: null }
-    const data = JSON.stringify({ type: 'message_delta', delta, usage: writeCounts(this.#usage) })
+    const data = JSON.stringify({
+      type: 'message_delta',
+      delta,
+      usage: { ...writeCounts(this.#usage), service_tier: writeTier(this.#tier) },
+    })
     frames.push({ name: 'message_delta', data }, { name: 'message_stop', data: '{"type":"message_stop"}' })
   }
 }

@@ -58,6 +58,7 @@ export function foldEvents(events: readonly NeutralEvent[]): NeutralAnswer {
     switch (event.type) {
       case 'start':
         ;({ id, model, created } = event)
+        tier = event.tier ?? tier
         break
       case 'usage':
         usage = mergeUsage(usage, event.usage)

@@ -50,7 +50,14 @@ export interface BlockEnd {
  * or arguments, by the kind of its block. After `error` nothing follows. A stream without `end` was cut.
  */
 export type NeutralEvent =
-  | { readonly type: 'start'; readonly id: string | null; readonly model: string | null; readonly created: number | null }
+  | {
+      readonly type: 'start'
+      readonly id: string | null
+      readonly model: string | null
+      readonly created: number | null
+      /** The tier that serves the request, where it is known so early. */
+      readonly tier?: string | null
+    }
   | { readonly type: 'block-start'; readonly choice: number; readonly block: BlockStart }
   | { readonly type: 'delta'; readonly choice: number; readonly text: string }
   | { readonly type: 'citation'; readonly choice: number; readonly citation: Citation }

@@ -74,6 +74,7 @@ class ChatDecoder implements ChunkDecoder {
       id: id === '' ? null : id,
       model: saidText(json, 'model') || null,
       created: created === 0 ? null : created,
+      tier: saidText(json, 'service_tier'),
     })
   }
 

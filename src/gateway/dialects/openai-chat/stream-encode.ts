@@ -27,8 +27,9 @@ class ChatEncoder implements StreamEncoder {
   readonly #isOld: boolean
   readonly #choices: ChoiceState[] = []
   #head = ''
-  readonly #tail: string
+  #tail: string
   #usage: TokenUsage | null = null
+  #tier: string | null = null
   /** The characters of all pictures so far. */
   #pictured = 0
 
@@ -46,6 +47,7 @@ class ChatEncoder implements StreamEncoder {
         return this.#start(event)
       case 'usage':
         this.#usage = mergeUsage(this.#usage, event.usage)
+        if (event.tier !== null && event.tier !== this.#tier) this.#tell(event.tier)
         return none
       case 'error':
         return [{ name: null, data: JSON.stringify(writeError(event.error, this.#context.requestId)) }]
@@ -58,7 +60,18 @@ class ChatEncoder implements StreamEncoder {
     }
   }
 
-  #start({ id, model, created }: Of<'start'>): readonly Frame[] {
+  /** OpenAI tells the tier in each chunk; here it stands in those that follow it. */
+  #tell(tier: string): void {
+    this.#tier = tier
+    this.#tail = `,${this.#tierField.slice(0, -1)}${this.#context.request.streamUsage ? ',"usage":null}' : '}'}`
+  }
+
+  get #tierField(): string {
+    return this.#tier === null ? '' : `"service_tier":${JSON.stringify(this.#tier)},`
+  }
+
+  #start({ id, model, created, tier = null }: Of<'start'>): readonly Frame[] {
+    if (tier !== null) this.#tell(tier)
     const { requestId, now, model: asked } = this.#context
     const about = { id: id ?? madeId(requestId), object: 'chat.completion.chunk', created: created ?? now, model: model ?? asked }
     this.#head = `${JSON.stringify(about).slice(0, -1)},"choices":[`
@@ -176,7 +189,7 @@ class ChatEncoder implements StreamEncoder {
   #end(): readonly Frame[] {
     const frames: Frame[] = []
     if (this.#context.request.streamUsage && this.#usage !== null)
-      frames.push({ name: null, data: `${this.#head}],"usage":${JSON.stringify(writeCounts(this.#usage))}}` })
+      frames.push({ name: null, data: `${this.#head}],${this.#tierField}"usage":${JSON.stringify(writeCounts(this.#usage))}}` })
     frames.push({ name: null, data: doneMark })
     return frames
   }

@@ -45,6 +45,7 @@ class ResponseEncoder implements StreamEncoder {
   #hasBegun = false
   #item: OpenItem | null = null
   #usage: TokenUsage | null = null
+  #tier: string | null = null
   #finish: Finish | null = null
 
   constructor(context: AnswerContext) {
@@ -62,7 +63,7 @@ class ResponseEncoder implements StreamEncoder {
   #take(event: NeutralEvent): void {
     if (event.type === 'delta') this.#delta(event.text)
     else if (event.type === 'start') this.#start(event)
-    else if (event.type === 'usage') this.#usage = mergeUsage(this.#usage, event.usage)
+    else if (event.type === 'usage') this.#count(event)
     else if (event.type === 'block-start') this.#open(event.block)
     else if (event.type === 'block-end') this.#close(event)
     else if (event.type === 'citation') this.#cite(event)
@@ -70,6 +71,11 @@ class ResponseEncoder implements StreamEncoder {
     else if (event.type === 'finish') this.#finish = event.finish
     else if (event.type === 'error') this.#fail(event)
     else if (event.type === 'end') this.#end()
+  }
+
+  #count({ usage, tier }: Of<'usage'>): void {
+    this.#usage = mergeUsage(this.#usage, usage)
+    this.#tier = tier ?? this.#tier
   }
 
   #send(type: string, fields: object): void {
@@ -174,7 +180,8 @@ class ResponseEncoder implements StreamEncoder {
 
   #whole(rest: object): object {
     const usage = this.#usage === null ? null : writeCounts(this.#usage)
-    return writeResponse(this.#head, this.#context, { output: this.#output, usage, ...rest })
+    const tier = this.#tier !== null && { service_tier: this.#tier }
+    return writeResponse(this.#head, this.#context, { output: this.#output, usage, ...tier, ...rest })
   }
 
   #end(): void {
