@@ -1,4 +1,5 @@
 import { isFields } from '../../lib/json/fields.ts'
+import { HostEvents, isChunkOfOpenai, isEventOfAnthropic } from '../answers/host-events.ts'
 import { VectorAnswer } from '../answers/vector-answer.ts'
 import type { AimedCall } from '../call.ts'
 import type { VectorEncoding } from '../dialects/embeddings/vector-turner.ts'
@@ -25,10 +26,25 @@ export interface AnswerWay {
 
 /** Returns the way of an answer; `translated` is null where the provider is asked in the caller's own words. */
 export function wayOf(aimed: AimedCall, forward: HeaderList, translated: TranslatedCall | null): AnswerWay {
-  if (translated !== null) return { forward: translatedHeaders(forward, translated), answerFor: (handler) => translated.answerFor(handler) }
+  if (translated !== null) {
+    const plain = translated.sameDialect ? withoutHostEvents(aimed) : asItComes
+    return { forward: translatedHeaders(forward, translated), answerFor: (handler) => translated.answerFor(plain(handler)) }
+  }
   const vectors = askedVectors(aimed)
   if (vectors !== null) return { forward: plainly(forward), answerFor: (handler) => new VectorAnswer(handler, vectors) }
-  return { forward, answerFor: (handler) => handler }
+  return { forward, answerFor: withoutHostEvents(aimed) }
+}
+
+const asItComes: AnswerWay['answerFor'] = (handler) => handler
+const withoutFilters: AnswerWay['answerFor'] = (handler) => new HostEvents(handler, isChunkOfOpenai)
+
+const withoutOthers: AnswerWay['answerFor'] = (handler) => new HostEvents(handler, isEventOfAnthropic)
+
+/** Returns what takes the events that only their host adds out of a stream in the caller's own format. */
+function withoutHostEvents({ call: { work }, target: { provider, providerId } }: AimedCall): AnswerWay['answerFor'] {
+  if (work === null || work.task !== 'conversation') return asItComes
+  if (work.dialect === 'openai-chat') return provider.addsEvents === true ? withoutFilters : asItComes
+  return work.dialect === 'anthropic' && providerId !== 'anthropic' ? withoutOthers : asItComes
 }
 
 /** Returns headers that ask for an answer which can be looked into. */

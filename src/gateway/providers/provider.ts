@@ -123,6 +123,8 @@ export interface Provider {
   /** How it differs from the dialect that it speaks, for requests that are translated. */
   readonly traits?: Partial<Traits>
   readonly variants?: readonly Variant[]
+  /** True if its streams of chat have chunks that OpenAI's do not have. */
+  readonly addsEvents?: true
   /** Sent unless the caller sends a header of that name. */
   readonly headers?: Readonly<Record<string, string>>
   /** Credential fields that go to the provider as headers: field -> header name. */

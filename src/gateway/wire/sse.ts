@@ -92,6 +92,12 @@ export const dataOf = (frame: Buffer): string =>
     .flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : line.startsWith('data:') ? [line.slice(5)] : []))
     .join('\n')
 
+/** Returns the name of a frame's event; null: it has none. */
+export function nameOf(frame: Buffer): string | null {
+  for (const line of linesOf(frame)) if (line.startsWith('event:')) return line.slice(6).trim()
+  return null
+}
+
 /** Returns a frame with other data, its other lines as they were. */
 export function withData(frame: Buffer, data: string): Buffer {
   const others = linesOf(frame).filter((line) => line !== '' && !line.startsWith('data:'))

@@ -64,6 +64,7 @@ export const clouds = {
   // names it in the body, needs no api-version, and is where responses live for every resource.
   'azure-openai': openai('https://{azure_resource_name}.openai.azure.com/openai', azureSpoken, {
     auth: { kind: 'azure' },
+    addsEvents: true,
     traits: { cap: 'max_completion_tokens', developerRole: true, allowedTools: true, keepsFiles: true },
     check: { path: '^/openai/models?api-version=2024-10-21' },
     fields: { azure_resource_name: null, azure_api_version: '2024-10-21', azure_deployment_name: '', azure_deployment_id: '', ...entra },
@@ -78,6 +79,7 @@ export const clouds = {
   // Claude models to its Anthropic API, wherever the given URL points.
   'azure-ai': openai('{azure_foundry_url}', foundrySpoken, {
     auth: foundryAuth,
+    addsEvents: true,
     fields: {
       azure_foundry_url: null,
       azure_api_version: '2024-05-01-preview',
@@ -89,7 +91,10 @@ export const clouds = {
     headers: extraParameters,
     fieldHeaders: { azure_extra_params: 'extra-parameters', azure_deployment_name: 'azureml-model-deployment' },
   }),
-  github: openai('https://models.inference.ai.azure.com', [...chat, ...completions, ...embeddings], { headers: extraParameters }),
+  github: openai('https://models.inference.ai.azure.com', [...chat, ...completions, ...embeddings], {
+    headers: extraParameters,
+    addsEvents: true,
+  }),
   bedrock: foreign('https://bedrock-runtime.{aws_region}.{aws_domain}', {
     api: 'bedrock',
     auth: sigv4('bedrock'),
