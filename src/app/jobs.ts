@@ -1,7 +1,8 @@
 import cron from 'node-cron'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import { apartInWords, databaseTime } from './database/clock-offset.ts'
+import { enter, sessionClient } from './database/session.ts'
 import type { Deps } from './deps.ts'
 import type { Job } from './feature.ts'
 
@@ -87,11 +88,10 @@ async function asLeader(
   lock: string,
   work: (lost: AbortSignal, client: pg.Client) => Promise<void>,
 ): Promise<boolean> {
-  const client = new pg.Client(config)
+  const client = sessionClient(config)
   const lost = new AbortController()
-  client.on('error', () => {})
   client.on('end', () => lost.abort())
-  await client.connect()
+  await enter(client, config)
   try {
     // The idle limits of a usual session would end the lock in the middle of a long job.
     await client.query('SET idle_session_timeout = 0')

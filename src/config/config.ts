@@ -31,6 +31,8 @@ export interface DatabaseConfig {
   readonly port: number
   readonly user: string
   readonly password: Secret | null
+  /** Absent: the password stands in no file, which a rotation would replace. */
+  readonly passwordFile?: string
   readonly name: string
   readonly poolSize: number
   readonly ssl: { readonly mode: DbSslMode; readonly ca: string | null; readonly cert: string | null; readonly key: Secret | null }

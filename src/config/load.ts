@@ -29,8 +29,11 @@ export function loadConfig(env: Environment): Config {
   })
   problems.push(...conflicts(values, new Set(problems.map(({ name }) => name.replace(/_FILE$/, '')))))
   if (problems.length > 0) throw new ConfigError(problems)
+  const assembled = assemble(values)
+  const passwordFile = env['DB_PASS_FILE']
   return deepFreeze({
-    ...assemble(values),
+    ...assembled,
+    ...(passwordFile && values.DB_HOST !== undefined && { database: { ...assembled.database, passwordFile: path.resolve(passwordFile) } }),
     given: settingNames.filter((name) => given.values[name] !== undefined),
     told: toldSettings(given.values),
     unread: announcedNames.filter((name) => env[name]?.trim()),

@@ -1,7 +1,8 @@
-import { Pool, type ClientConfig } from 'pg'
+import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { BreakerState } from '../../gateway/routing/breaker.ts'
 import { createRoutingState, type RoutingState, type Told } from '../../gateway/routing/state.ts'
+import { sessionPool } from '../database/session.ts'
 import { systemSession, type Change } from '../snapshot/change-feed.ts'
 import type { Follower } from '../snapshot/snapshot.ts'
 
@@ -63,7 +64,7 @@ const retryAfterMs = 1000
  * Shares breakers over a table and its changes. A database that is away costs the sharing only: each process goes on with its own.
  */
 export function openSharedBreakers(options: SharedBreakersOptions): SharedBreakers {
-  const pool = new Pool({ ...systemSession(options.client), max: 1, idleTimeoutMillis: 10_000, application_name: 'gatehouse-breakers' })
+  const pool = sessionPool({ ...systemSession(options.client), max: 1, idleTimeoutMillis: 10_000, application_name: 'gatehouse-breakers' })
   pool.on('error', (error) => options.log.debug({ err: error }, 'an idle connection of the breakers was lost'))
   const state: State = {
     ...options,

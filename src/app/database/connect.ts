@@ -1,10 +1,13 @@
+import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client, type ClientConfig } from 'pg'
+import type { Client, ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import type { DatabaseConfig } from '../../config/config.ts'
 import { BootRefusal } from '../start/boot-refusal.ts'
 import { appRole } from './app-role.ts'
 import { DatabaseConnectionError, explainConnectionError } from './connection-error.ts'
+import { assertSessions } from './pooler.ts'
+import { sessionClient } from './session.ts'
 import { sslOptions } from './ssl.ts'
 
 /** How to reach the database, proven by one connection. */
@@ -64,8 +67,7 @@ export async function reach(
 }
 
 async function open(login: ClientConfig): Promise<Client> {
-  const client = new Client(login)
-  client.on('error', () => {})
+  const client = sessionClient(login)
   try {
     await client.connect()
     return client
@@ -103,7 +105,7 @@ function clientConfig(database: DatabaseConfig): ClientConfig {
     host: database.host,
     port: database.port,
     user: database.user,
-    password: database.password?.reveal(),
+    password: passwordOf(database),
     database: database.name,
     ssl: sslOptions(database),
     application_name: 'gatehouse',
@@ -113,29 +115,68 @@ function clientConfig(database: DatabaseConfig): ClientConfig {
   }
 }
 
+/** A password that stands in a file is read for each connection, so that a rotation needs no restart. */
+function passwordOf({ password, passwordFile }: DatabaseConfig): ClientConfig['password'] {
+  if (passwordFile === undefined) return password?.reveal()
+  return async () => {
+    const text = await readFile(passwordFile, 'utf8').catch(() => '')
+    return text.replace(/\r?\n$/, '') || (password?.reveal() ?? '')
+  }
+}
+
 interface Facts {
   readonly version: string
   readonly number: number
+  /** The schema that has the tables, or would get them; null: the search path names none. */
+  readonly schema: string | null
+  /** The search path does not lead to the tables. */
+  readonly astray: boolean
   readonly bypasses: boolean
   readonly standby: boolean
 }
 
 async function examine(client: Client, login: ClientConfig): Promise<Connection> {
+  // For this transaction only: what a session keeps stays with a pooler that shares it.
+  await client.query('BEGIN; SET LOCAL statement_timeout = 0')
   const { rows } = await client.query<Facts>(
     `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number, rolsuper OR rolbypassrls AS bypasses,
-            pg_is_in_recovery() AS standby
-       FROM pg_roles WHERE rolname = current_user`,
+            pg_is_in_recovery() AS standby, quote_ident(coalesce(reached, home, current_schema())) AS schema, reached IS NULL AND home IS NOT NULL AS astray
+       FROM pg_roles, (${homes}) h WHERE rolname = current_user`,
   )
+  await client.query('ROLLBACK')
   const [facts] = rows
   if (facts === undefined || facts.number < oldestPostgresql * 10_000) throw tooOld(facts?.version ?? 'unknown')
   if (facts.standby) throw isStandby(login)
-  return { login, runtime: runtimeOf(login, facts), serverVersion: facts.version, encrypted: login.ssl !== false }
+  await assertSessions(client, login)
+  if (facts.schema === null) throw lacksSchema(login)
+  return {
+    login: facts.astray ? { ...login, options: sessionOptions({ search_path: facts.schema }) } : login,
+    runtime: runtimeOf(login, facts),
+    serverVersion: facts.version,
+    encrypted: login.ssl !== false,
+  }
 }
 
+/** The schema of the tables that the search path leads to, and the only one that has them. */
+const homes = `
+  SELECT (SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass('schema_migrations')) AS reached,
+         (SELECT min(n.nspname::text) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+           WHERE c.relname = 'schema_migrations' AND EXISTS (SELECT FROM pg_class r WHERE r.relnamespace = n.oid AND r.relname = 'release_state')
+          HAVING count(*) = 1) AS home`
+
+const lacksSchema = ({ user, database }: ClientConfig) =>
+  new DatabaseConnectionError(
+    `the search_path of user "${user}" in database "${database}" names no schema that exists: run ALTER ROLE … RESET search_path, or create the schema`,
+    { retryable: false },
+  )
+
 /** How the running process connects: with time limits, and as a plain role when the login would bypass row-level security. */
-export const runtimeOf = (login: ClientConfig, { bypasses }: { readonly bypasses: boolean }): ClientConfig => ({
+export const runtimeOf = (
+  login: ClientConfig,
+  { bypasses, schema = null }: { readonly bypasses: boolean; readonly schema?: string | null },
+): ClientConfig => ({
   ...login,
-  options: sessionOptions({ ...limits, ...(bypasses ? { role: appRole } : {}) }),
+  options: sessionOptions({ ...limits, ...(schema === null ? {} : { search_path: schema }), ...(bypasses ? { role: appRole } : {}) }),
 })
 
 const tooOld = (version: string) =>

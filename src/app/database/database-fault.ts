@@ -54,6 +54,14 @@ const faults: readonly Fault[] = [
       }),
   },
   {
+    // 25006: a standby answered. 28 and 3D000: a login that was valid when the process started.
+    codes: /^(?:25006|28...|3D000)$/,
+    error: (cause) =>
+      new ApiError('dependency_unavailable', 'The database cannot be used at the moment, as during a failover. Try again shortly.', {
+        cause,
+      }),
+  },
+  {
     // 08 (connection), 53 (resources), 57 (stopped), a transaction that was left; the system's network errors
     codes: /^(?:08...|53...|57...|25P0[23]|ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/,
     words:

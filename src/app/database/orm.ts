@@ -6,6 +6,7 @@ import { endsWithin } from '../../lib/ends-within.ts'
 import { silenceMs } from './connect.ts'
 import { demandStorable } from './database-fault.ts'
 import { replaceDead } from './pool.ts'
+import { sessionPoolOptions } from './session.ts'
 
 export interface OrmOptions {
   /** `Connection.runtime`. */
@@ -51,7 +52,7 @@ export function openOrm({ client, poolSize, entities, subscribers = [], log, onP
     logger: (message) => log?.warn(message),
     onQuery: demandStorable,
     driverOptions: {
-      ...client,
+      ...sessionPoolOptions(client),
       ssl: false,
       max: poolSize,
       idleTimeoutMillis: 30_000,

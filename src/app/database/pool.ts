@@ -1,5 +1,5 @@
-import { Socket } from 'node:net'
 import type { Pool, PoolClient } from 'pg'
+import { streamOf } from './session.ts'
 
 /**
  * Gives the place of a connection that died back to the pool, whoever holds it: Kysely never returns one whose BEGIN, COMMIT or
@@ -35,14 +35,5 @@ function endSilent(client: PoolClient, silenceMs: number): void {
 /** Carries the network's code, by which the caller is told that the database cannot be reached. */
 const noAnswer = (silenceMs: number): Error =>
   Object.assign(new Error(`the database did not answer for ${silenceMs} ms`), { code: 'ETIMEDOUT' })
-
-/** pg has both in every client, and its types leave them out. */
-function streamOf(client: PoolClient): Socket {
-  if ('connection' in client && typeof client.connection === 'object' && client.connection !== null && 'stream' in client.connection) {
-    const { stream } = client.connection
-    if (stream instanceof Socket) return stream
-  }
-  throw new Error('pg keeps the socket of a connection elsewhere than before')
-}
 
 const owesAnswer = (client: PoolClient): boolean => 'readyForQuery' in client && client.readyForQuery === false

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client, type ClientConfig } from 'pg'
+import type { ClientConfig } from 'pg'
 import type { Logger } from 'pino'
+import { enter, sessionClient } from '../database/session.ts'
 import { systemSession } from '../snapshot/change-feed.ts'
 import { channel } from './notice.ts'
 
@@ -38,7 +39,8 @@ export async function hearNotifications(options: HearOptions): Promise<void> {
 }
 
 async function session({ client, log, signal, heard, live }: HearOptions): Promise<void> {
-  const connection = new Client({ ...systemSession(client), application_name: 'gatehouse-events' })
+  const config = { ...systemSession(client), application_name: 'gatehouse-events' }
+  const connection = sessionClient(config)
   const [closed, proven] = [Promise.withResolvers<false>(), Promise.withResolvers<true>()]
   const proof = JSON.stringify({ topic: 'proof', token: randomUUID() })
   connection.on('error', () => closed.resolve(false))
@@ -48,7 +50,7 @@ async function session({ client, log, signal, heard, live }: HearOptions): Promi
     else heard(payload)
   })
   try {
-    await connection.connect()
+    await enter(connection, config)
     await connection.query('SET idle_session_timeout = 0')
     await connection.query(`LISTEN ${channel}`)
     await connection.query('SELECT pg_notify($1, $2)', [channel, proof])

@@ -87,7 +87,7 @@ function databaseCheck({ config, running, waitingFor }: HealthOptions): Database
   let aheadMs = 0
   let askedAt = Number.NEGATIVE_INFINITY
   let lastSeen = performance.now()
-  let current: Promise<boolean> = Promise.resolve(false)
+  let current: Promise<Answer> = Promise.resolve(null)
   const check = async (): Promise<Check> => {
     const app = running()
     if (app === null) return fail(waitingFor())
@@ -100,12 +100,14 @@ function databaseCheck({ config, running, waitingFor }: HealthOptions): Database
           () => clock.now(),
         )
         aheadMs = time.aheadMs
+        const [row] = await orm.em.fork().execute<{ standby: boolean }[]>('SELECT pg_catalog.pg_is_in_recovery() AS standby')
+        return row?.standby === true ? 'standby' : 'primary'
       })
     }
-    if (await current) {
-      lastSeen = performance.now()
-      return pass
-    }
+    const answer = await current
+    if (answer !== null) lastSeen = performance.now()
+    if (answer === 'standby') return warn('the database takes no writes: a read-only standby answers')
+    if (answer === 'primary') return pass
     const awayMs = Math.round(performance.now() - lastSeen)
     const serves = app.snapshot.ready && awayMs < config.cacheMaxStaleMs
     return { status: serves ? 'warn' : 'fail', detail: `the database has not answered for ${awayMs} ms` }
@@ -113,13 +115,13 @@ function databaseCheck({ config, running, waitingFor }: HealthOptions): Database
   return { check, aheadMs: () => aheadMs }
 }
 
-async function answers(ask: () => Promise<void>): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => resolve(false), pingTimeoutMs)
-  ask().then(
-    () => resolve(true),
-    () => resolve(false),
-  )
+/** Null: it does not answer in time. */
+type Answer = 'primary' | 'standby' | null
+
+async function answers(ask: () => Promise<Answer>): Promise<Answer> {
+  const { promise, resolve } = Promise.withResolvers<Answer>()
+  const timer = setTimeout(() => resolve(null), pingTimeoutMs)
+  ask().then(resolve, () => resolve(null))
   try {
     return await promise
   } finally {

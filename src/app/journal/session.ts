@@ -1,4 +1,5 @@
-import { Client, type ClientConfig } from 'pg'
+import type { Client, ClientConfig } from 'pg'
+import { enter, sessionClient } from '../database/session.ts'
 
 /** One connection, made when it is needed and given up when something went wrong with it. */
 export interface Session {
@@ -22,12 +23,13 @@ export function createSession(config: ClientConfig, name = 'gatehouse journal'):
     drop,
     async client() {
       if (current !== null) return current
-      const client = new Client({ ...config, ...limits, application_name: name })
+      const asked = { ...config, ...limits, application_name: name }
+      const client = sessionClient(asked)
       client.on('error', () => {
         if (current === client) current = null
       })
       try {
-        await client.connect()
+        await enter(client, asked)
       } catch (error) {
         await client.end().catch(() => {})
         throw error

@@ -1,7 +1,8 @@
-import { Pool, type ClientConfig } from 'pg'
+import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { SecretOutcome } from '../../gateway/secrets/secret-cache.ts'
 import { cleanText } from '../journal/clean-text.ts'
+import { sessionPool } from '../database/session.ts'
 import { systemSession } from '../snapshot/change-feed.ts'
 import type { OpenSigning } from './open-signing.ts'
 
@@ -44,7 +45,7 @@ export function recordReads({ client, log, signing }: RecordingOptions): ReadRec
   let pool: Pool | null = null
   const open = (): Pool => {
     if (pool !== null) return pool
-    pool = new Pool({ ...systemSession(client), max: 1, idleTimeoutMillis: 10_000, application_name: 'gatehouse-secrets' })
+    pool = sessionPool({ ...systemSession(client), max: 1, idleTimeoutMillis: 10_000, application_name: 'gatehouse-secrets' })
     pool.on('error', (error) => log.debug({ err: error }, 'an idle connection of the recorder of secrets was lost'))
     return pool
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { Pool, type ClientConfig, type PoolClient } from 'pg'
+import type { ClientConfig, Pool, PoolClient } from 'pg'
 import { uuidv7 } from '../../lib/uuid.ts'
+import { sessionPool } from '../database/session.ts'
 import { fingerprint, type KeyRing } from './encryption-key.ts'
 import { open, seal, type SealingKey } from './envelope.ts'
 
@@ -27,7 +28,7 @@ const kekVersion = 0
  * other for ever.
  */
 export function openDataKeys(client: ClientConfig, ring: KeyRing): DataKeys {
-  const pool = new Pool({ ...client, max: 2, idleTimeoutMillis: 1000, allowExitOnIdle: true, application_name: 'gatehouse-vault' })
+  const pool = sessionPool({ ...client, max: 2, idleTimeoutMillis: 1000, allowExitOnIdle: true, application_name: 'gatehouse-vault' })
   pool.on('error', () => {})
   const loading = new Map<string, Promise<readonly SealingKey[]>>()
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client, type ClientConfig } from 'pg'
+import type { Client, ClientConfig } from 'pg'
 import type { Logger } from 'pino'
+import { enter, sessionClient } from '../database/session.ts'
 
 /** One row that changed. `kind` is its table. */
 export interface Change {
@@ -97,13 +98,14 @@ function lost(state: State, error: unknown): void {
 }
 
 async function session(state: State): Promise<void> {
-  const client = new Client({ ...systemSession(state.client), application_name: state.sessionName ?? 'gatehouse-snapshot' })
+  const config = { ...systemSession(state.client), application_name: state.sessionName ?? 'gatehouse-snapshot' }
+  const client = sessionClient(config)
   const closed = new AbortController()
   client.on('error', () => closed.abort())
   client.on('end', () => closed.abort())
   client.on('notification', ({ payload }) => notified(state, payload))
   try {
-    await client.connect()
+    await enter(client, config)
     await client.query('LISTEN gatehouse_changes')
     while (!state.stopped.signal.aborted && !closed.signal.aborted) {
       await poll(state, client)

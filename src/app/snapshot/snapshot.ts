@@ -1,4 +1,4 @@
-import { Pool, type ClientConfig } from 'pg'
+import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { Snapshot, TokenSource } from '../../gateway/ports.ts'
 import { endsWithin } from '../../lib/ends-within.ts'
@@ -7,6 +7,7 @@ import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { databaseFault } from '../database/database-fault.ts'
 import { retryLocked } from '../database/lock-trouble.ts'
 import type { Vault } from '../secrets/vault.ts'
+import { sessionPool } from '../database/session.ts'
 import { followChanges, systemSession, type Change, type ChangeFeed } from './change-feed.ts'
 import { createHeldViews, type HeldViews } from './held-views.ts'
 import { createKnown, type Known } from './known.ts'
@@ -100,7 +101,7 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
 }
 
 function openPool({ client, log }: SnapshotOptions, max: number): Pool {
-  const pool = new Pool({ ...systemSession(client), max, idleTimeoutMillis: 30_000 })
+  const pool = sessionPool({ ...systemSession(client), max, idleTimeoutMillis: 30_000 })
   pool.on('error', (error) => log.debug({ err: error }, 'an idle snapshot connection was lost'))
   return pool
 }

@@ -5,6 +5,7 @@ export type RefusalCode =
   | 'chart_missing'
   | 'wrong_key'
   | 'postgresql_too_old'
+  | 'pooler_shares_sessions'
   | 'unknown_level'
   | 'database_missing'
 

@@ -1,7 +1,8 @@
-import { type ClientConfig, Pool, type PoolClient } from 'pg'
+import type { ClientConfig, Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { Logger } from 'pino'
 import { ApiError } from '../../lib/errors.ts'
+import { sessionPool } from '../database/session.ts'
 import type { ProviderScope } from '../../gateway/callers/key.ts'
 import type { LogSeal } from '../../gateway/journal/log-seal.ts'
 import type { ResponseStore, StoredResponse } from '../../gateway/stored-responses/response-store.ts'
@@ -91,7 +92,7 @@ function open(seal: LogSeal, { id, scope, sealed }: Sealed): StoredResponse {
 }
 
 function openPool({ client, log }: StoredResponsesOptions): Pool {
-  const pool = new Pool({
+  const pool = sessionPool({
     ...client,
     options: `${client.options ?? ''} -c statement_timeout=2000`,
     connectionTimeoutMillis: 2000,

@@ -30,6 +30,11 @@ export const startAdvice: Readonly<Record<StartFailureCode, Advice>> = {
     means: 'The version of PostgreSQL is below the range of this release.',
     fix: 'Upgrade PostgreSQL first, then Gatehouse.',
   },
+  pooler_shares_sessions: {
+    means:
+      'A connection pooler such as PgBouncer stands before PostgreSQL and shares its connections between sessions (transaction or statement mode). Locks, notifications and settings of a session get lost there.',
+    fix: 'Set `DB_HOST` and `DB_PORT` to PostgreSQL itself, or to a pooler in session mode.',
+  },
   database_missing: {
     means: '`DB_HOST` is not set, and the released image contains no PostgreSQL.',
     fix: 'Set `DB_HOST` and the other `DB_*` settings. For a trial without a database, run the image whose tag ends with `-evaluation`.',

@@ -1,12 +1,12 @@
-import { Client, type ClientConfig } from 'pg'
+import type { Client, ClientConfig } from 'pg'
+import { enter, sessionClient } from '../session.ts'
 import { patience } from './apply-migration.ts'
 import { assertLockHeldElsewhere } from './migration-lock.ts'
 
 /** Runs `work` on a connection of its own. */
 export async function withClient<T>(config: ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client(config)
-  client.on('error', () => {})
-  await client.connect()
+  const client = sessionClient(config)
+  await enter(client, config)
   try {
     return await work(client)
   } finally {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client, type ClientBase, type ClientConfig } from 'pg'
+import type { Client, ClientBase, ClientConfig } from 'pg'
 import type { Logger } from 'pino'
+import { enter, sessionClient } from '../session.ts'
 
 /** The two halves of the advisory lock's name; free to choose, fixed forever. */
 const lockKey = [1_734_440_040, 1] as const
@@ -26,12 +27,12 @@ export async function withMigrationLock<T>(
   options: LockOptions,
   work: (lost: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const keeper = new Client({ ...client, application_name: 'gatehouse-migrate' })
+  const config = { ...client, application_name: 'gatehouse-migrate' }
+  const keeper = sessionClient(config)
   const lost = new AbortController()
   let released = false
-  keeper.on('error', () => {})
   keeper.on('end', () => released || lost.abort(new Error('the connection that held the migration lock was closed')))
-  await keeper.connect()
+  await enter(keeper, config)
   try {
     await acquire(keeper, options)
     return await work(lost.signal)
