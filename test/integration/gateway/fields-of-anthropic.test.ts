@@ -233,6 +233,35 @@ for (const { name, beta, body: asked, at, field } of rows)
       t.is(strict.status, known === null ? 400 : 200, strict.text)
     })
 
+test.serial('the form of an answer stands where all hosts take it, and not where its beta had it', async (t) => {
+  const format = { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } }
+  for (const host of clouds) {
+    const asked = { output_format: format, output_config: { effort: 'low' } }
+    const { body, status, text } = await ask(host, asked, { betas: 'structured-outputs-2025-11-13', strict: true })
+    t.is(status, 200, text)
+    t.false('output_format' in body)
+    t.deepEqual(body['output_config'], { format, effort: 'low' })
+  }
+})
+
+const textBlock = (text: string) => ({ type: 'text', text })
+test.serial('instructions among the messages leave with the beta that lets them stand there', async (t) => {
+  const betas = 'mid-conversation-system-2026-04-07'
+  const messages = [
+    { role: 'user', content: 'a' },
+    { role: 'system', content: 'Be quick.' },
+    { role: 'user', content: [{ type: 'text', text: 'b' }] },
+  ]
+  for (const host of clouds) {
+    const { body, dropped } = await ask(host, { system: 'Be brief.', messages }, { betas })
+    t.deepEqual(body['system'], [textBlock('Be brief.'), textBlock('Be quick.')])
+    t.deepEqual(body['messages'], [{ role: 'user', content: [textBlock('a'), textBlock('b')] }])
+    t.deepEqual(dropped, ['messages[1]', `anthropic-beta: ${betas}`])
+    t.is((await ask(host, { messages }, { betas, strict: true })).status, 400)
+    t.like((await ask(host, { messages })).body, { messages })
+  }
+})
+
 test.serial('a mark of the whole request stands at its end at clouds, which know marks of blocks alone', async (t) => {
   const mark = { type: 'ephemeral', ttl: '1h' }
   const four = Array.from({ length: 4 }, () => ({ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }))

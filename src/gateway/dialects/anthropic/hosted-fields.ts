@@ -1,5 +1,6 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Loss } from '../neutral/loss.ts'
+import { withFormatInPlace, withSystemFirst } from './later-forms.ts'
 import { withMarkAtEnd } from './mark-end.ts'
 
 /** The host for which fields are looked at. */
@@ -83,7 +84,8 @@ export interface PlainAtHost {
 /** Returns a request of Anthropic's without the fields that another host of Claude refuses. */
 export function withoutForeignFields(body: Fields, at: FieldsAtHost): PlainAtHost {
   const walk = new Walk(at)
-  const plain = walk.object(markedAtEnd(body, at.loss), ofBody, '')
+  const inPlace = withSystemFirst(withFormatInPlace(body), at)
+  const plain = walk.object(markedAtEnd(inPlace, at.loss), ofBody, '')
   const { system, messages, tools, output_config: output } = plain
   return {
     body: {

@@ -23,7 +23,8 @@ const knownBetas: Readonly<Record<Cloud, RegExp>> = {
 }
 
 /** Betas of which nothing is lost by themselves: they tell which client asks, or unlock fields that are named where they are left out. */
-const harmless = /^(?:advanced-tool-use|claude-code|extended-cache-ttl|fine-grained-tool-streaming|oauth|prompt-caching-scope)-\d/i
+const harmless =
+  /^(?:advanced-tool-use|claude-code|extended-cache-ttl|fine-grained-tool-streaming|oauth|mid-conversation-system|prompt-caching-scope|structured-outputs)-\d/i
 
 const cloudNames: Readonly<Record<Cloud, string>> = { bedrock: 'Bedrock', vertex: 'Vertex AI' }
 
