@@ -22,6 +22,8 @@ export interface Ranked {
 export interface RerankProvider {
   /** Native fields that go on as they are. */
   readonly keeps: readonly string[]
+  /** Returns the tokens that one chunk of a document has for a model, where documents are bounded by tokens in place of chunks; absent: they are not. */
+  readonly chunkOf?: (model: string) => number
   /** True if it takes pictures too. */
   readonly seesPictures?: boolean
   encode(request: RerankRequest, context: TaskContext): Fields

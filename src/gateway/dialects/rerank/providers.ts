@@ -11,8 +11,12 @@ interface Departure {
   readonly keeps: readonly string[]
   /** Fields that every request has. */
   readonly fixed: Fields
+  readonly chunkOf?: (model: string) => number
   readonly seesPictures?: boolean
 }
+
+/** docs.cohere.com/docs/reranking-best-practices: a document is cut into chunks as long as what the model reads at a time. */
+const chunkOf = (model: string): number => (/v4/.test(model) ? 32_768 : /v[12](?!\d)/.test(model) ? 512 : 4096)
 
 const likeCohere = ({ namesModel, topN: top, fixed, ...rest }: Departure): RerankProvider => ({
   ...rest,
@@ -88,7 +92,7 @@ const pick = (json: Fields, names: readonly string[]): Fields =>
 
 /** docs.cohere.com/reference/rerank, docs.voyageai.com/reference/reranker-api, jina.ai/reranker, docs.aws.amazon.com/bedrock: models are invoked as Cohere's. */
 export const rerankProviders: Readonly<Record<string, RerankProvider>> = {
-  cohere: likeCohere({ namesModel: true, topN: 'top_n', keeps: ['max_tokens_per_doc', 'priority'], fixed: {} }),
+  cohere: likeCohere({ namesModel: true, topN: 'top_n', keeps: ['max_tokens_per_doc', 'priority'], fixed: {}, chunkOf }),
   'cohere/voyage': likeCohere({ namesModel: true, topN: 'top_k', keeps: ['top_k', 'truncation'], fixed: {} }),
   'cohere/jina': likeCohere({
     namesModel: true,

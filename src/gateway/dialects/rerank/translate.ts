@@ -54,8 +54,17 @@ function encode(request: RerankRequest, provider: RerankProvider, context: TaskC
   const native: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(request.rest))
     if (provider.keeps.includes(name)) native[name] = value
-    else context.loss.dropAt(name)
-  return { ...native, ...provider.encode(request, context) }
+    else if (name !== 'max_chunks_per_doc' || provider.chunkOf === undefined) context.loss.dropAt(name)
+  return { ...tokensOfChunks(request, provider, context), ...native, ...provider.encode(request, context) }
+}
+
+/** The second version of Cohere's API bounds a document by tokens, where the first counted chunks. */
+function tokensOfChunks({ rest }: RerankRequest, { chunkOf }: RerankProvider, { model, loss }: TaskContext): Fields {
+  const chunks = numberIn(rest, 'max_chunks_per_doc')
+  if (chunks === null || chunkOf === undefined || Object.hasOwn(rest, 'max_tokens_per_doc')) return {}
+  const tokens = Math.max(1, Math.round(chunks)) * chunkOf(model)
+  loss.note(`max_tokens_per_doc=${tokens}`)
+  return { max_tokens_per_doc: tokens }
 }
 
 /** Returns the answer with its order as Cohere tells it, beside what the provider says. */
