@@ -61,6 +61,9 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 const values: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'example', 'examples', 'required'])
 const maps: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'])
 
+const lacksItems = ({ type, items }: Fields): boolean =>
+  items === undefined && (type === 'array' || (Array.isArray(type) && type.includes('array')))
+
 /** Returns a schema in which every list says what it holds; the very same, if all do. */
 function withItems(schema: Fields): Fields {
   let changed: Record<string, unknown> | null = null
@@ -69,8 +72,7 @@ function withItems(schema: Fields): Fields {
     const own = values.has(name) ? value : maps.has(name) && isFields(value) ? eachWithItems(value) : within(value)
     if (own !== value) (changed ??= { ...schema })[name] = own
   }
-  const lacksItems = schema['type'] === 'array' && schema['items'] === undefined && schema['prefixItems'] === undefined
-  return lacksItems ? { ...(changed ?? schema), items: {} } : (changed ?? schema)
+  return lacksItems(schema) ? { ...(changed ?? schema), items: {} } : (changed ?? schema)
 }
 
 function within(value: unknown): unknown {

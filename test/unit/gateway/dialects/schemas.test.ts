@@ -145,7 +145,7 @@ const unsayable: readonly (readonly [name: string, schema: Body])[] = [
   ['a schema that refers to its top', of({ a: { $ref: '#' } })],
   ['a schema that refers to another document', of({ a: { $ref: 'https://a.example/b.json' } })],
   ['a condition', of({ a: { not: { type: 'string' } } })],
-  ['a list of several schemas', of({ a: { type: 'array', prefixItems: [{}] } })],
+  ['a list of several schemas', of({ a: { type: 'array', prefixItems: [{}], items: {} } })],
   ['values that are no plain ones', of({ a: { enum: [{ b: 1 }] } })],
 ]
 for (const host of hosts)
@@ -185,6 +185,8 @@ function parametersOf(to: DialectId, parameters: unknown): unknown {
 }
 const a = { type: 'string' }
 const roots: readonly (readonly [name: string, parameters: unknown, written: Body])[] = [
+  ['a list of several schemas', of({ a: { type: 'array', prefixItems: [a] } }), of({ a: { type: 'array', prefixItems: [a], items: {} } })],
+  ['a list or a text', of({ a: { type: ['string', 'array'] } }), of({ a: { type: ['string', 'array'], items: {} } })],
   ['none', undefined, of({})],
   ['an object that tells no fields', { type: 'object' }, of({})],
   ['an empty schema', {}, of({})],
