@@ -100,6 +100,26 @@ const answers: Readonly<Record<string, Answer>> = {
     content: [...text('Sun.', { citations: [citation('https://a.example/', 0, 3)] }), ...call('call_1', '{}')],
     finish: 'tool-calls',
   },
+  'sources before their text is whole': {
+    content: [
+      { type: 'block-start', choice: 0, block: { kind: 'text' } },
+      { type: 'delta', choice: 0, text: 'Sun ' },
+      { type: 'citation', choice: 0, citation: citation('https://a.example/', null, null) },
+      { type: 'citation', choice: 0, citation: citation('https://b.example/', 4, 12) },
+      { type: 'delta', choice: 0, text: 'in Paris.' },
+      { type: 'block-end', choice: 0, end: plainEnd },
+    ],
+    finish: 'stop',
+  },
+  'sources of a text behind thoughts': {
+    content: [
+      ...reasoning('Hm.'),
+      ...text('One. '),
+      ...reasoning('Hm.'),
+      ...text('Two.', { citations: [citation('https://a.example/', 0, 3)] }),
+    ],
+    finish: 'stop',
+  },
   'log probabilities': { content: text('Sun.', { logprobs: [token('Sun', -0.1), token('.', -0.25)] }), finish: 'stop' },
   'a tier': { content: text('Sun.'), finish: 'stop', tier: 'priority' },
   'a picture': {
@@ -265,10 +285,18 @@ function addPart(parts: Part[], part: Part): void {
 }
 
 /** A whole message of chat has its thoughts, its text and its calls apart. */
-const hasNoOrder: ReadonlySet<string> = new Set(['thoughts between texts', 'thoughts before each call'])
+const hasNoOrder: ReadonlySet<string> = new Set([
+  'thoughts between texts',
+  'thoughts before each call',
+  'sources of a text behind thoughts',
+])
+/** Anthropic alone gives a source that is of a whole block before the block has ended. */
+const early = 'sources before their text is whole'
 /** Anthropic's client reads the tier at the beginning, where these streams do not know it. */
 const isTold = (title: string, client: Id, provider: Id): boolean =>
-  (provider !== 'openai-chat' || !hasNoOrder.has(title)) && (client !== 'anthropic' || title !== 'a tier')
+  (provider !== 'openai-chat' || !hasNoOrder.has(title)) &&
+  (provider === 'anthropic' || title !== early) &&
+  (client !== 'anthropic' || title !== 'a tier')
 
 const talks: Readonly<Record<Id, Talk>> = { 'openai-chat': chat, 'openai-responses': responses, anthropic: messages, google }
 
@@ -283,3 +311,28 @@ for (const client of dialects)
         t.deepEqual(folded, whole)
       })
   }
+
+for (const client of ['openai-responses', 'anthropic', 'google'] as const)
+  test.serial(`${client} at openai-chat: sources that stand beside the choices, as at Perplexity`, async (t) => {
+    const about = { id: 'c', created: 1, model: 'm', citations: ['https://a.example/', 'https://b.example/'] }
+    product.emulator.script({
+      behaviour: (received) =>
+        received.json['stream'] === true
+          ? sse([
+              [null, { ...about, object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'Su' }, finish_reason: null }] }],
+              [
+                null,
+                { ...about, object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'n.' }, finish_reason: 'stop' }] },
+              ],
+              [null, '[DONE]'],
+            ])
+          : json({
+              ...about,
+              object: 'chat.completion',
+              choices: [{ index: 0, message: { role: 'assistant', content: 'Sun.' }, finish_reason: 'stop' }],
+            }),
+    })
+    const whole = await talks[client]('openai-chat', false)
+    t.regex(JSON.stringify(whole), /a\.example.*b\.example/)
+    t.deepEqual(await talks[client]('openai-chat', true), whole)
+  })

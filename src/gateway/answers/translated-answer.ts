@@ -5,7 +5,7 @@ import type { AnswerContext, ClientCodec, Frame, Framing, ProviderCodec, StreamD
 import type { DialectId } from '../dialects/dialect.ts'
 import { foldEvents } from '../dialects/neutral/answer.ts'
 import type { NeutralError } from '../dialects/neutral/error.ts'
-import { fitFinishes } from '../dialects/neutral/fit-finish.ts'
+import { fitAnswer } from '../dialects/neutral/fit-answer.ts'
 import type { NeutralEvent } from '../dialects/neutral/events.ts'
 import { inClientWords } from '../dialects/neutral/field-names.ts'
 import { mergeUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
@@ -61,7 +61,7 @@ export class TranslatedAnswer implements EgressHandler {
   readonly #encoder: StreamEncoder | null
   readonly #writer: FrameWriter
   readonly #life: SignsOfLife
-  readonly #fit = fitFinishes()
+  readonly #fit = fitAnswer()
   #mode: Mode = 'head'
   #head: Head = { status: 0, rawHeaders: [], statusMessage: '' }
   #reader: FrameReader | null = null
@@ -179,9 +179,15 @@ export class TranslatedAnswer implements EgressHandler {
   #takeAll(events: readonly NeutralEvent[], written: Frame[]): void {
     const { back } = this.#options
     for (const event of events) {
-      if (back === null) this.#take(this.#fit(event), written)
-      else for (const turned of back(event)) this.#take(this.#fit(turned), written)
+      if (back === null) this.#takeFitted(event, written)
+      else for (const turned of back(event)) this.#takeFitted(turned, written)
     }
+  }
+
+  #takeFitted(event: NeutralEvent, written: Frame[]): void {
+    const fitted = this.#fit(event)
+    if ('type' in fitted) this.#take(fitted, written)
+    else for (const one of fitted) this.#take(one, written)
   }
 
   #take(event: NeutralEvent, written: Frame[]): void {
@@ -276,7 +282,7 @@ export class TranslatedAnswer implements EgressHandler {
     const json = this.#json()
     const { provider, context, back } = this.#options
     const events = provider.answer.decode(json, context)
-    const turned = (back === null ? events : events.flatMap((event) => back(event))).map(this.#fit)
+    const turned = (back === null ? events : events.flatMap((event) => back(event))).flatMap(this.#fit)
     const last = turned.at(-1)
     if (last?.type === 'error') {
       this.#providerError = JSON.stringify(json)

@@ -71,6 +71,9 @@ export class ChoiceDecoder {
   #told = false
   #heldSize = 0
   readonly #signed = new Set<string>()
+  /** Characters of text before the open block of text, and in it. */
+  #before = 0
+  #length = 0
   /** The rest of what came within the open call. */
   readonly #waiting: Said[] = []
   finished = false
@@ -114,7 +117,7 @@ export class ChoiceDecoder {
     const refusal = saidText(delta, 'refusal')
     if (refusal !== null && refusal !== '') this.#say('refusal', refusal, events)
     for (const image of saidList(delta, 'images')) this.#image(image, events)
-    for (const note of saidList(delta, 'annotations')) this.#cite(note, events)
+    for (const note of saidList(delta, 'annotations')) this.cite(note, events)
   }
 
   #logprobs(json: unknown, events: NeutralEvent[]): void {
@@ -161,11 +164,16 @@ export class ChoiceDecoder {
       this.#begin({ kind }, events)
     }
     this.#told = true
+    if (kind === 'text') this.#length += text.length
     events.push({ type: 'delta', choice: this.#choice, text })
   }
 
   #begin(block: BlockStart, events: NeutralEvent[]): void {
     this.#kind = block.kind
+    if (block.kind === 'text') {
+      this.#before += this.#length
+      this.#length = 0
+    }
     this.#told = false
     events.push({ type: 'block-start', choice: this.#choice, block })
   }
@@ -194,14 +202,17 @@ export class ChoiceDecoder {
     this.#close(events)
   }
 
-  #cite(note: Fields, events: NeutralEvent[]): void {
+  /** Takes a source of the text; its place counts from the beginning of all texts. */
+  cite(note: Fields, events: NeutralEvent[]): void {
     const citation = readCitation(note)
     if (citation === null) return
     if (this.#kind !== 'text') {
       this.#close(events)
       this.#begin({ kind: 'text' }, events)
     }
-    events.push({ type: 'citation', choice: this.#choice, citation })
+    const { start, end } = citation
+    const [from, to] = [start, end].map((place) => (place === null ? null : Math.max(0, place - this.#before)))
+    events.push({ type: 'citation', choice: this.#choice, citation: { ...citation, start: from ?? null, end: to ?? null } })
   }
 
   /** Blocks of reasoning have their signature. What of their text was told before is not told again. */

@@ -56,12 +56,12 @@ class ChatDecoder implements ChunkDecoder {
       if (!isChunk(json)) return none
       this.#start(json, events)
     }
+    const { citations } = json
+    if (Array.isArray(citations)) this.#sources = citations.filter((one) => typeof one === 'string')
     const isSound = saidList(json, 'choices').every((choice) => this.#choice(choice, events))
     if (!isSound) return this.#fail({ error: { message: broken } }, events)
     const usage = saidFields(json, 'usage') ?? saidFields(groq ?? json, 'usage')
     if (usage !== null) events.push({ type: 'usage', usage: readCounts(usage), tier: saidText(json, 'service_tier') })
-    const { citations } = json
-    if (Array.isArray(citations)) this.#sources = citations.filter((one) => typeof one === 'string')
     return events
   }
 
@@ -105,8 +105,9 @@ class ChatDecoder implements ChunkDecoder {
   }
 
   #finishChoice(index: number, finish: string, events: NeutralEvent[]): void {
-    if (index === 0) for (const url of this.#sources) events.push(cited(url))
-    this.#decoderOf(index).finish(finish, events)
+    const decoder = this.#decoderOf(index)
+    if (index === 0) for (const url of this.#sources) decoder.cite({ url }, events)
+    decoder.finish(finish, events)
   }
 
   #fail(body: unknown, events: NeutralEvent[] = []): readonly NeutralEvent[] {
@@ -128,12 +129,6 @@ class ChatDecoder implements ChunkDecoder {
 
 const failures: ReadonlySet<string> = new Set(['error', 'abort', 'insufficient_system_resource'])
 const broken = 'The provider broke its answer off.'
-
-const cited = (url: string): NeutralEvent => ({
-  type: 'citation',
-  choice: 0,
-  citation: { url, title: null, quote: null, start: null, end: null, bag: null },
-})
 
 export const streamDecoder = (context: AnswerContext): ChunkDecoder => new ChatDecoder(context)
 

@@ -10,10 +10,30 @@ function fitting(finish: Finish, called: boolean): Finish {
   return finish.reason === 'tool-calls' ? { ...finish, reason: 'stop' } : finish
 }
 
-/** Returns what makes the finish of each choice of an answer fit its content, whatever its provider says. */
-export function fitFinishes(): (event: NeutralEvent) => NeutralEvent {
+type OfCitation = NeutralEvent & { readonly type: 'citation' }
+
+const none: readonly NeutralEvent[] = []
+
+/**
+ * Returns what makes the events of an answer fit each other, whatever its provider says: the finish of each choice its content, and sources
+ * their text, behind all of which they come, since one that names no place is of the whole block.
+ */
+export function fitAnswer(): (event: NeutralEvent) => NeutralEvent | readonly NeutralEvent[] {
   const called = new Set<number>()
+  const cited = new Map<number, OfCitation[]>()
   return (event) => {
+    if (event.type === 'citation') {
+      const list = cited.get(event.choice)
+      if (list === undefined) cited.set(event.choice, [event])
+      else list.push(event)
+      return none
+    }
+    if (event.type === 'block-end') {
+      const list = cited.get(event.choice)
+      if (list === undefined) return event
+      cited.delete(event.choice)
+      return [...list, event]
+    }
     if (event.type === 'block-start' && event.block.kind === 'tool-call') called.add(event.choice)
     return event.type === 'finish' ? { ...event, finish: fitting(event.finish, called.has(event.choice)) } : event
   }
