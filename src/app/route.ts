@@ -209,6 +209,8 @@ export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {
   readonly representation?: `/${string}`
   /** The credentials that it takes; keys and sessions when absent. With an empty `permission` everybody who shows one of them may call it. */
   readonly callers?: readonly CallerKind[]
+  /** Tells whether a request reads so much that those of its organisation take turns at it, apart from all others. Absent: none does. */
+  costly?(input: { readonly query: Query; readonly body: Body }): boolean
   /** For callers without a credential: who they are, by what they send. Then no scope is asked for, and `permission` is empty. */
   identify?(input: Identifying<Params, Query, Body>, deps: Deps): Promise<Actor>
   /**

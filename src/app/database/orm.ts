@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { endsWithin } from '../../lib/ends-within.ts'
 import { silenceMs } from './connect.ts'
 import { demandStorable } from './database-fault.ts'
+import { inDatabaseTurn, keepTurns } from './database-turns.ts'
 import { replaceDead } from './pool.ts'
 import { sessionPoolOptions } from './session.ts'
 
@@ -38,8 +39,8 @@ export const tenantFilter = {
 } as const
 
 /** Opens the pool and the entity metadata. Nothing is read from or written to the file system, and no connection is made yet. */
-export function openOrm({ client, poolSize, entities, subscribers = [], log, onPool }: OrmOptions): Promise<MikroORM> {
-  return MikroORM.init({
+export async function openOrm({ client, poolSize, entities, subscribers = [], log, onPool }: OrmOptions): Promise<MikroORM> {
+  const orm = await MikroORM.init({
     dbName: client.database ?? 'postgres',
     entities: [...entities],
     subscribers: [...subscribers],
@@ -64,17 +65,20 @@ export function openOrm({ client, poolSize, entities, subscribers = [], log, onP
       },
     },
   })
+  keepTurns(orm, poolSize)
+  return orm
 }
 
 /**
  * One transaction in which only one organisation's rows exist: for the filter, and for row-level security, whose setting ends
  * with the transaction, so that a shared connection (also pgbouncer's) never carries it on. Raw SQL inside runs in the same
  * transaction: `em.execute('SELECT slug FROM workspaces WHERE id = ?', [id])`, or typed queries through `em.getKysely<Tables>()`.
+ * Organisations take turns at the connections.
  */
 export function inTenant<T>(orm: MikroORM, organisationId: string, work: (em: EntityManager) => Promise<T>): Promise<T> {
   const em = orm.em.fork({ session: { variables: { 'app.organisation_id': organisationId } } })
   em.setFilterParams('tenant', { organisationId })
-  return em.transactional(work)
+  return inDatabaseTurn(orm, { organisationId, kind: 'transactions' }, () => em.transactional(work))
 }
 
 /** One transaction of the process itself, which sees every organisation: jobs, the snapshot, the journal, provisioning. */

@@ -74,6 +74,7 @@ export const readLogFacets = route({
   summary: 'Read the most frequent values of fields of logs, with their counts',
   permission: 'logs.list',
   query,
+  costly: () => true,
   response,
 })(async ({ em, actor, query: { fields, workspace_id, time_of_generation_min: min, time_of_generation_max: max, ...filters }, deps }) => {
   const scope = { ...logScopeOf(actor), workspaceId: await workspaceFilter(em, actor, workspace_id) }

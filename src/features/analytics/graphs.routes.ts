@@ -8,7 +8,7 @@ import { usageSource } from './usage-source.ts'
 import { logsFrom, usageOf } from './usage-of.ts'
 import { usageQuery } from './usage.schema.ts'
 
-const asked = { method: 'GET', query: usageQuery, permission: 'analytics.view' } as const
+const asked = { method: 'GET', query: usageQuery, permission: 'analytics.view', costly: () => true } as const
 
 const graphRoute = (name: string, { summary, total, point, draw }: Graph): Route =>
   route({

@@ -5,7 +5,7 @@ import { groupColumns, groupList, groupParams, groupQuery } from './groups.schem
 import { answerInTime } from './sampling.ts'
 import { logsFrom, usageOf, type Asked } from './usage-of.ts'
 
-const shape = { method: 'GET', params: groupParams, query: groupQuery, response: groupList } as const
+const shape = { method: 'GET', params: groupParams, query: groupQuery, response: groupList, costly: () => true } as const
 
 interface AskedGroups extends Asked {
   readonly query: z.output<typeof groupQuery>

@@ -10,7 +10,7 @@ import { metadataSource, userSource, wholeOf, type Fragment } from './usage-sour
 import { usageQuery } from './usage.schema.ts'
 
 const query = usageQuery.extend(groupPage).meta({ id: 'NamedGroupQuery', description: 'Which requests to group, and which page to show.' })
-const asked = { method: 'GET', query, permission: 'analytics.view' } as const
+const asked = { method: 'GET', query, permission: 'analytics.view', costly: () => true } as const
 
 const object = z.literal('analytics-group')
 const total = z.int().meta({ description: 'Groups in all.' })

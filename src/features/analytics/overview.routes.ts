@@ -54,6 +54,7 @@ export const readOverview = route({
   summary: 'Several figures over time in one answer, beside those of the time before',
   query,
   permission: 'analytics.view',
+  costly: () => true,
   response,
 })(async ({ em, actor, query: { measures, compare, interval: asked, timezone: zone, ...rest }, deps }) => {
   const { step: _, ...usage } = await usageOf({ em, actor, query: rest, deps })

@@ -59,6 +59,7 @@ export const readWorkspaceGroups = route({
   summary: 'Group requests by workspace and up to three other traits, with figures of each group',
   permission: 'analytics.view',
   query,
+  costly: () => true,
   response: list,
 })(async ({ em, actor, query: { group_by: names, columns, page_size, current_page, ...filters }, deps }) => {
   const usage = await usageOf({ em, actor, query: filters, deps })

@@ -73,6 +73,7 @@ export const estimateNewExport = route({
   action: 'estimate',
   reads: true,
   body: createExportBody,
+  costly: () => true,
   response: exportEstimate,
 })(async ({ em, actor, body, deps }) => {
   const { filters, format } = body

@@ -23,6 +23,7 @@ export const listLogs = route({
   summary: 'List logs, without bodies and headers',
   permission: 'logs.list',
   query: logQuery,
+  costly: ({ query: { q } }) => q !== undefined,
   response: logList,
 })(async ({ em, actor, query: { q, match, ...query }, deps }) => {
   const workspaceId = await workspaceFilter(em, actor, query.workspace_id)

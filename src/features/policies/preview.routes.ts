@@ -13,6 +13,7 @@ export const previewRateLimit = route({
   summary: 'Try a rate-limit policy on the latest logs before it is made',
   permission: 'policies.create',
   reads: true,
+  costly: () => true,
   body: rateLimitDraft,
   response: draftTried,
 })(async ({ em, actor, body }) => {
@@ -30,6 +31,7 @@ export const previewUsageLimit = route({
   permission: 'policies.create',
   flag: 'USAGE_LIMITS_ENABLED',
   reads: true,
+  costly: () => true,
   body: usageLimitDraft,
   response: draftTried,
 })(async ({ em, actor, body }) => {

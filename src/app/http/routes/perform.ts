@@ -5,6 +5,7 @@ import { ApiError } from '../../../lib/errors.ts'
 import { atLevel } from '../../../release/at-level.ts'
 import { changesOf } from '../../audit/changes.ts'
 import { writeAudit, type AuditEntry } from '../../audit/write.ts'
+import { inDatabaseTurn } from '../../database/database-turns.ts'
 import { retryLocked } from '../../database/lock-trouble.ts'
 import { inTenant } from '../../database/orm.ts'
 import type { Deps } from '../../deps.ts'
@@ -70,10 +71,15 @@ export interface Performed {
 
 /** Runs a route in one transaction of its tenant: handler, answer, row of the trail, and what the conventions of all routes ask for. */
 export async function perform(deps: Deps, request: Request): Promise<Performed> {
-  const { performed, after } = await retryLocked(() => inTransaction(deps, request))
+  const { performed, after } = await inCostlyTurn(deps, request, () => retryLocked(() => inTransaction(deps, request)))
   for (const work of after)
     work().catch((error: unknown) => deps.log.error({ err: error, request_id: request.requestId }, 'work after a write failed'))
   return performed
+}
+
+function inCostlyTurn<T>({ orm }: Deps, { route, actor, input }: Request, work: () => Promise<T>): Promise<T> {
+  const { organisationId } = actor
+  return route.costly?.(input) === true ? inDatabaseTurn(orm, { organisationId, kind: 'costly' }, work) : work()
 }
 
 /** Returns how a request writes in other organisations than that of its caller. */
