@@ -124,7 +124,7 @@ export const settings = {
     example: 'stored, *.llm.example.com, 10.1.0.7:8080',
   }),
   FAILED_CREDENTIALS_PER_MINUTE: setting(integer(0, 1_000_000), '60', {
-    desc: 'The number of invalid API keys, tokens and invitations that one address (for IPv6, one network of 64 bits) may send per minute. Above it, Gatehouse answers unknown credentials from this address with 429, without reading them. Valid keys are neither counted nor refused. Behind a proxy set `TRUSTED_PROXIES`, otherwise all clients share one address. `0`: no limit.',
+    desc: 'The number of invalid API keys, tokens and invitations that one address (for IPv6, one network of 64 bits) may send per minute. Above it, Gatehouse answers unknown credentials from this address with 429, without reading them. Valid keys are neither counted nor refused. An address may also make ten times as many requests without a credential per minute, such as those of sign-ins and links to a new password. Behind a proxy set `TRUSTED_PROXIES`, otherwise all clients share one address. `0`: no limit.',
     example: '600',
   }),
   HEADER_ALIASES: setting(list(headerAlias), '', {

@@ -1,6 +1,8 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { z } from 'zod'
+import { ApiError } from './errors.ts'
+import { createTurns } from './shares/turns.ts'
 
 const derive = promisify(argon2)
 
@@ -19,26 +21,39 @@ export const newPasswordField = z
   .max(256)
   .meta({ description: `At least ${minPasswordLength} characters; a sentence is a good one.` })
 
-/** Returns the argon2id hash of a password, in the PHC string format. */
-export async function hashPassword(password: string): Promise<string> {
+/**
+ * One hash at a time, each of which takes a processor for tens of milliseconds, so that the others stay for requests. Those for whom hashes are
+ * made take turns: a network from which somebody signs in, or a person.
+ */
+const inTurn = createTurns({
+  most: 1,
+  mostOfOne: 1,
+  mostWaiting: 16,
+  mostWaitingOfAll: 500,
+  tooMany: () => new ApiError('AB06', 'Too many passwords wait to be looked at. Try again shortly.', { param: 'password', retryAfter: 2 }),
+})
+
+/** Returns the argon2id hash of a password, in the PHC string format. Throws AB06 when too many wait. */
+export async function hashPassword(password: string, owner: string): Promise<string> {
   const salt = randomBytes(saltBytes)
-  const hash = await tagOf(password, { salt, ...cost, length: hashBytes })
+  const hash = await inTurn(owner, () => tagOf(password, { salt, ...cost, length: hashBytes }))
   return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${phc(salt)}$${phc(hash)}`
 }
 
-/** Returns true for the password with this hash. Null, of somebody who has none, takes the same time and is never true. */
-export async function isPassword(password: string, stored: string | null): Promise<boolean> {
+/** Returns true for the password with this hash. Null, of somebody who has none, takes the same time and is never true. Throws AB06 when too many wait. */
+export async function isPassword(password: string, stored: string | null, owner: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt, hash] =
     /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/.exec(stored ?? nobody) ?? []
   if (salt === undefined || hash === undefined) throw new Error('a stored password has no hash that is known')
   const wanted = Buffer.from(hash, 'base64')
-  const given = await tagOf(password, {
+  const parameters = {
     salt: Buffer.from(salt, 'base64'),
     memory: Number(memory),
     passes: Number(passes),
     parallelism: Number(parallelism),
     length: wanted.length,
-  })
+  }
+  const given = await inTurn(owner, () => tagOf(password, parameters))
   return timingSafeEqual(given, wanted) && stored !== null
 }
 

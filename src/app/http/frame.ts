@@ -44,6 +44,8 @@ export interface Running {
   readonly snapshot: LiveSnapshot
   readonly tokens: Tokens
   readonly failures: FailedCredentials
+  /** Counts the requests without a credential, such as sign-ins, by their address. */
+  readonly openCalls: FailedCredentials
   readonly recordRefusal: RecordRefusal
   /** Null when this process has not the role `gateway`. */
   readonly gateway: Gateway | null

@@ -47,7 +47,7 @@ async function givePassword(em: EntityManager, { config: { init } }: Pick<Deps, 
     uuidv7(),
     organisationId,
     owner.id,
-    await hashPassword(init.ownerPassword.reveal()),
+    await hashPassword(init.ownerPassword.reveal(), 'first owner'),
   ])
 }
 

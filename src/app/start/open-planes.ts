@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createTokens, type Tokens } from '../../gateway/callers/tokens/tokens.ts'
-import { limitFailedCredentials, type FailedCredentials } from '../../gateway/callers/failed-credentials.ts'
+import type { FailedCredentials } from '../../gateway/callers/failed-credentials.ts'
 import { parseAllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
 import { headerRecord } from '../../gateway/wire/header-list.ts'
 import { createGateway, type Gateway } from '../../gateway/gateway.ts'
@@ -8,12 +8,12 @@ import { openJournal, type OpenJournal } from '../../gateway/journal/journal.ts'
 import { listDirectories } from '../../gateway/journal/owner.ts'
 import { openAccessLog } from '../logging/access-log.ts'
 import { refusalRecorder, type RecordRefusal } from '../audit/refused-tokens.ts'
-import { networkOf } from '../http/listener/client-address.ts'
 import type { Config } from '../../config/config.ts'
 import { isOn } from '../../config/effect.ts'
 import { servingName } from '../database/serving.ts'
 import type { Deps } from '../deps.ts'
 import { viewsOf, type Feature } from '../feature.ts'
+import { openCallsOf, openFailures } from './open-failures.ts'
 import type { OpenDatabase } from './open-database.ts'
 import type { Running } from '../http/frame.ts'
 import { type OpenLimits, openLimits } from '../limits/open-limits.ts'
@@ -57,7 +57,12 @@ export function openPlanes(options: PlanesOptions): Planes {
   const responses = openResponses(options)
   const breakers = openBreakers(options)
   const snapshot = openSnapshot(options, { failures, answers, vectors, breakers })
-  const callers = { tokens: openTokens(deps, { snapshot, failures }), failures, recordRefusal: refusalRecorder(deps) }
+  const callers = {
+    tokens: openTokens(deps, { snapshot, failures }),
+    failures,
+    openCalls: openCallsOf(deps),
+    recordRefusal: refusalRecorder(deps),
+  }
   if (!roles.has('gateway') && !roles.has('control'))
     return {
       deps,
@@ -170,25 +175,6 @@ const waking = (journal: OpenJournal, shipper: Shipper): OpenJournal => ({
     journal.append(record, bodies)
   },
 })
-
-/** Told in the log so often, whatever strangers do. */
-const quietMs = 10_000
-
-function openFailures({ config, log, metrics }: Deps): FailedCredentials {
-  let toldAt = -Infinity
-  const failures = limitFailedCredentials({
-    perMinute: Math.ceil(config.failedCredentialsPerMinute / config.workers),
-    networkOf,
-    now: () => performance.now(),
-    onSpent(address) {
-      if (performance.now() - toldAt < quietMs) return
-      toldAt = performance.now()
-      log.warn({ client_ip: address }, 'an address shows many credentials that are not good; unknown ones from it are answered 429')
-    },
-  })
-  metrics.measure('gateway_failed_credential_addresses', () => failures.size())
-  return failures
-}
 
 function openAnswers({ deps: { config, vault, log, metrics }, db }: PlanesOptions): Pick<Doors, 'answers' | 'vectors'> {
   const stored = openStoredAnswers({ client: db.connection.runtime, seal: vault.logs, log })

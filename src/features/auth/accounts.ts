@@ -29,17 +29,19 @@ interface Shown {
   readonly password: string
   /** The slug of an organisation; absent: whichever fits. */
   readonly organisation?: string | undefined
+  /** The network from which it is shown. */
+  readonly network: string
 }
 
 /**
  * Returns the account that a password opens. AB05 with one message for every other case, after the same work: an address without an account
  * costs what one with an account does.
  */
-export async function accountOf(deps: Deps, { email, password, organisation }: Shown): Promise<Account> {
+export async function accountOf(deps: Deps, { email, password, organisation, network }: Shown): Promise<Account> {
   const slug = organisation ?? null
   const accounts = await asSystem(deps.orm, (em) => em.execute<Account[]>(find, [slug, slug, email]))
   const hashes = accounts.length === 0 ? [null] : accounts.map(({ hash }) => hash)
-  const opened = await Promise.all(hashes.map((hash) => isPassword(password, hash)))
+  const opened = await Promise.all(hashes.map((hash) => isPassword(password, hash, network)))
   const account = accounts[opened.indexOf(true)]
   if (account === undefined) throw wrongPassword()
   return account

@@ -22,6 +22,6 @@ export async function demandOwnPassword(em: EntityManager, userId: string, passw
     throw new ApiError('AB01', 'You have no password, which a second factor stands beside. Set one first: POST /auth/password.', {
       param: 'current_password',
     })
-  if (!(await isPassword(password, known.passwordHash)))
+  if (!(await isPassword(password, known.passwordHash, userId)))
     throw new ApiError('AB03', 'This is not your current password.', { param: 'current_password' })
 }

@@ -39,7 +39,7 @@ export const changePassword = route({
   // Of two who change it at once the second has to show the new one.
   const user = await em.findOneOrFail(User, { id: actor.id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
   const known = await em.findOne(UserPassword, { userId: user.id })
-  if (known !== null && !(await isPassword(body.current_password ?? '', known.passwordHash)))
+  if (known !== null && !(await isPassword(body.current_password ?? '', known.passwordHash, user.id)))
     throw new ApiError('AB03', 'This is not your current password.', { param: 'current_password' })
   await setPassword(em, deps, { user, password: body.password, keeps: null })
   const { answer } = await signIn(call, user, { method: 'password' })

@@ -22,7 +22,7 @@ export async function setPassword(
   const { id: userId, organisationId, email } = user
   if (password.toLowerCase().includes(email))
     throw new ApiError('AB01', 'A password must not hold the e-mail address.', { param: 'password' })
-  const passwordHash = await hashPassword(password)
+  const passwordHash = await hashPassword(password, userId)
   const changedAt = new Date(clock.now())
   const known = await em.findOne(UserPassword, { userId })
   if (known === null) em.create(UserPassword, { organisationId, userId, passwordHash, changedAt })

@@ -21,7 +21,7 @@ export async function identifyByPassword({ body, ...asked }: Identifying<unknown
   demandLocal(deps)
   const counted = countedOf(deps, body.email, asked)
   await demandPace(deps, counted)
-  const account = await accountOf(deps, body)
+  const account = await accountOf(deps, { ...body, network: asked.clientNetwork })
   const actor = toActor(account)
   if (account.hash !== null) shown.set(actor, account.hash)
   return actor

@@ -17,6 +17,8 @@ export interface FailedCredentialsOptions {
   readonly networkOf: (address: string) => string
   /** A monotonic clock, milliseconds. */
   readonly now: () => number
+  /** Makes the refusal, with the seconds after which the address may try again. */
+  readonly refusal?: (retryAfter: number) => ApiError
   /** Told of an address (of IPv6 its network) when it has used up what it may fail. */
   readonly onSpent?: (address: string) => void
 }
@@ -34,7 +36,13 @@ const minuteMs = 60_000
 const unlimited: FailedCredentials = { spent: () => false, failed: () => null, size: () => 0 }
 
 /** Counts failures by address, in memory that is bounded. */
-export function limitFailedCredentials({ perMinute, networkOf, now, onSpent }: FailedCredentialsOptions): FailedCredentials {
+export function limitFailedCredentials({
+  perMinute,
+  networkOf,
+  now,
+  onSpent,
+  refusal = tooMany,
+}: FailedCredentialsOptions): FailedCredentials {
   if (perMinute === 0) return unlimited
   const levels = new Map<string, Level>()
   const perMs = perMinute / minuteMs
@@ -53,16 +61,16 @@ export function limitFailedCredentials({ perMinute, networkOf, now, onSpent }: F
       levels.delete(key)
       levels.set(key, { value, at: now() })
       forgetOldest(levels)
-      return spent ? tooMany((value - perMinute + 1) / perMs) : null
+      return spent ? refusal(Math.max(1, Math.ceil((value - perMinute + 1) / perMs / 1000))) : null
     },
     size: () => levels.size,
   }
 }
 
-const tooMany = (waitMs: number) =>
+const tooMany = (retryAfter: number) =>
   new ApiError('rate_limited', 'Too many credentials from your address were not good: no other unknown one is looked at for a moment.', {
     param: 'x-service-api-key',
-    retryAfter: Math.max(1, Math.ceil(waitMs / 1000)),
+    retryAfter,
   })
 
 function forgetOldest(levels: Map<string, Level>): void {

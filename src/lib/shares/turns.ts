@@ -5,6 +5,8 @@ import { type Bound, createShares } from './shares.ts'
 export interface TurnsOptions extends Bound {
   /** The work of one owner that waits; more is refused. */
   readonly mostWaiting: number
+  /** The work of all owners that waits; absent: as much as there are owners for. */
+  readonly mostWaitingOfAll?: number
   /** Makes the error with which work is refused. */
   readonly tooMany: () => Error
 }
@@ -19,7 +21,7 @@ interface Asked {
 }
 
 /** Returns turns: so much work runs at a time, of each owner less, and owners take turns, however much of their work waits. */
-export function createTurns({ tooMany, ...bound }: TurnsOptions): InTurn {
+export function createTurns({ tooMany, mostWaitingOfAll = Infinity, ...bound }: TurnsOptions): InTurn {
   const running = createShares(bound)
   const line = createFairLine<() => void>()
 
@@ -29,7 +31,7 @@ export function createTurns({ tooMany, ...bound }: TurnsOptions): InTurn {
 
   async function waits(owner: string | null, { signal, mostWaiting = bound.mostWaiting }: Asked): Promise<void> {
     if (running.take(owner)) return
-    if (line.waitingOf(owner) >= mostWaiting) throw tooMany()
+    if (line.waitingOf(owner) >= mostWaiting || line.size >= mostWaitingOfAll) throw tooMany()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const start = (): void => {
       running.take(owner)

@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import test from 'ava'
+import { wholePath } from '../../../src/app/route.ts'
+import { features } from '../../../src/features/index.ts'
 import { createApiKey } from '../../../src/lib/api-key.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { testDatabase, type TestDatabase } from '../../support/database.ts'
@@ -104,4 +106,27 @@ test('strangers in numbers keep neither known keys of a process that just starte
   t.deepEqual(new Set(statuses(answers)), new Set([200]))
   t.is(made.status, 200)
   t.false(seen.has(200))
+})
+
+const openRoutes = features.flatMap(({ routes }) => routes).filter((route) => route.identify !== undefined && route.root === true)
+
+test('requests without a credential are limited by their address, at every route that takes them', async (t) => {
+  const paths = openRoutes.map((route) => ({ method: route.method, path: wholePath(route).replaceAll(/:\w+/g, 'x') }))
+  t.true(paths.length >= 6, JSON.stringify(paths))
+  const ask = ({ method, path }: (typeof paths)[number], from: string) =>
+    send(app.baseUrl + path, {
+      method,
+      headers: { 'x-forwarded-for': from, 'content-type': 'application/json' },
+      ...(method !== 'GET' && { body: '{}' }),
+    })
+  const setUp = { method: 'GET', path: '/auth/setup' } as const
+  t.false((await Promise.all(Array.from({ length: 40 }, () => ask(setUp, '192.0.2.77')))).some(({ status }) => status === 429))
+  for (const one of paths) {
+    // The level falls while the test runs: so many at once are above it.
+    const answers = await Promise.all(Array.from({ length: 60 }, () => ask(one, '192.0.2.77')))
+    const refused = answers.find(({ status }) => status === 429)
+    t.true(Number(refused?.headers['retry-after']) >= 1, one.path)
+    t.not((await ask(one, '192.0.2.78')).status, 429, one.path)
+  }
+  t.is((await show({ key: app.workspaceKey, from: '192.0.2.77' })).status, 200)
 })

@@ -161,6 +161,10 @@ async function countingFailures<Found>(running: Running, address: string, work: 
 function demandPatience({ frame }: Adapted, ctx: Context, running: Running): void {
   const address = frame.clientAddress(ctx.req)
   if (running.failures.spent(address)) throw failed(running, address, null)
+  const tooMany = running.openCalls.failed(address)
+  if (tooMany === null) return
+  running.deps.metrics.authFailure('limited')
+  throw tooMany
 }
 
 /** Counts a secret that was not good. */
