@@ -59,7 +59,7 @@ export interface WholeBody {
 
 /** Returns why a whole answer is none; null: it is one, or there is no telling. */
 export function faultOfWhole({ bytes, contentType }: WholeBody, work: AnsweredWork): AnswerFault | null {
-  if (isMedia.test(contentType)) return null
+  if (isMedia(contentType)) return null
   const text = bytes.toString('utf8')
   if (text.trim() === '') return noAnswer('The provider answered with nothing.')
   if (contentType.startsWith('text/html') || isPage.test(text)) return noAnswer('The provider answered with a page in place of an answer.')
@@ -70,7 +70,9 @@ export function faultOfWhole({ bytes, contentType }: WholeBody, work: AnsweredWo
   return faultOfJson(json, work)
 }
 
-const isMedia = /^(?:audio|image|video)\/|^application\/octet-stream/
+/** Returns true for the type of bytes that say nothing in words: there is no telling whether they are an answer. */
+export const isMedia = (contentType: string): boolean => /^(?:audio|image|video)\/|^application\/octet-stream/.test(contentType)
+
 const isPage = /^\s*<(?:!doctype|html)\b/i
 
 function faultOfJson(json: unknown, { dialect, task }: AnsweredWork): AnswerFault | null {

@@ -36,7 +36,7 @@ const sseWriter: FrameWriter = {
   end: () => '',
 }
 
-/** An array has no signs of life. */
+/** A blank line is the sign of life of an array, before it and within. */
 function arrayWriter(): FrameWriter {
   let hasBegun = false
   return {
@@ -44,7 +44,10 @@ function arrayWriter(): FrameWriter {
     write(frames) {
       let text = ''
       for (const { data } of frames) {
-        if (data === null) continue
+        if (data === null) {
+          text += '\n'
+          continue
+        }
         text += `${hasBegun ? ',\n' : '['}${data}`
         hasBegun = true
       }

@@ -1,6 +1,6 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { type AnswerFault, type AnsweredWork, faultOfWhole, StreamJudge } from '../answers/answer-fault.ts'
+import { type AnswerFault, type AnsweredWork, faultOfWhole, isMedia, StreamJudge } from '../answers/answer-fault.ts'
 import { type Frame, readFrames, frameJson } from '../answers/inspect/stream-frames.ts'
 import type { Relay } from '../answers/relay.ts'
 import { SignsOfLife } from '../answers/signs-of-life.ts'
@@ -87,16 +87,20 @@ export class Gate implements EgressHandler {
       this.#holding = 'error'
       return this.#arm(longestErrorMs, this.#onSlowError)
     }
-    if (!isStream(rawHeaders)) {
-      if (!holdsErrors || work.task === null) return this.#pass()
-      this.#holding = 'whole'
-      return this.#arm(this.#options.opensAfterMs ?? longestErrorMs, this.#onSlowWhole)
-    }
+    if (!isStream(rawHeaders)) return this.#holdWhole(rawHeaders)
     if (headerValue(rawHeaders, 'content-encoding') !== undefined) return this.#pass()
     this.#holding = 'stream'
     this.#cutter = new FrameCutter()
     this.#judge = holdsErrors ? new StreamJudge(work) : null
     this.#life.await()
+  }
+
+  #holdWhole(rawHeaders: readonly string[]): void {
+    const { holdsErrors, work, opensAfterMs } = this.#options
+    const type = headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? ''
+    if (!holdsErrors || work.task === null || isMedia(type)) return this.#pass()
+    this.#holding = 'whole'
+    this.#arm(opensAfterMs ?? longestErrorMs, this.#onSlowWhole)
   }
 
   onData(chunk: Buffer): void {

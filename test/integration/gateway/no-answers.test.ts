@@ -251,3 +251,12 @@ test.serial('a code in the error decides on what follows', async (t) => {
   t.is(passed.status, 200)
   t.true(passed.text.includes('Slow down.'))
 })
+
+test.serial('sound goes on as it comes, with another target behind', async (t) => {
+  const bytes = Buffer.from([0xff, 0xfb, 0x3c, 0x68])
+  broken.script({ behaviour: { status: 200, headers: { 'content-type': 'audio/mpeg' }, bodyBase64: bytes.toString('base64') } })
+  const speech: Asked = { kind: 'openai', path: '/v1/audio/speech', body: { model: 'm', input: 'Hi', voice: 'alloy' }, stream: false }
+  const answer = await ask(speech, fallback('openai'))
+  t.deepEqual([...answer.body], [...bytes])
+  t.is(sound.requests.length, 0)
+})

@@ -252,6 +252,23 @@ test.serial('a wait for the first token that a config names goes first, so that 
   t.regex(await answer.text(), /At last/)
 })
 
+test.serial('a stream that is read as one JSON array gets blank lines as signs of life', async (t) => {
+  const upstream = slow.next()
+  const waiting = fetch(`${bed.origin}/v1beta/models/m:streamGenerateContent`, {
+    method: 'POST',
+    headers: { 'x-service-api-key': workspaceKey, 'content-type': 'application/json', 'x-service-provider': '@anthropic-slow' },
+    body: JSON.stringify(clients.contents.body),
+  })
+  const response = await upstream
+  begin(response, providers.anthropic.silence[1])
+  const answer = await waiting
+  t.is(answer.status, 200)
+  response.end(providers.anthropic.rest)
+  const text = await answer.text()
+  t.regex(text, /^\s+\[/)
+  t.regex(JSON.stringify(JSON.parse(text)), /At last/)
+})
+
 test.serial('a client that leaves while it waits ends the request, and nothing is sent on', async (t) => {
   const upstream = slow.next()
   const leaving = new AbortController()
