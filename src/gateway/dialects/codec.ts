@@ -46,9 +46,11 @@ export interface Memory {
   readonly customTools: ReadonlySet<string> | null
   /** True if the caller asked for JSON without a schema where the provider has no such mode: fences around it are taken off. */
   readonly unwrapsJson: boolean
+  /** True if the answer stands below `value`, since the provider takes objects alone. */
+  readonly wrapsAnswer: boolean
 }
 
-export const noMemory: Memory = { schemaTool: null, toolNames: null, customTools: null, unwrapsJson: false }
+export const noMemory: Memory = { schemaTool: null, toolNames: null, customTools: null, unwrapsJson: false, wrapsAnswer: false }
 
 /** The context in which an answer is read and written. */
 export interface AnswerContext {

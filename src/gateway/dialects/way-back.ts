@@ -13,19 +13,24 @@ type CallStart = BlockStart & { readonly kind: 'tool-call' }
  * one, the tool that stands for structured output is the text of the answer, and fences around JSON fall. Null: they are so already.
  */
 export function wayBack(memory: Memory): WayBack | null {
-  const { toolNames, customTools, schemaTool, unwrapsJson } = memory
+  const { toolNames, customTools, schemaTool, unwrapsJson, wrapsAnswer } = memory
   const renames = toolNames !== null && toolNames.size > 0
-  if (!renames && customTools === null && schemaTool === null && !unwrapsJson) return null
+  if (!renames && customTools === null && schemaTool === null && !unwrapsJson && !wrapsAnswer) return null
   const back = new Back(memory)
   return (event) => back.event(event)
+}
+
+/** A block that is held until it is whole. */
+interface Held {
+  text: string
+  readonly finish: (text: string) => string
 }
 
 /** A class, because it is a state machine. */
 class Back {
   readonly #memory: Memory
-  /** What is held of the open block until it is whole; null: it passes. */
-  #held: string | null = null
-  #finish: (text: string) => string = (text) => text
+  /** The open blocks that are held, by their choice; all others pass. */
+  readonly #held = new Map<number, Held>()
   #isAnswer = false
   #calls = 0
 
@@ -35,8 +40,9 @@ class Back {
 
   event(event: NeutralEvent): readonly NeutralEvent[] {
     if (event.type === 'block-start') return [this.#start(event)]
-    if (event.type === 'delta' && this.#held !== null) {
-      this.#held += event.text
+    const held = event.type === 'delta' ? this.#held.get(event.choice) : undefined
+    if (event.type === 'delta' && held !== undefined) {
+      held.text += event.text
       return []
     }
     if (event.type === 'block-end') return this.#end(event)
@@ -47,26 +53,26 @@ class Back {
   }
 
   #start(event: NeutralEvent & { readonly type: 'block-start' }): NeutralEvent {
-    const { block } = event
-    this.#held = null
-    if (block.kind === 'text' && this.#memory.unwrapsJson) this.#hold(withoutFences)
+    const { block, choice } = event
+    this.#held.delete(choice)
+    if (block.kind === 'text' && this.#memory.unwrapsJson) this.#hold(choice, withoutFences)
+    if (block.kind === 'text' && this.#memory.wrapsAnswer) this.#hold(choice, (text) => valueOf(text, 'value'))
     if (block.kind !== 'tool-call') return event
     const { schemaTool, customTools } = this.#memory
     if (schemaTool !== null && block.name === schemaTool.name) {
       this.#isAnswer = true
-      if (schemaTool.wrapped) this.#hold((text) => valueOf(text, 'value'))
+      if (schemaTool.wrapped) this.#hold(choice, (text) => valueOf(text, 'value'))
       return { ...event, block: { kind: 'text' } }
     }
     this.#calls += 1
     const renamed = this.#renamed(block)
     if (customTools?.has(renamed.name) !== true) return { ...event, block: renamed }
-    this.#hold((text) => valueOf(text, 'input'))
+    this.#hold(choice, (text) => valueOf(text, 'input'))
     return { ...event, block: { ...renamed, custom: true } }
   }
 
-  #hold(finish: (text: string) => string): void {
-    this.#held = ''
-    this.#finish = finish
+  #hold(choice: number, finish: Held['finish']): void {
+    this.#held.set(choice, { text: '', finish })
   }
 
   #renamed(block: CallStart): CallStart {
@@ -75,10 +81,10 @@ class Back {
   }
 
   #end(event: NeutralEvent & { readonly type: 'block-end' }): readonly NeutralEvent[] {
-    const held = this.#held
-    if (held === null) return [event]
-    this.#held = null
-    return [{ type: 'delta', choice: event.choice, text: this.#finish(held) }, event]
+    const held = this.#held.get(event.choice)
+    if (held === undefined) return [event]
+    this.#held.delete(event.choice)
+    return [{ type: 'delta', choice: event.choice, text: held.finish(held.text) }, event]
   }
 }
 

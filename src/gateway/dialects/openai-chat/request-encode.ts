@@ -1,5 +1,6 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
+import { objectAnswer } from '../answer-object.ts'
 import { compact } from '../compact.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
@@ -33,8 +34,11 @@ export function encodeRequest(request: NeutralRequest, context: EncodeContext): 
     if (traits.streamUsage) body['stream_options'] = { include_usage: true }
   }
   if (marksCache(request)) loss.dropAt('cache_control')
-  return { body, headers: [], memory: { ...noMemory, ...tools.memory } }
+  return { body, headers: [], memory: { ...noMemory, ...tools.memory, wrapsAnswer: wrapsAnswer(request) } }
 }
+
+/** Returns true if the answer that a request asks for is no object, which is all that OpenAI's API takes. */
+export const wrapsAnswer = ({ format }: NeutralRequest): boolean => format?.kind === 'schema' && objectAnswer(format.schema).isWrapped
 
 function writeOutput(request: NeutralRequest, facts: ModelFacts, { loss, traits }: EncodeContext): Fields {
   const { maxTokens, stop, format, candidates, logprobs, topLogprobs, user, store, tier, verbosity, modalities, metadata } = request
@@ -59,7 +63,8 @@ function writeOutput(request: NeutralRequest, facts: ModelFacts, { loss, traits 
 function writeFormat(format: OutputFormat | null): Fields | null {
   if (format === null) return null
   if (format.kind === 'json') return { type: 'json_object' }
-  const { schema, name, description, strict } = format
+  const { name, description, strict } = format
+  const { schema } = objectAnswer(format.schema)
   return {
     type: 'json_schema',
     json_schema: compact({ name: name ?? 'response', description, schema, strict: strict ?? fitsStrict(schema) }),

@@ -1,5 +1,6 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { searchOfChat } from '../anthropic/web-search.ts'
+import { objectAnswer } from '../answer-object.ts'
 import { compact } from '../compact.ts'
 import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
 import { effortOf } from '../effort.ts'
@@ -7,7 +8,7 @@ import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { CustomTool, FunctionTool, NeutralRequest, OutputFormat, RequestField, ToolChoice } from '../neutral/request.ts'
 import { type ModelFacts, modelFacts } from '../openai-chat/model-facts.ts'
-import { marksCache } from '../openai-chat/request-encode.ts'
+import { marksCache, wrapsAnswer } from '../openai-chat/request-encode.ts'
 import { objectSchema } from '../object-schema.ts'
 import { dropChoice, functionTools } from '../tools.ts'
 import { writeItems } from './items-encode.ts'
@@ -47,7 +48,7 @@ export function encodeRequest(request: NeutralRequest, context: EncodeContext): 
   if (tools.length === 0) dropChoice(request, loss)
   if (request.stream) body['stream'] = true
   if (marksCache(request)) loss.dropAt('cache_control')
-  return { body, headers: [], memory: { ...noMemory, toolNames: functions.memory.toolNames } }
+  return { body, headers: [], memory: { ...noMemory, toolNames: functions.memory.toolNames, wrapsAnswer: wrapsAnswer(request) } }
 }
 
 const isSearch = (name: string, value: unknown): boolean => name === searchOptions && isFields(value)
@@ -87,7 +88,8 @@ function writeOutput(request: NeutralRequest, { loss }: EncodeContext): Fields {
 function writeFormat(format: OutputFormat | null): Fields | null {
   if (format === null) return null
   if (format.kind === 'json') return { type: 'json_object' }
-  const { schema, name, description, strict } = format
+  const { name, description, strict } = format
+  const { schema } = objectAnswer(format.schema)
   return compact({ type: 'json_schema', name: name ?? 'response', description, schema, strict: strict ?? false })
 }
 

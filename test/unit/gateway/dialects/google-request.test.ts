@@ -296,7 +296,7 @@ test("what Google's own client sends, for a chat model: names in both spellings,
     stop: ['x'],
     tool_choice: { type: 'function', function: { name: 'f' } },
     tools: { 0: { function: { parameters: { type: 'object', properties: { a: { type: ['number', 'null'] } } } } } },
-    response_format: { json_schema: { schema: { type: 'array', items: { type: 'string' }, maxItems: 3 } } },
+    response_format: { json_schema: { schema: { properties: { value: { type: 'array', items: { type: 'string' }, maxItems: 3 } } } } },
   })
   t.deepEqual(dropped, ['generationConfig.topK'])
 })

@@ -1,5 +1,8 @@
 // Rules that hold for requests to every dialect.
 import test from 'ava'
+import { foldEvents } from '../../../../src/gateway/dialects/neutral/answer.ts'
+import { type NeutralEvent, plainEnd } from '../../../../src/gateway/dialects/neutral/events.ts'
+import { wayBack } from '../../../../src/gateway/dialects/way-back.ts'
 import type { DialectId } from '../../../../src/gateway/dialects/dialect.ts'
 import { ApiError } from '../../../../src/lib/errors.ts'
 import { type Body, translator } from '../../../support/dialects/translated.ts'
@@ -103,4 +106,65 @@ test('it is refused by its name where there is none', (t) => {
       }).param,
       'web_search_options',
     )
+})
+
+const list = { type: 'array', items: { $ref: '#/$defs/x' } }
+const $defs = { x: { type: 'string' } }
+const answers: readonly (readonly [name: string, schema: Body, written: Body | null])[] = [
+  ['a list', { ...list, $defs }, { type: 'object', properties: { value: list }, required: ['value'], additionalProperties: false, $defs }],
+  [
+    'a number',
+    { type: 'number' },
+    { type: 'object', properties: { value: { type: 'number' } }, required: ['value'], additionalProperties: false },
+  ],
+  [
+    'a choice',
+    { anyOf: [schema, { type: 'null' }] },
+    { type: 'object', properties: { value: { anyOf: [schema, { type: 'null' }] } }, required: ['value'], additionalProperties: false },
+  ],
+  ['an object', schema, null],
+  ['fields', { properties: { a: {} } }, null],
+  ['a schema that refers to its top', { type: 'array', items: { $ref: '#' } }, null],
+]
+const formatOf = (to: DialectId, body: Body): unknown =>
+  to === 'openai-chat'
+    ? (body['response_format'] as { json_schema: Body }).json_schema['schema']
+    : (body['text'] as { format: Body }).format['schema']
+for (const to of ['openai-chat', 'openai-responses'] as const)
+  for (const [name, given, written] of answers)
+    test(`the schema of an answer is an object for ${to}, which takes no other: ${name}`, (t) => {
+      const contents = [{ role: 'user', parts: [{ text: 'hi' }] }]
+      const found = translator('google', to, { model: models[to] ?? 'm', contents })({
+        generationConfig: { responseMimeType: 'application/json', responseJsonSchema: given },
+      })
+      t.deepEqual(formatOf(to, found.body), written ?? given)
+      t.is(found.memory.wrapsAnswer, written !== null)
+    })
+
+const say = (choice: number, text: string): NeutralEvent => ({ type: 'delta', choice, text })
+const begin = (choice: number): NeutralEvent => ({ type: 'block-start', choice, block: { kind: 'text' } })
+const close = (choice: number): NeutralEvent => ({ type: 'block-end', choice, end: plainEnd })
+
+test('an answer that stood in an object is what the caller asked for, in each of several choices whose pieces mix', (t) => {
+  const found = translator('google', 'openai-chat', { model: 'gpt-4o', contents: [{ role: 'user', parts: [{ text: 'hi' }] }] })({
+    generationConfig: { responseMimeType: 'application/json', responseJsonSchema: { type: 'array' }, candidateCount: 2 },
+  })
+  const back = wayBack(found.memory)
+  if (back === null) throw new Error('nothing is turned')
+  const events = [
+    begin(0),
+    begin(1),
+    say(0, '{"value":'),
+    say(1, '{"value":[1.0'),
+    say(0, '["a"]}'),
+    close(0),
+    say(1, ',2]'),
+    close(1),
+    { type: 'end' } as const,
+  ]
+  const { choices } = foldEvents(events.flatMap((event) => back(event)))
+  t.deepEqual(
+    choices.map(({ blocks }) => blocks.map(({ text }) => text)),
+    [['["a"]'], ['{"value":[1.0,2]']],
+  )
 })
