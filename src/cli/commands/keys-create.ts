@@ -58,7 +58,7 @@ async function create(opened: Installation, { type, subType }: { type: string; s
   const organisation = await findOrganisation(opened, options.organisation)
   const body = {
     name: options.name,
-    scopes: scopesFor(`${type}-${subType}`, options.scopes ?? ''),
+    scopes: scopesFor(`${type}-${subType}`, options.scopes ?? '', opened.level),
     workspace_id: options.workspace,
     user_id: options.user,
     description: options.description,

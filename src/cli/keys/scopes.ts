@@ -1,4 +1,5 @@
-import { organisationScopes, userScopes, workspaceScopes } from '../../lib/access/scopes.ts'
+import { organisationScopes, scopeReleases, userScopes, workspaceScopes } from '../../lib/access/scopes.ts'
+import type { Level } from '../../release/level.ts'
 
 const all: Readonly<Record<string, readonly string[]>> = {
   'organisation-service': organisationScopes,
@@ -6,8 +7,9 @@ const all: Readonly<Record<string, readonly string[]>> = {
   'workspace-user': userScopes,
 }
 
-/** The scopes that a list names; `all`: everything that a key of the type can hold. A type that does not exist is for the API to refuse. */
-export function scopesFor(type: string, list: string): readonly string[] {
+/** Returns the scopes that a list names. `all` means every scope that a key of the type can hold at this level. The API refuses unknown types. */
+export function scopesFor(type: string, list: string, level: Level): readonly string[] {
   const scopes = list.split(',').flatMap((scope) => scope.trim() || [])
-  return scopes.join() === 'all' ? (all[type] ?? scopes) : scopes
+  if (scopes.join() !== 'all') return scopes
+  return all[type]?.filter((scope) => level.atLeast(scopeReleases[scope] ?? '0.0.0')) ?? scopes
 }

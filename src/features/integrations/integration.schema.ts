@@ -148,7 +148,7 @@ export const integrationDetail = z
     global_workspace_access_settings: z.record(z.string(), z.unknown()).nullable(),
     allow_all_models: z.boolean(),
     workspace_count: z.int(),
-    secret_mappings: secretMappingsView,
+    secret_mappings: since('1.12.0', secretMappingsView),
     pricing_adjustments: z.record(z.string(), z.unknown()).nullable(),
     ...usedByField,
   })

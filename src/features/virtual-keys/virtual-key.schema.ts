@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { laterProviders } from '../../gateway/providers/catalog.ts'
 import { listOf } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
-import { valuesSince } from '../../release/since.ts'
+import { since, valuesSince } from '../../release/since.ts'
 import { configurationsField, configurationsView, providerKey } from '../integrations/index.ts'
 import { secretMappings, secretMappingsView } from '../secret-references/index.ts'
 import { providerFields, providerViewFields } from '../providers/index.ts'
@@ -69,7 +69,7 @@ export const virtualKeyView = z
     provider: z.string(),
     masked_key: z.string().nullable(),
     model_config: configurationsView,
-    secret_mappings: secretMappingsView,
+    secret_mappings: since('1.12.0', secretMappingsView),
     object: z.literal('virtual-key'),
   })
   .meta({ id: 'VirtualKey', description: 'A virtual key, without the key behind it.' })

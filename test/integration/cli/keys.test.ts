@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
-import { organisationScopes, userScopes } from '../../../src/lib/access/scopes.ts'
+import { organisationScopes, userScopes, workspaceScopes } from '../../../src/lib/access/scopes.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { gatehouseHere } from '../../support/cli.ts'
 import { inDatabase, testDatabase } from '../../support/database.ts'
@@ -125,6 +125,29 @@ test('keys of every kind, with the rules of the API', async (t) => {
     stderr: 'error: there is no organisation nobody; there is default-organisation\n',
   })
 })
+
+for (const [level, type, missing] of [
+  ['1.3.1', 'organisation', ['policies.list', 'deployments.list', 'secret_references.list']],
+  ['1.3.1', 'workspace', ['mcp.invoke', 'policies.list', 'secret_references.list']],
+  ['1.7.3', 'organisation', ['deployments.list', 'secret_references.list']],
+  ['1.11.2', 'organisation', ['secret_references.list']],
+] as const)
+  test(`at level ${level}, "--scopes all" gives a key of the ${type} each scope that the level has`, async (t) => {
+    const env = { ...environment(app.config.database), RELEASE_LEVEL: level }
+    const made = await gatehouseHere(['keys', 'create', type, 'service', '--name', `Recovery ${level}`, '--scopes', 'all', '--json'], {
+      env,
+    })
+    t.is(made.status, 0, made.stderr)
+    const { rows } = await inDatabase(app.database.superuser, (client) =>
+      client.query<{ scopes: string[] }>('SELECT scopes FROM api_keys WHERE id = $1', [(JSON.parse(made.stdout) as Made).id]),
+    )
+    const everything = type === 'organisation' ? organisationScopes : workspaceScopes
+    const held = new Set(rows[0]?.scopes)
+    const absent = everything.filter((scope) => !held.has(scope))
+    t.true(held.has('logs.list'))
+    for (const scope of missing) t.true(absent.includes(scope), scope)
+    t.true(absent.every((scope) => missing.some((one) => one.split('.', 1)[0] === scope.split('.', 1)[0])))
+  })
 
 test('a leaked key is found by its secret', async (t) => {
   const { stdout } = await keys('create', 'workspace', 'service', '--name', 'Leaked', '--scopes', 'logs.list', '--json')
