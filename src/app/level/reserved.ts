@@ -79,12 +79,33 @@ export function reservedPaths(features: readonly Feature[], options: MountOption
   const versioned = features.flatMap(({ routes }) => routes.filter(({ root }) => root !== true))
   const routed = [...versioned, ...Object.values(operations)].map(({ path }) => shape(path))
   const own = new Set([...routed, ...versioned.map(({ path }) => `/${firstSegment(path)}`)])
+  const atRoot = rootSegments(features)
   return reservations.flatMap(({ feature, since, paths }) =>
     paths
       .filter((path) => !own.has(shape(path)))
-      .map((path) => ({ path, unavailable: { feature, flag: null, release: since, message: say(path, since, options) } })),
+      .map((path) => ({
+        path,
+        unavailable: {
+          feature,
+          flag: null,
+          release: since,
+          message: atRoot.has(firstSegment(path)) ? sayRoot(path) : say(path, since, options),
+        },
+      })),
   )
 }
+
+/** First segments of paths that the product serves without `/v1`, such as `/auth/me` and `/scim/v2/Users`. */
+const rootSegments = (features: readonly Feature[]): ReadonlySet<string> =>
+  new Set(
+    features.flatMap(({ routes, protocols = [] }) => [
+      ...routes.filter(({ root }) => root === true).map(({ path }) => firstSegment(path)),
+      ...protocols.flatMap(({ prefixes }) => prefixes.map((prefix) => firstSegment(prefix))),
+    ]),
+  )
+
+const sayRoot = (path: string) =>
+  `There is no path below /v1${path}. Its paths begin with ${path}, without /v1, as in the API description at /docs.`
 
 function say(path: string, release: string | null, { config, level }: MountOptions): string {
   if (release === null) return `/v1${path} is a path of the control plane that no release has yet. It is never sent to a provider.`

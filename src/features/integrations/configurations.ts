@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Egress } from '../../gateway/egress/egress.ts'
 import { findProvider } from '../../gateway/providers/catalog.ts'
+import { meantSentence } from '../../gateway/providers/meant-provider.ts'
 import { baseUrlOf, withDefaults } from '../../gateway/providers/endpoint.ts'
 import { secretFields } from '../../gateway/providers/fields.ts'
 import type { Provider } from '../../gateway/providers/provider.ts'
@@ -23,16 +24,18 @@ export interface ConfigurationContext {
 /** The row of the catalogue, or AB01 naming the field. */
 export function catalogueRow(aiProviderId: string, param: string): Provider {
   const provider = findProvider(aiProviderId)
-  if (provider === null) throw new ApiError('AB01', `There is no provider "${aiProviderId}" in the catalogue.`, { param })
+  if (provider === null)
+    throw new ApiError('AB01', `There is no provider "${aiProviderId}" in the catalogue.${meantSentence(aiProviderId)}`, { param })
   return provider
 }
 
 /** Checks configurations against their kind of provider; null is as absent. AB01 names the field as `configurations.<name>`. */
 export function parseConfigurations(given: Configurations, { aiProviderId, hasKey, mapped = [] }: ConfigurationContext): Configurations {
   const provider = catalogueRow(aiProviderId, 'ai_provider_id')
-  const parsed = schemaFor(aiProviderId, provider).safeParse(withoutNulls(given), { error: plainIssue })
+  const schema = schemaFor(aiProviderId, provider)
+  const parsed = schema.safeParse(withoutNulls(given), { error: plainIssue })
   if (!parsed.success)
-    throw refusedPart(parsed.error, { value: given, above: 'configurations', unknown: 'is no configuration of this provider' })
+    throw refusedPart(parsed.error, { value: given, above: 'configurations', unknown: 'is no configuration of this provider', schema })
   const configurations = parsed.data
   const twice = mapped.find((name) => configurations[name] !== undefined)
   if (twice !== undefined) throw fault(twice, 'is given, and mapped to a secret too: leave one of them out')

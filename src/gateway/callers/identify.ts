@@ -64,12 +64,18 @@ export function findKey(headers: CallerHeaders, deps: FindDeps): MaybePromise<Fo
   const candidates = candidatesOf(headers, deps)
   if (candidates.length === 0) {
     deps.metrics.authFailure('missing')
-    throw new ApiError('unauthorized', 'No API key was sent. Put your Gatehouse key in x-service-api-key, or in Authorization: Bearer.', {
-      param: 'x-service-api-key',
-    })
+    throw new ApiError('unauthorized', noKey(headers), { param: 'x-service-api-key' })
   }
   return tryNext({ candidates, deps }, 0, null)
 }
+
+/** A client of another gateway has sent its key under that gateway's prefix, which only a setting makes known. */
+const noKey = ({ forward }: CallerHeaders): string =>
+  `No API key was sent. Put your Gatehouse key in x-service-api-key, or in Authorization: Bearer.${
+    forward.some((name, at) => at % 2 === 0 && name.toLowerCase() === 'x-portkey-api-key')
+      ? ' To accept the x-portkey-* headers of this client, the operator sets HEADER_ALIASES=portkey.'
+      : ''
+  }`
 
 /** Returns true if a request shows what may be a key, in one of its headers. */
 export const showsCredential = (headers: CallerHeaders): boolean => candidatesOf(headers, {}).length > 0
@@ -125,12 +131,13 @@ function tryToken(search: Search, index: number, tokens: Tokens): MaybePromise<F
   }
 }
 
+const unknownKey =
+  'The API key is not known here, or it was revoked. Keys that Gatehouse makes begin with gh-: send one in x-service-api-key, and the key of a provider in Authorization: Bearer.'
+
 function nothingFound({ metrics, failures, address }: FindDeps, refused: ApiError | null): ApiError {
   const limited = failures.failed(address)
   metrics.authFailure(limited !== null ? 'limited' : refused === null ? 'unknown' : 'token')
-  return (
-    limited ?? refused ?? new ApiError('unauthorized', 'The API key is not known here, or it was revoked.', { param: 'x-service-api-key' })
-  )
+  return limited ?? refused ?? new ApiError('unauthorized', unknownKey, { param: 'x-service-api-key' })
 }
 
 function unexpired(key: KeyView, metrics: GatewayMetrics): KeyView {

@@ -7,9 +7,12 @@ import type { KeyView } from '../callers/key.ts'
 import type { ProviderSource, ProviderView } from './provider-view.ts'
 import { type Caller, placeholder } from '../callers/identify.ts'
 import { bearerToken } from '../wire/bearer.ts'
+import { isJsonType } from '../wire/body.ts'
+import { isForm } from '../wire/form.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import type { NamedBy } from '../egress/allowed-hosts.ts'
 import { findProvider } from '../providers/catalog.ts'
+import { meantSentence } from '../providers/meant-provider.ts'
 import { assertServed } from './retired.ts'
 import type { Credential, Provider } from '../providers/provider.ts'
 import { keyField, type MappedSecret } from '../secrets/secret-reference.ts'
@@ -77,9 +80,25 @@ function stored(request: TargetRequest, addressing: StoredAddressing, fromModel:
   if (!slugPattern.test(slug)) throw unknownSlug(addressing.stored)
   return settled(request.snapshot.provider(scopeOf(request.caller.key), slug), (view) => {
     if (view === null) throw unknownSlug(addressing.stored)
-    return targetOf(request, addressing, { view, fromModel })
+    const found = () => targetOf(request, addressing, { view, fromModel })
+    if (fromModel === null || fromModel.slug === view.slug || !addressing.stored.param.startsWith('x-service-')) return found()
+    return settled(otherProvider(request, fromModel), (other) => {
+      if (other !== null) throw twoProviders(addressing.stored, fromModel)
+      return found()
+    })
   })
 }
+
+/** Returns the stored provider that a model names beside a header. Some providers have models of their own that begin with `@`. */
+const otherProvider = ({ snapshot, caller }: TargetRequest, { slug }: ModelReference): MaybePromise<ProviderView | null> =>
+  slugPattern.test(slug) ? snapshot.provider(scopeOf(caller.key), slug) : null
+
+const twoProviders = ({ slug, param }: Reference, fromModel: ModelReference) =>
+  new ApiError(
+    'invalid_request',
+    `The header ${param} names the provider @${slug}, and the model names @${fromModel.slug}. Leave one of them out.`,
+    { param: 'model' },
+  )
 
 interface Found {
   readonly view: ProviderView
@@ -273,7 +292,7 @@ function catalogRow({ atLeast }: TargetRequest, { id, param }: NamedProvider): P
   if (provider === null)
     throw new ApiError(
       'unknown_provider',
-      `The provider ${JSON.stringify(id.slice(0, 60))} is not in the catalogue. A stored provider is named with @, as in @my-provider.`,
+      `The provider ${JSON.stringify(id.slice(0, 60))} is not in the catalogue.${meantSentence(id)} A stored provider is named with @, as in @my-provider.`,
       { param },
     )
   if (provider.since !== undefined && !atLeast(provider.since))
@@ -304,7 +323,7 @@ async function refuseUnnamed(request: TargetRequest): Promise<never> {
   throw await noProvider(request)
 }
 
-async function noProvider({ model, caller, snapshot, headers: { contentEncoding } }: TargetRequest): Promise<ApiError> {
+async function noProvider({ model, caller, snapshot, headers: { contentEncoding, contentType } }: TargetRequest): Promise<ApiError> {
   const written = model ?? ''
   const [slug = ''] = written.split('/', 1)
   const shown = written.slice(0, 100)
@@ -324,6 +343,12 @@ async function noProvider({ model, caller, snapshot, headers: { contentEncoding 
       'missing_provider',
       `No provider was named, and a body with content-encoding ${JSON.stringify(contentEncoding.slice(0, 40))} is not read for its model. Send x-service-provider, or the body without content-encoding; JSON may also be compressed with gzip, br, deflate or zstd.`,
       { param: 'content-encoding' },
+    )
+  if (contentType !== '' && !isJsonType(contentType) && !isForm(contentType))
+    return new ApiError(
+      'missing_provider',
+      `No provider was named, and a body with content-type ${JSON.stringify(contentType.slice(0, 60))} is not read for its model. Send content-type: application/json with JSON, or x-service-provider.`,
+      { param: 'content-type' },
     )
   return new ApiError(
     'missing_provider',

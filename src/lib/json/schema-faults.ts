@@ -2,6 +2,8 @@ import type { z } from 'zod'
 import { ApiError } from '../errors.ts'
 import type { Issue, IssueCode } from '../issue.ts'
 import { pathText } from './json-path.ts'
+import { nearest } from '../text/nearest.ts'
+import { knownFields } from './known-fields.ts'
 import { plainUnion, withoutFullStop } from './plain-issue.ts'
 
 /** A fault with its place in the value that was judged. */
@@ -21,10 +23,12 @@ interface Judged {
   readonly above?: string
   /** The `param` of a fault of the value as a whole. */
   readonly whole: string
+  /** The schema of the value: an unknown field is then answered with the field that was probably meant. */
+  readonly schema?: z.core.$ZodType
 }
 
 /** Returns all faults that a schema found, in its order: of a union those of the form that was meant, and each unknown field by itself. */
-export const schemaFaults = (error: z.ZodError, { value, above, whole }: Judged): readonly SchemaFault[] =>
+export const schemaFaults = (error: z.ZodError, { value, above, whole, schema }: Judged): readonly SchemaFault[] =>
   error.issues
     .slice(0, maxFaults)
     .flatMap((issue) => opened(issue, []))
@@ -33,8 +37,20 @@ export const schemaFaults = (error: z.ZodError, { value, above, whole }: Judged)
       path,
       param: pathText(above === undefined ? path : [above, ...path]) || whole,
       code: valueAtPath(value, path) === undefined && code !== 'unknown_field' ? 'missing' : code,
-      message: withoutFullStop(message),
+      message: withoutFullStop(message) + (code === 'unknown_field' ? meantField(schema, path) : ''),
     }))
+
+/** Returns the end of a sentence that names the field that was probably meant; empty if no field is near. */
+function meantField(schema: z.core.$ZodType | undefined, path: readonly PropertyKey[]): string {
+  const name = String(path.at(-1) ?? '')
+  if (schema === undefined || name.length < 3 || name.length > longestName) return ''
+  const fields = knownFields(schema, path.slice(0, -1))
+  const meant = nearest(name, fields) ?? fields.find((field) => field.endsWith(`_${name}`)) ?? null
+  return meant === null ? '' : `, did you mean \`${meant}\`?`
+}
+
+/** A longer name is no misspelling, and comparing it would take long. */
+const longestName = 60
 
 /** Returns what `error.issues` lists of faults. */
 export const toIssues = (faults: readonly Issue[]): readonly Issue[] => faults.map(({ param, code, message }) => ({ param, code, message }))
@@ -75,8 +91,8 @@ function meantForm(issue: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIss
   const fitting = issue.errors.filter((issues) => issues.every((inner) => inner.code !== 'invalid_type' || inner.path.length > 0))
   const deepest = Math.max(0, ...fitting.map((issues) => depth(issues)))
   if (deepest === 0 && hasOwnWords(issue)) return null
-  const nearest = fitting.filter((issues) => depth(issues) === deepest)
-  return nearest.find((issues) => hasRightItems(issues)) ?? nearest[0] ?? null
+  const furthest = fitting.filter((issues) => depth(issues) === deepest)
+  return furthest.find((issues) => hasRightItems(issues)) ?? furthest[0] ?? null
 }
 
 const hasRightItems = (issues: readonly z.core.$ZodIssue[]): boolean =>
@@ -108,13 +124,19 @@ interface Part {
   readonly above: string
   /** The message for a field that the kind does not have. */
   readonly unknown: string
+  /** The schema of the part, for the field that was probably meant. */
+  readonly schema?: z.core.$ZodType
 }
 
 /** Refuses a part of a body whose fields its kind decides: `configurations` of a provider, `credentials` of a partner. */
-export function refusedPart(error: z.ZodError, { value, above, unknown }: Part): ApiError {
+export function refusedPart(error: z.ZodError, { value, above, unknown, schema }: Part): ApiError {
   const faults = schemaFaults(error, { value, above, whole: above })
   return refusal(
-    faults.map(({ param, code, message }) => ({ param, code, message: code === 'unknown_field' ? unknown : `is wrong: ${message}` })),
+    faults.map(({ param, code, message, path }) => ({
+      param,
+      code,
+      message: code === 'unknown_field' ? unknown + meantField(schema, path) : `is wrong: ${message}`,
+    })),
   )
 }
 

@@ -98,6 +98,52 @@ test.serial(
   'forbidden',
 )
 test.serial('no provider', refused, chatPath, post(keyOnly), 400, 'missing_provider', 'x-service-provider')
+const inText = (type: string) => ({ ...keyOnly, 'content-type': type })
+const named = (name: string) => ({ ...keyOnly, authorization: 'Bearer sk-own', 'x-service-provider': name })
+const modelled = (model: string) => JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] })
+
+/** The refusal of a slip says how to mend it. */
+const slips: readonly (readonly [title: string, input: RawRequest, status: number, says: RegExp, param: string])[] = [
+  [
+    'JSON as a form, as curl sends it',
+    post(inText('application/x-www-form-urlencoded'), modelled('@mine/m')),
+    400,
+    /content-type: application\/json/,
+    'content-type',
+  ],
+  ['JSON as plain text', post(inText('text/plain'), modelled('@mine/m')), 400, /"text\/plain" is not read for its model/, 'content-type'],
+  ['another name of Google', post(named('gemini')), 400, /Did you mean "google"\?/, 'x-service-provider'],
+  ['another name of Azure', post(named('azure')), 400, /Did you mean "azure-openai"\?/, 'x-service-provider'],
+  ['a misspelt provider', post(named('openia')), 400, /Did you mean "openai"\?/, 'x-service-provider'],
+  ['another name of Vertex, in other letters', post(named('Vertex_AI')), 400, /Did you mean "vertex-ai"\?/, 'x-service-provider'],
+  [
+    'two providers',
+    post({ ...mine }, modelled('@claude/claude-opus-4-5')),
+    400,
+    /names the provider @mine, and the model names @claude/,
+    'model',
+  ],
+  [
+    'a provider’s key alone',
+    post({ authorization: 'Bearer sk-proj-1', 'x-service-provider': 'openai' }),
+    401,
+    /begin with gh-.*x-service-api-key/,
+    'x-service-api-key',
+  ],
+]
+for (const [title, input, status, says, param] of slips)
+  test.serial(`a refusal helps: ${title}`, async (t) => {
+    const answer = await send(`${bed.origin}${chatPath}`, input)
+    t.is(answer.status, status, answer.text)
+    const { error } = JSON.parse(answer.text) as ErrorBody
+    t.regex(error.message, says)
+    t.is(error.param, param)
+  })
+test.serial('a word that is near no provider gets no suggestion', async (t) => {
+  const { text } = await send(`${bed.origin}${chatPath}`, post(named('our-own-cluster')))
+  t.notRegex(text, /Did you mean/)
+})
+
 const message = async (path: string, key: string) => {
   const { text } = await send(`${bed.origin}${path}`, post({ 'x-service-api-key': key }))
   return (JSON.parse(text) as ErrorBody).error.message

@@ -120,3 +120,18 @@ test('what is off beside what is on: its own 404, and the rest as before', async
   t.deepEqual(await ask('POST', '/rerank'), { status: 400, code: 'missing_provider' })
   t.deepEqual(await ask('POST', '/chat/completions'), { status: 400, code: 'missing_provider' })
 })
+
+for (const path of ['/auth/me', '/auth/login', '/auth/sessions'])
+  test(`/v1${path} says that the path is without /v1`, async (t) => {
+    const { status, text } = await send(`${app.baseUrl}/v1${path}`, { headers: { 'x-service-api-key': app.adminKey } })
+    t.is(status, 404)
+    t.regex(text, /without \/v1/)
+    t.notRegex(text, /not implement/)
+  })
+
+test('a client of another gateway learns which setting accepts its headers', async (t) => {
+  const headers = { 'x-portkey-api-key': app.workspaceKey, 'x-portkey-provider': '@openai', 'content-type': 'application/json' }
+  const { status, text } = await send(`${app.baseUrl}/v1/chat/completions`, { method: 'POST', headers, body: '{"model":"m"}' })
+  t.is(status, 401)
+  t.regex(text, /HEADER_ALIASES=portkey/)
+})

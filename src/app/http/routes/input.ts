@@ -16,9 +16,10 @@ interface Given {
 /** Returns the parsed value. Throws AB01 that names every wrong field, its bound, and what came instead; `issues` lists them too. */
 export function parseInput<T>(schema: z.ZodType<T> | undefined, value: unknown, { place, level }: Given): T | undefined {
   if (schema === undefined) return undefined
-  const parsed = atLevel(schema, level, 'request').safeParse(value, { error: plainIssue })
+  const known = atLevel(schema, level, 'request')
+  const parsed = known.safeParse(value, { error: plainIssue })
   if (parsed.success) return parsed.data
-  const faults = schemaFaults(parsed.error, { value, whole: 'body' }).map((fault) => {
+  const faults = schemaFaults(parsed.error, { value, whole: 'body', schema: known }).map((fault) => {
     const { param, code, message } = fault
     return { param, code, message: message + got(value, fault) }
   })
