@@ -35,6 +35,8 @@ export interface DatabaseConfig {
   readonly passwordFile?: string
   readonly name: string
   readonly poolSize: number
+  /** The longest wait for a connection, be it a new one or a place in the pool, in milliseconds. */
+  readonly connectTimeoutMs: number
   readonly ssl: { readonly mode: DbSslMode; readonly ca: string | null; readonly cert: string | null; readonly key: Secret | null }
 }
 

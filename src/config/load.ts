@@ -279,6 +279,9 @@ const mailServer = (values: Values, host: string): MailConfig => ({
   },
 })
 
+/** A caller waits no longer than this for an answer of 503 when all connections are in use. */
+const databaseTimeoutMs = 2000
+
 const givenDatabase = (values: Values, host: string): DatabaseConfig => ({
   embedded: false,
   host,
@@ -287,6 +290,7 @@ const givenDatabase = (values: Values, host: string): DatabaseConfig => ({
   password: values.DB_PASS ?? null,
   name: values.DB_NAME,
   poolSize: values.DB_POOL_SIZE,
+  connectTimeoutMs: databaseTimeoutMs,
   ssl: { mode: values.DB_SSL, ca: values.DB_SSL_CA ?? null, cert: values.DB_SSL_CERT ?? null, key: values.DB_SSL_KEY ?? null },
 })
 
@@ -299,5 +303,6 @@ const embeddedDatabase = (values: Values): DatabaseConfig => ({
   password: null,
   name: 'gatehouse',
   poolSize: values.DB_POOL_SIZE,
+  connectTimeoutMs: databaseTimeoutMs,
   ssl: { mode: 'DISABLED', ca: null, cert: null, key: null },
 })

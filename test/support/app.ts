@@ -7,6 +7,7 @@ import type { Feature } from '../../src/app/feature.ts'
 import { createLoggers } from '../../src/app/logging/log.ts'
 import type { Snapshot } from '../../src/gateway/ports.ts'
 import { loadConfig, type Config } from '../../src/config/index.ts'
+import type { DatabaseConfig } from '../../src/config/config.ts'
 import { features as allFeatures } from '../../src/features/index.ts'
 import { testDatabase, type TestDatabase } from './database.ts'
 import { LineCollector } from './log-lines.ts'
@@ -92,5 +93,8 @@ export function testConfig(database: TestDatabase, env: Readonly<Record<string, 
     FAILED_CREDENTIALS_PER_MINUTE: '0',
     ...env,
   }
-  return { ...loadConfig(settings), database: database.config }
+  return { ...loadConfig(settings), database: patient(database.config) }
 }
+
+/** Waits for connections through the load of a whole test run; a database that refuses is known at once all the same. */
+export const patient = (database: DatabaseConfig): DatabaseConfig => ({ ...database, connectTimeoutMs: 20_000 })

@@ -51,6 +51,7 @@ export async function testDatabase(options: TestDatabaseOptions = {}): Promise<T
       password: new Secret(login.password),
       name,
       poolSize: 5,
+      connectTimeoutMs: 2000,
       ssl: { mode: 'DISABLED', ca: null, cert: null, key: null },
     },
     superuser,

@@ -113,6 +113,7 @@ const asTestDatabase = (own: {
     password: new Secret(own.password),
     name: own.name,
     poolSize: 5,
+    connectTimeoutMs: 2000,
     ssl: { mode: 'DISABLED', ca: null, cert: null, key: null },
   },
   superuser: { host: '127.0.0.1', port: own.port, user: 'postgres', database: own.name },

@@ -109,7 +109,7 @@ function clientConfig(database: DatabaseConfig): ClientConfig {
     database: database.name,
     ssl: sslOptions(database),
     application_name: 'gatehouse',
-    connectionTimeoutMillis: 2000,
+    connectionTimeoutMillis: database.connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   }

@@ -51,6 +51,7 @@ async function startDatabase(): Promise<TestDatabase & { crash(): void }> {
       password: new Secret(password),
       name,
       poolSize: 5,
+      connectTimeoutMs: 2000,
       ssl: { mode: 'DISABLED', ca: null, cert: null, key: null },
     },
     superuser: { host, port, database: name, ...superuser },

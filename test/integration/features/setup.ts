@@ -8,6 +8,7 @@ import { loadConfig } from '../../../src/config/index.ts'
 import { features } from '../../../src/features/index.ts'
 import { createApiKey } from '../../../src/lib/api-key.ts'
 import { organisationScopes, workspaceScopes } from '../../../src/lib/access/scopes.ts'
+import { patient } from '../../support/app.ts'
 import { testDatabase } from '../../support/database.ts'
 
 export interface Answer {
@@ -69,28 +70,25 @@ export async function startControl(overrides: Overrides = {}, env: Readonly<Reco
   const { config } = database
   const encryptionKey = randomBytes(32).toString('base64')
   const open = async (folder: string) => {
-    const app = await createApp(
-      loadConfig({
-        DATA_DIR: folder,
-        DB_HOST: config.host,
-        DB_PORT: String(config.port),
-        DB_USER: config.user,
-        DB_PASS: config.password?.reveal(),
-        DB_NAME: config.name,
-        DB_SSL: 'DISABLED',
-        DB_POOL_SIZE: '5',
-        ENCRYPTION_KEY: encryptionKey,
-        TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
-        HOST: '127.0.0.1',
-        PORT: '0',
-        LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
-        FAILED_CREDENTIALS_PER_MINUTE: '0',
-        ROLES: 'gateway,control',
-        ...env,
-      }),
-      features,
-      overrides,
-    )
+    const settings = loadConfig({
+      DATA_DIR: folder,
+      DB_HOST: config.host,
+      DB_PORT: String(config.port),
+      DB_USER: config.user,
+      DB_PASS: config.password?.reveal(),
+      DB_NAME: config.name,
+      DB_SSL: 'DISABLED',
+      DB_POOL_SIZE: '5',
+      ENCRYPTION_KEY: encryptionKey,
+      TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+      FAILED_CREDENTIALS_PER_MINUTE: '0',
+      ROLES: 'gateway,control',
+      ...env,
+    })
+    const app = await createApp({ ...settings, database: patient(settings.database) }, features, overrides)
     const { port } = await app.listen()
     return { app, origin: `http://127.0.0.1:${port}`, started: await app.started }
   }

@@ -14,6 +14,7 @@ const database = (mode: DbSslMode): DatabaseConfig => ({
   password: new Secret('pass'),
   name: 'logs',
   poolSize: 5,
+  connectTimeoutMs: 2000,
   ssl: { mode, ca: null, cert: null, key: null },
 })
 
