@@ -46,6 +46,7 @@ export function createPriceLists({ layers, abilities = [], builtIn }: Lists): Pr
     find,
     facts,
     all,
+    models: (provider) => [...(builtIn.file(provider)?.models() ?? [])],
     modeDefault: (provider) => builtIn.providers[provider]?.mode_default ?? null,
     rank: (provider, model) => rankOf({ find }, provider, model),
   }

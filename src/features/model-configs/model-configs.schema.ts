@@ -127,6 +127,9 @@ const offered = z.object({
   created: z.int().meta({ description: 'Unix seconds; 0: not known.' }),
   provider: z.string().meta({ description: 'The slug of the stored provider.' }),
   ai_provider_id: z.string().meta({ description: 'A provider of the catalogue, such as `openai`.' }),
+  listed_by: z
+    .enum(['provider', 'catalogue'])
+    .meta({ description: '`catalogue`: the provider did not give its own list, so these are the models of the built-in price list.' }),
   kind: z.string().nullable(),
   context_window: tokens,
   max_input_tokens: tokens,

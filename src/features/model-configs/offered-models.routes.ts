@@ -53,7 +53,7 @@ interface Prices {
 }
 
 function present(model: OfferedModel, prices: Prices) {
-  const { id, name, created, provider, details } = model
+  const { id, name, created, provider, listedBy, details } = model
   return {
     id,
     object: 'offered_model' as const,
@@ -61,6 +61,7 @@ function present(model: OfferedModel, prices: Prices) {
     created,
     provider: slugOf(id),
     ai_provider_id: provider,
+    listed_by: listedBy,
     kind: details.kind,
     context_window: details.contextWindow,
     max_input_tokens: details.maxInput,

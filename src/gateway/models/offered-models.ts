@@ -2,8 +2,10 @@ import type { ProviderSource, ListedProvider, ProviderView } from '../targets/pr
 import type { ProviderScope } from '../callers/key.ts'
 import type { ListedModel, OfferedModel } from '../dialects/neutral/model.ts'
 import type { PriceSource } from '../prices/price-source.ts'
+import { findProvider } from '../providers/catalog.ts'
 import { mayUse } from '../targets/model-access.ts'
 import type { ProviderAccess } from './ask-provider.ts'
+import { listPathOf } from './list-path.ts'
 import { liveModels } from './live-models.ts'
 import { modelDetails } from './model-facts.ts'
 
@@ -45,16 +47,27 @@ async function offerOf(
   const open = view.models?.allowAll ?? true
   const [live] = await Promise.all([open && asks ? liveModels(view, { egress, signing }) : [], ready?.(view.provider)])
   const { models: rules } = view
-  const own: readonly ListedModel[] = (live ?? []).filter(({ id }) => rules === null || mayUse(rules, id))
+  const own: readonly ListedModel[] = (live ?? fromCatalogue(view, prices)).filter(({ id }) => rules === null || mayUse(rules, id))
   const known = new Set(own.map(({ id }) => id))
   const named = listed.models.filter((id) => !known.has(id)).map((id): ListedModel => ({ id, name: id, created: 0 }))
-  return [...own, ...named].map(({ id, name, created }) => ({
-    id: `@${listed.slug}/${id}`,
-    name,
-    created,
+  return [...own, ...named].map((model) => ({
+    id: `@${listed.slug}/${model.id}`,
+    name: model.name,
+    created: model.created,
     provider: view.provider,
-    details: modelDetails(prices, view, id),
+    listedBy: live === null && known.has(model.id) ? 'catalogue' : 'provider',
+    details: modelDetails(prices, view, model.id),
   }))
+}
+
+/**
+ * Returns the models that the price catalogue has of a provider whose own list cannot be fetched, as in a network with no way out. A host
+ * of somebody's own may have any models, and a cloud serves only the models that are deployed there.
+ */
+function fromCatalogue({ provider: id, customHost }: ProviderView, prices: PriceSource): readonly ListedModel[] {
+  const provider = findProvider(id)
+  if (provider === null || customHost !== null || listPathOf(provider) === null) return []
+  return prices.models(id).map((name) => ({ id: name, name, created: 0 }))
 }
 
 const isUsable = ({ allowed, status, expiresAt }: ProviderView): boolean =>

@@ -21,9 +21,18 @@ export interface PriceSource extends TargetPrices {
   find(provider: string, model: string): ListedModel | null
   /** Returns what the lists tell of a model, each fact from the first list that has it; null: they tell nothing. */
   facts(provider: string, model: string): ModelFacts | null
+  /** Returns the names of all models that the built-in list has of a provider. */
+  models(provider: string): readonly string[]
   /** Returns the per mille of the token rates at which a provider sells a mode; null: it has no such rule. */
   modeDefault(provider: string): Readonly<Record<string, number>> | null
 }
 
 /** Knows no price. */
-export const noPrices: PriceSource = { ready: () => null, find: () => null, facts: () => null, modeDefault: () => null, rank: () => null }
+export const noPrices: PriceSource = {
+  ready: () => null,
+  find: () => null,
+  facts: () => null,
+  models: () => [],
+  modeDefault: () => null,
+  rank: () => null,
+}

@@ -120,3 +120,37 @@ test('keys list them too; who may not list providers, or names a strange workspa
   t.is(wrong.status, 400)
   t.is(errorOf(wrong).param, 'page_size')
 })
+
+test('the catalogue stands in for a list that cannot be fetched, but not for a host of one’s own', async (t) => {
+  const closed = await startApp()
+  t.teardown(() => closed.stop())
+  const ask = (method: string, at: string, body?: unknown) =>
+    send(`${closed.baseUrl}/v1${at}`, {
+      method,
+      headers: { 'x-service-api-key': at === '/models' ? closed.workspaceKey : closed.adminKey, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  const gone = await startEmulator()
+  const customHost = gone.url
+  await gone.stop()
+  // The vendor refuses this key, or cannot be reached at all.
+  await ask('POST', '/integrations', { name: 'Vendor', slug: 'vendor', ai_provider_id: 'groq', key: 'gsk-none' })
+  await ask('POST', '/integrations', {
+    name: 'Own',
+    slug: 'own',
+    ai_provider_id: 'groq',
+    key: 'gsk-none',
+    configurations: { custom_host: customHost },
+  })
+  const rules = { allow_all_models: true, models: [{ slug: 'llama-3.1-8b-instant', enabled: false }] }
+  t.is((await ask('PUT', '/integrations/vendor/models', rules)).status, 200)
+  const { data } = JSON.parse((await ask('GET', '/models')).text) as { data: readonly (Row & { readonly listed_by: string })[] }
+  const models = data.map(({ id }) => id)
+  t.true(models.includes('@vendor/llama-3.3-70b-versatile'), models.join())
+  t.false(models.includes('@vendor/llama-3.1-8b-instant'))
+  t.deepEqual([...new Set(data.map(({ listed_by }) => listed_by))], ['catalogue'])
+  t.deepEqual(
+    models.filter((id) => id.startsWith('@own/')),
+    [],
+  )
+})

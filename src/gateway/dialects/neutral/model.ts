@@ -7,6 +7,8 @@ export interface OfferedModel {
   readonly created: number
   /** A row of the catalogue. */
   readonly provider: string
+  /** `catalogue`: the provider's own list could not be fetched, so that the model stands for those that it had when this release was made. */
+  readonly listedBy: 'provider' | 'catalogue'
   readonly details: ModelDetails
 }
 
