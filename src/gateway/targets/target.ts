@@ -5,10 +5,9 @@ import type { TargetConfig } from '../config/choose.ts'
 import { releaseOfField } from '../config/provider-fields.ts'
 import type { KeyView } from '../callers/key.ts'
 import type { ProviderSource, ProviderView } from './provider-view.ts'
+import { keyless, needsVirtualKey, noCredential, noProvider, twoProviders, unknownSlug } from './target-refusals.ts'
 import { type Caller, placeholder } from '../callers/identify.ts'
 import { bearerToken } from '../wire/bearer.ts'
-import { isJsonType } from '../wire/body.ts'
-import { isForm } from '../wire/form.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import type { NamedBy } from '../egress/allowed-hosts.ts'
 import { findProvider } from '../providers/catalog.ts'
@@ -92,13 +91,6 @@ function stored(request: TargetRequest, addressing: StoredAddressing, fromModel:
 /** Returns the stored provider that a model names beside a header. Some providers have models of their own that begin with `@`. */
 const otherProvider = ({ snapshot, caller }: TargetRequest, { slug }: ModelReference): MaybePromise<ProviderView | null> =>
   slugPattern.test(slug) ? snapshot.provider(scopeOf(caller.key), slug) : null
-
-const twoProviders = ({ slug, param }: Reference, fromModel: ModelReference) =>
-  new ApiError(
-    'invalid_request',
-    `The header ${param} names the provider @${slug}, and the model names @${fromModel.slug}. Leave one of them out.`,
-    { param: 'model' },
-  )
 
 interface Found {
   readonly view: ProviderView
@@ -309,71 +301,9 @@ interface NamedProvider {
   readonly param: string
 }
 
-const unknownSlug = ({ slug, param }: Reference) =>
-  new ApiError(
-    'unknown_provider',
-    `There is no provider or virtual key ${JSON.stringify(`@${slug.slice(0, 60)}`)} in this workspace. GET /v1/providers lists them.`,
-    {
-      param,
-    },
-  )
-
 /** Rejects with the error of a request that names no provider. */
 async function refuseUnnamed(request: TargetRequest): Promise<never> {
-  throw await noProvider(request)
+  const { model, caller, snapshot, headers } = request
+  const isStored = async (slug: string) => slugPattern.test(slug) && (await snapshot.provider(scopeOf(caller.key), slug)) !== null
+  throw await noProvider({ model, headers, isStored })
 }
-
-async function noProvider({ model, caller, snapshot, headers: { contentEncoding, contentType } }: TargetRequest): Promise<ApiError> {
-  const written = model ?? ''
-  const [slug = ''] = written.split('/', 1)
-  const shown = written.slice(0, 100)
-  const param = 'model'
-  const meant = slug !== written && slugPattern.test(slug) ? await snapshot.provider(scopeOf(caller.key), slug) : null
-  if (meant !== null)
-    return new ApiError('missing_provider', `No provider was named. A stored one is named with @: did you mean the model "@${shown}"?`, {
-      param,
-    })
-  if (written.startsWith('@'))
-    return new ApiError('missing_provider', `The model ${JSON.stringify(shown)} names no provider with a model: write @slug/model.`, {
-      param,
-    })
-  // What was unfolded to be read has no encoding any more.
-  if (contentEncoding !== '')
-    return new ApiError(
-      'missing_provider',
-      `No provider was named, and a body with content-encoding ${JSON.stringify(contentEncoding.slice(0, 40))} is not read for its model. Send x-service-provider, or the body without content-encoding; JSON may also be compressed with gzip, br, deflate or zstd.`,
-      { param: 'content-encoding' },
-    )
-  if (contentType !== '' && !isJsonType(contentType) && !isForm(contentType))
-    return new ApiError(
-      'missing_provider',
-      `No provider was named, and a body with content-type ${JSON.stringify(contentType.slice(0, 60))} is not read for its model. Send content-type: application/json with JSON, or x-service-provider.`,
-      { param: 'content-type' },
-    )
-  return new ApiError(
-    'missing_provider',
-    'No provider was named. Send x-service-provider (a name, or @slug of a stored one), x-service-virtual-key, or a model "@slug/model".',
-    { param: 'x-service-provider' },
-  )
-}
-
-const noCredential = (name: string) =>
-  new ApiError(
-    'missing_credential',
-    `No credential for ${name} was sent. Put the provider's key in Authorization: Bearer (and yours in x-service-api-key), or use a stored provider (@slug).`,
-    {
-      param: 'authorization',
-    },
-  )
-
-const keyless = ({ slug, param }: Reference) =>
-  new ApiError('missing_credential', `The provider @${slug} has no key. Store one with its integration.`, { param })
-
-const needsVirtualKey = () =>
-  new ApiError(
-    'missing_credential',
-    'This endpoint needs a stored credential: send x-service-virtual-key, or its newer form x-service-provider: @slug. DEDICATED_VALIDATION=lenient lets a provider key of your own pass.',
-    {
-      param: 'x-service-virtual-key',
-    },
-  )
