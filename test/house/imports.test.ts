@@ -67,7 +67,7 @@ const gatewayDoors: readonly string[] = [
   'config/compile config/config.schema config/provider-fields patterns/pattern-making',
   'prompts/bounds prompts/chat-body prompts/partials prompts/prompt prompts/prompt-template prompts/reference prompts/template',
   'dialects/neutral/model models/list-path models/model-facts models/offered-models models/test-provider providers/catalog/labels',
-  'providers/catalog providers/endpoint providers/fields providers/provider routing/breaker routing/state routing/verdict',
+  'providers/catalog providers/endpoint providers/fields providers/meant-provider providers/provider routing/breaker routing/state routing/verdict',
   'egress/allowed-hosts egress/create-egress egress/egress egress/narrowed tracing/ids',
   'journal/confidential journal/frame journal/journal journal/log-seal journal/owner journal/reader journal/record journal/segment limits/counters limits/lease-ledger limits/limit limits/policy limits/value-key limits/written-limits',
   'prices/entry prices/multipliers prices/names prices/price-source prices/price-usage prices/rates prices/resolve prices/state-of prices/terms prices/whole metering/runs ending/metrics ending/query-keys ending/record ending/redact wire/bearer wire/header-list wire/headers',
