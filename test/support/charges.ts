@@ -246,7 +246,7 @@ export const charges: Readonly<Record<string, Charged>> = {
   'cached tokens of Converse are apart, and Claude at Bedrock has a price (langfuse#4072)': {
     provider: 'bedrock',
     model: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
-    path: '/v1/proxy/model/x/converse',
+    path: '/v1/proxy/model/us.anthropic.claude-sonnet-4-5-20250929-v1:0/converse',
     answer: {
       output: {},
       usage: { inputTokens: 10, outputTokens: 1, cacheReadInputTokens: 100, cacheWriteInputTokens: 0, totalTokens: 111 },

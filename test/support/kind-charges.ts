@@ -124,7 +124,7 @@ export const kindCharges: Readonly<Record<string, Charged>> = {
   'a tier that Converse names beside its usage': {
     provider: 'bedrock',
     model: 'amazon.nova-pro-v1:0',
-    path: '/v1/proxy/model/x/converse',
+    path: '/v1/proxy/model/amazon.nova-pro-v1:0/converse',
     answer: { output: {}, usage: { inputTokens: 100, outputTokens: 10, totalTokens: 110 }, serviceTier: { type: 'flex' } },
     amount: '56000000',
   },

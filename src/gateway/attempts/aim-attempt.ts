@@ -2,9 +2,8 @@ import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import type { AimedCall, Call } from '../call.ts'
 import { changeBody } from '../config/change-body.ts'
 import type { TargetConfig } from '../config/choose.ts'
-import { modelInPath, modelNames } from '../dialects/model-names.ts'
+import { modelInPath } from '../dialects/model-names.ts'
 import { checkBody } from '../front/check-body.ts'
-import { isGooglePath } from '../front/fronts.ts'
 import { withModelOfConfig } from '../front/model-of-config.ts'
 import { isPricedForm, mustBeRead, openBody } from '../front/read-call.ts'
 import { boundForm } from '../limits/form-bound.ts'
@@ -14,7 +13,6 @@ import { expandConfigPrompt } from '../prompts/expand.ts'
 import type { PromptSource } from '../prompts/prompt-source.ts'
 import type { GatewaySettings } from '../settings.ts'
 import { admit, findTarget, namesOwnTarget } from '../targets/aim.ts'
-import { modelRequest } from '../targets/model-access.ts'
 import type { ProviderSource } from '../targets/provider-view.ts'
 import type { Target } from '../targets/target.ts'
 import { modelOf, type RequestBody } from '../wire/body.ts'
@@ -77,25 +75,29 @@ const withChanges = ({ config }: Call, body: RequestBody): RequestBody =>
 
 /** Notes what an attempt sends, and to which target. */
 export function noteAimed(attempt: Attempt, aimed: AimedCall): AimedCall {
-  attempt.target = named(aimed)
+  attempt.target = withModel(aimed)
   attempt.body = aimed.body
   attempt.path = aimed.call.upstreamPath
   return aimed
 }
 
-/** Returns the target with the model that the request names, for limits. Of a path that is the provider's own, its model goes before that of the body. */
-export function withModel(aimed: AimedCall): Target {
-  const target = named(aimed)
-  const model = aimed.call.operation.spec === null ? modelInPath(aimed.call.upstreamPath) : null
-  return model === null ? target : { ...target, model }
-}
-
-/** Returns the target for the log. Paths of Google's clients and forms name the model, which a target that was found by a header does not know. */
-function named({ target, call, body }: AimedCall): Target {
+/**
+ * Returns the target as limits, prices and the log know it: with the model that the request names. On a path that is the provider's own, its
+ * model goes before that of the body, which such a provider does not read. A form names the model where a header found the target.
+ */
+export function withModel({ target, call, body }: AimedCall): Target {
+  if (call.operation.spec === null) {
+    const place = placeInPath(call.upstreamPath)
+    const model = modelInPath(call.upstreamPath) ?? target.model
+    if (place !== null || model !== target.model) return { ...target, model, place }
+  }
   if (target.model !== null) return target
-  if (isGooglePath(call.path)) return { ...target, model: modelNames(modelRequest(call, body))[0] ?? null }
   return body.kind === 'bytes' && isPricedForm(call) ? { ...target, model: modelInForm(body, call.headers) } : target
 }
+
+/** The place that a path of Vertex AI's names. */
+const inPath = /\/locations\/([a-z]+(?:-[a-z]+\d+)?)\//
+const placeInPath = (path: string): string | null => (path.includes('/locations/') ? (inPath.exec(path)?.[1] ?? null) : null)
 
 /** Returns the model that a form names; null: it names none, or cannot be read for certain. */
 const modelInForm = ({ bytes }: RequestBody, { contentType }: Call['headers']): string | null =>

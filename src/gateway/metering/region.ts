@@ -8,7 +8,8 @@ export function placeOf(target: Target, found: Pick<FoundPrices, 'geo' | 'region
   return { geo: found?.geo ?? geoOf(target, region), region }
 }
 
-function regionOf({ credential: { fields }, provider }: Target): string | null {
+function regionOf({ credential: { fields }, provider, providerId, place = null }: Target): string | null {
+  if (providerId === 'vertex-ai' && place !== null) return place
   return fields['aws_region'] ?? fields['vertex_region'] ?? provider.fields?.['vertex_region'] ?? null
 }
 

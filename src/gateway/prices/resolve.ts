@@ -26,11 +26,17 @@ export interface FoundPrices extends ModelPrices {
 export function findPrices(query: PriceQuery, source: PriceSource): FoundPrices | null {
   const { sent, answered, terms } = query
   const own = sent === null ? undefined : terms?.models.get(sent)
-  if (own === undefined) return listed(answered, query, source) ?? (sent === answered ? null : listed(sent, query, source))
+  if (own === undefined) {
+    const [first, second] = sentTellsPlace.has(query.provider) ? [sent, answered] : [answered, sent]
+    return listed(first, query, source) ?? (first === second ? null : listed(second, query, source))
+  }
   // A base model that the operator named goes before what the answer says, which has named the wrong family at times.
   const base = isRouted(query) ? null : own.base
   return agreed(own.entry, query, source) ?? listed(base, query, source) ?? listed(answered, query, source) ?? listed(sent, query, source)
 }
+
+/** Providers whose price depends on the place in the name that was sent, which their answers leave out: a profile of Bedrock serves one model. */
+const sentTellsPlace: ReadonlySet<string> = new Set(['bedrock'])
 
 /** The model of Azure that hands a request on to another one, and charges for that beside it. */
 const router = 'model-router'

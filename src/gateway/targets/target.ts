@@ -34,6 +34,8 @@ export interface Target {
   readonly namedBy: NamedBy
   /** The model as the provider knows it; null when the request names none. */
   readonly model: string | null
+  /** The place that the path names, which goes before that of the credential; null: none. Absent: it was not looked for. */
+  readonly place?: string | null
   /** True when the body named `@slug/model`, so that the slug must be taken out of it. */
   readonly modelRewritten: boolean
   /** True when its config leaves provisioned throughput out of the costs. */

@@ -9,6 +9,7 @@ import { feeCharges } from '../../support/fee-charges.ts'
 import { foreignCharges } from '../../support/foreign-charges.ts'
 import { kindCharges } from '../../support/kind-charges.ts'
 import { oddCharges } from '../../support/odd-charges.ts'
+import { pathCharges } from '../../support/path-charges.ts'
 import { placeCharges } from '../../support/place-charges.ts'
 import { promptCharges } from '../../support/prompt-charges.ts'
 import { taskCharges } from '../../support/task-charges.ts'
@@ -129,6 +130,7 @@ for (const [name, charged] of [
   taskCharges,
   promptCharges,
   placeCharges,
+  pathCharges,
 ].flatMap(Object.entries<Charged>)) {
   const { provider, path = '/v1/chat/completions', answer, answerType = 'text/plain', status = 200, cutAt, ...wanted } = charged
   test.serial(`a charge: ${name}`, async (t) => {
