@@ -85,7 +85,10 @@ async function carry({ release, from, unpacked, work, registry, gatehouse }: Car
   await mkdir(unpacked)
   await execute('tar', ['-xf', file, '-C', unpacked])
   await execute('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: unpacked })
-  await gatehouse('bundle', 'load', file, '--key', pub, '--to', `${registry.origin}/mirror`)
+  // The closed network has no other command line than that of the bundle.
+  await execute('tar', ['-xzf', path.join(unpacked, `gatehouse-cli-${release}.tgz`), '-C', unpacked])
+  const own = path.join(unpacked, `gatehouse-${release}`, 'gatehouse.cjs')
+  await execute(process.execPath, [own, 'bundle', 'load', file, '--key', pub, '--to', `${registry.origin}/mirror`])
   const { digests } = JSON.parse(await readFile(path.join(unpacked, `${release}.lock.json`), 'utf8')) as { digests: Record<string, string> }
   const digest = digests[`gatehouse:${release}`] ?? ''
   const storage = ['--root', path.join(work, 'storage'), '--runroot', path.join(work, 'storage-run'), '--storage-driver', 'vfs']

@@ -1,6 +1,7 @@
 import { copyFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { ExecutionContext } from 'ava'
+import { imageProgram } from '../../src/distribution/release/names.ts'
 import { makeAuthority, makeCertificate } from './certificates.ts'
 import { programFile } from './program.ts'
 import { gatehouse } from './cli.ts'
@@ -11,7 +12,7 @@ import { smallRelease } from './small-release.ts'
 export async function stageBundles(t: ExecutionContext, folder: string): Promise<Readonly<Record<string, string>>> {
   // The command line of the bundle is the one of this checkout.
   const program = `await import(${JSON.stringify(programFile('gatehouse'))})\n`
-  const releases = [await smallRelease({ files: { 'app/src/cli/gatehouse.js': program } }), await smallRelease()]
+  const releases = [await smallRelease({ files: { [imageProgram]: program } }), await smallRelease()]
   const [release, earlier] = releases
   if (release === undefined || earlier === undefined) throw new Error('two releases were made')
   t.teardown(() => Promise.all(releases.map((each) => each.remove())))

@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { mediaTypes } from '../../src/distribution/oci/documents.ts'
 import { createLayout } from '../../src/distribution/oci/layout.ts'
 import { buildRelease } from '../../src/distribution/release/build.ts'
+import { imageProgram } from '../../src/distribution/release/names.ts'
 import { fileOf, writeTar, type TarInput } from '../../src/distribution/tar/write.ts'
 import { chartFor, findRelease } from '../../src/release/table.ts'
 import { readTable } from '../../src/cli/checkout.ts'
@@ -26,6 +27,8 @@ export interface SmallRelease {
 export interface SmallReleaseOptions {
   /** What its image holds besides. */
   readonly files?: Readonly<Record<string, string>>
+  /** False: its image lacks the command line. */
+  readonly program?: boolean
   /** Lists its image as one of two platforms. */
   readonly multiPlatform?: boolean
 }
@@ -93,13 +96,13 @@ const base: Readonly<Record<string, string>> = {
 /** An image in two layers: a base, and a program. */
 export async function smallImage(
   folder: string,
-  { version, files = {}, multiPlatform = false }: SmallReleaseOptions & { version: string },
+  { version, files = {}, multiPlatform = false, program = true }: SmallReleaseOptions & { version: string },
 ) {
   const layout = await createLayout(folder)
   const app: Record<string, string> = {
     'app/package.json': '{"dependencies":{"koa":"3.3.0"}}',
     'app/node_modules/.package-lock.json': JSON.stringify(npmLock),
-    'app/src/cli/gatehouse.js': 'console.log("a stand-in")\n',
+    ...(program && { [imageProgram]: 'console.log("a stand-in")\n' }),
     ...files,
   }
   const layer = async (contents: Readonly<Record<string, string>>) => {

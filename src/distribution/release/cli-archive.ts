@@ -1,24 +1,46 @@
-import { Readable } from 'node:stream'
+import path from 'node:path'
+import { pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { Chunks } from '../bytes.ts'
+import { DistributionFault } from '../fault.ts'
 import type { Blobs } from '../oci/artifacts.ts'
 import { filesOfLayer } from '../oci/image-files.ts'
 import { writeTar, type TarInput } from '../tar/write.ts'
 import type { PlatformImage } from './image.ts'
+import { cliLauncher, imageProgram } from './names.ts'
 
 /** The folder that only the server needs. */
 const leftOut = 'app/postgres'
 
-/** The program of an image as an archive that any machine with Node can run: it verifies and loads a bundle before there is an image. */
+/** Written for every Node that is in use, so that an old one says what is wrong and not that it does not know a word of the program. */
+const launcher = `#!/usr/bin/env node
+var major = Number(process.versions.node.split('.')[0])
+if (major < 24) {
+  console.error('error: Gatehouse needs Node 24 or newer, and this is Node ' + process.versions.node)
+  process.exit(78)
+}
+import('./${path.posix.relative('app', imageProgram)}')
+`
+
+/**
+ * The program of an image as an archive that any machine with Node can run: it verifies and loads a bundle before there is an image. Ends with
+ * DistributionFault if the image has no program where images have it.
+ */
 export function cliArchive({ layers }: PlatformImage, blobs: Blobs, { version, seconds }: { version: string; seconds: number }): Chunks {
   async function* members(): AsyncGenerator<TarInput> {
+    const start = Buffer.from(launcher)
+    yield { path: `gatehouse-${version}/${cliLauncher}`, type: 'file', mode: 0o755, size: start.length, content: () => [start] }
+    let hasProgram = false
     for (const layer of layers) {
-      for await (const { path, type, mode, size, target, read } of filesOfLayer(layer, blobs)) {
-        if (!path.startsWith('app/') || path === leftOut || type === 'other') continue
+      for await (const { path: file, type, mode, size, target, read } of filesOfLayer(layer, blobs)) {
+        if (!file.startsWith('app/') || file === leftOut || type === 'other') continue
         const bytes = type === 'file' ? await read() : Buffer.alloc(0)
-        yield { path: path.replace(/^app/, `gatehouse-${version}`), type, mode, size, target, content: () => [bytes] }
+        hasProgram ||= file === imageProgram
+        yield { path: file.replace(/^app/, `gatehouse-${version}`), type, mode, size, target, content: () => [bytes] }
       }
     }
+    if (!hasProgram) throw new DistributionFault('file_missing', `the image has no ${imageProgram}, which is its command line`)
   }
-  return Readable.from(writeTar(members(), seconds), { objectMode: false }).pipe(createGzip())
+  // The reader of the archive is told of a fault: `pipe` would tell only the process.
+  return pipeline(Readable.from(writeTar(members(), seconds), { objectMode: false }), createGzip(), () => {})
 }

@@ -12,6 +12,12 @@ export const releaseFiles = {
   cli: (version: string): string => `gatehouse-cli-${version}.tgz`,
 } as const
 
+/** The command line in an image, as docker/stage.mjs lays it out. */
+export const imageProgram = 'app/program/gatehouse.js'
+
+/** The file that starts the command line in its archive. */
+export const cliLauncher = 'gatehouse.cjs'
+
 /** The tag of an image: the release, and what it is for when that is not to be released. */
 export const imageTag = (version: string, variant: Variant): string => (variant === 'release' ? version : `${version}-${variant}`)
 

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,6 +6,7 @@ import path from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { runCommand } from '../../../scripts/rehearse/command.ts'
 import { gatehouseHere as run, root } from '../../support/cli.ts'
+import { cliLauncher, imageProgram } from '../../../src/distribution/release/names.ts'
 import { inParallel } from '../../support/in-parallel.ts'
 import { smallImage, smallRelease } from '../../support/small-release.ts'
 
@@ -189,12 +190,30 @@ test('an image of several platforms has a bill of materials for each', async (t)
 })
 
 test('the command line of the release runs where there is only Node', async (t) => {
-  const release = await smallRelease({ files: { 'app/src/cli/gatehouse.js': 'console.log(process.argv.slice(2).join())' } })
+  const release = await smallRelease({ files: { [imageProgram]: 'console.log(process.argv.slice(2).join())' } })
   t.teardown(() => release.remove())
   const folder = scratch(t)
   execFileSync('tar', ['-xzf', path.join(release.folder, `gatehouse-cli-${version}.tgz`), '-C', folder])
-  const file = path.join(folder, `gatehouse-${version}`, 'src/cli/gatehouse.js')
+  const file = path.join(folder, `gatehouse-${version}`, cliLauncher)
   t.is(execFileSync(process.execPath, [file, 'bundle', 'verify'], { encoding: 'utf8' }), 'bundle,verify\n')
+
+  const old = path.join(folder, 'old.cjs')
+  writeFileSync(old, `Object.defineProperty(process.versions, 'node', { value: '20.20.2' })\n`)
+  const { status, stderr } = spawnSync(process.execPath, ['--require', old, file, 'bundle', 'verify'], { encoding: 'utf8' })
+  t.is(status, 78)
+  t.is(stderr, 'error: Gatehouse needs Node 24 or newer, and this is Node 20.20.2\n')
+})
+
+test('the layout of images, the archive of the command line and the page that runs it agree', (t) => {
+  t.true(read(root, 'docker/stage.mjs').includes(`import('/${imageProgram}')`))
+  t.true(read(root, 'docs/operations/air-gapped-install.md').includes(`node "gatehouse-$RELEASE/${cliLauncher}"`))
+})
+
+test('an image without the command line is no release', async (t) => {
+  const output = path.join(scratch(t), 'release')
+  const { status, stderr } = await build(output, '--image', await image(t, { program: false }))
+  t.is(status, 1)
+  t.regex(stderr, /^error: file_missing: the image has no app\/program\/gatehouse\.js/m)
 })
 
 test('what is not this release is refused', async (t) => {
