@@ -16,7 +16,7 @@ export async function guardBoot(
   const table = await records.load()
   const level = levelRefusal(config, table)
   if (level !== null) throw level
-  const chart = mode.deployed ? chartRefusal(config, table) : null
+  const chart = mode.deployed ? (chartRefusal(config, table) ?? imageRefusal(config)) : null
   if (chart === null) return
   if (config.deployment.chartCheck === 'enforce') throw chart
   log.warn({ code: chart.code }, chart.message)
@@ -37,6 +37,17 @@ export function chartRefusal(config: Pick<Config, 'version' | 'deployment' | 'in
   }
   if (satisfies(deployment.chart, floor)) return null
   return new BootRefusal('chart_too_old', `release ${version} needs a chart ${floor}, and app-${deployment.chart} deployed it`, advice)
+}
+
+/** Why the image is not the one that the chart meant to deploy: its digest wins over its tag, which names another release. */
+export function imageRefusal({ version, deployment }: Pick<Config, 'version' | 'deployment'>): BootRefusal | null {
+  const [, tagged] = /:v?(\d+\.\d+\.\d+)[^/:@]*@sha256:/.exec(deployment.image ?? '') ?? []
+  if (tagged === undefined || tagged === version) return null
+  return new BootRefusal(
+    'image_differs',
+    `the chart deployed release ${tagged} (image.tag), and the image of image.digest contains release ${version}`,
+    `set image.tag to ${version}, or image.digest to the digest of ${tagged}`,
+  )
 }
 
 /** Why `RELEASE_LEVEL` cannot be meant: it names no release that this build knows. */

@@ -3,6 +3,7 @@ export type RefusalCode =
   | 'release_too_old'
   | 'chart_too_old'
   | 'chart_missing'
+  | 'image_differs'
   | 'wrong_key'
   | 'postgresql_too_old'
   | 'pooler_shares_sessions'

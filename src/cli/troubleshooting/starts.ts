@@ -22,6 +22,11 @@ export const startAdvice: Readonly<Record<StartFailureCode, Advice>> = {
       'The process runs in Kubernetes, and its chart is unknown: the chart is too old to name itself, or another tool deployed the image.',
     fix: 'Upgrade with the chart that the message names. If you deploy with another tool on purpose, set `DEPLOYMENT_CHART`, or `CHART_CHECK=warn`.',
   },
+  image_differs: {
+    means:
+      'The image that `image.digest` names contains another release than `image.tag` says, so that the chart took one release for another.',
+    fix: 'Set both to the same release. With `CHART_CHECK=warn` the process starts nevertheless.',
+  },
   wrong_key: {
     means: '`ENCRYPTION_KEY` is not the key that this database was sealed with.',
     fix: 'Set it to that key; the message names the fingerprints. Nothing was changed.',

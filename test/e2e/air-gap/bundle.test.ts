@@ -26,7 +26,7 @@ test.after.always(async () => {
 
 const ours = `
 global: { imageRegistry: REGISTRY }
-image: { namespace: mirror, digest: DIGEST }
+image: { namespace: mirror, tag: RELEASE, digest: DIGEST }
 `
 /** Values with everything on that is off by default and might bring an image or an address of its own. */
 const everything = path.join(chart, 'ci/full-values.yaml')
@@ -46,7 +46,7 @@ for (const major of helms)
     }
     const digest = digests[`gatehouse:${release.version}`] ?? ''
     const values = path.join(folder, 'values.yaml')
-    writeFileSync(values, ours.replace('REGISTRY', registry.host).replace('DIGEST', digest))
+    writeFileSync(values, ours.replace('REGISTRY', registry.host).replace('DIGEST', digest).replace('RELEASE', release.version))
     const rendered = await helm(major, ['template', 'gatehouse', archive, '--values', everything, '--values', values])
     t.is(rendered.code, 0, rendered.stderr)
     // A sidecar of the operator's is the operator's affair.

@@ -104,7 +104,7 @@ helmTest('one image, which the manifest names, and one switch for its registry',
     [{ image: { registry: 'one.example', namespace: 'a/b' } }, 'one.example/a/b/gatehouse:1.12.0'],
     [{ image: { registry: 'one.example' }, global: { imageRegistry: 'two.example:5000/' } }, 'two.example:5000/gatehouse:1.12.0'],
     [{ image: { tag: '1.11.2', digest } }, `gatehouse:1.11.2@${digest}`],
-    [{ image: { name: 'gate', digest } }, `gate:1.12.0@${digest}`],
+    [{ image: { name: 'gate', tag: '1.12.0', digest } }, `gate:1.12.0@${digest}`],
     // Older releases, and some that the chart does not know yet.
     ...['1.3.0', '1.12.5', '2.0.0', 'v1.12.0', 'nightly'].map((tag) => [{ image: { tag } }, `gatehouse:${tag}`] as const),
   ] as const

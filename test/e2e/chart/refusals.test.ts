@@ -30,6 +30,7 @@ const cases: Readonly<
     says: /mode is DISABLED/,
   },
   'trusted-ca': { values: { global: { trustedCA: { configMap: 'one', secret: 'two' } } }, says: /give one of them/ },
+  'image-digest-tag': { values: { image: { digest: `sha256:${'0'.repeat(64)}` } }, says: /name the release that the digest is of/ },
   'image-latest': { values: { image: { tag: 'latest' } }, says: /name a release/ },
   'extra-env': { values: { extraEnv: [{ name: 'DB_PASS_FILE', value: '/x' }] }, says: /extraEnv holds DB_PASS_FILE/ },
   'trusted-ca-env': {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { chartRefusal, levelRefusal } from '../../../../src/app/start/boot-guard.ts'
+import { chartRefusal, imageRefusal, levelRefusal } from '../../../../src/app/start/boot-guard.ts'
 import { readOwnTable } from '../../../../src/app/level/release-records.ts'
 
 const table = readOwnTable()
@@ -36,4 +36,22 @@ test('RELEASE_LEVEL names a release that is known', (t) => {
   t.is(level('1.99.0'), 'unknown_level')
   t.is(level('9.9.9', '9.9.9'), null)
   t.is(level('1.4.7'), 'unknown_level')
+})
+
+const image = (named: string | null) =>
+  imageRefusal({ version: '1.9.0', deployment: { chart: 'app-1.5.0', image: named, reason: null, chartCheck: 'enforce' } })?.code ?? null
+
+test('an image whose digest is of another release than its tag is refused', (t) => {
+  const digest = `@sha256:${'0'.repeat(64)}`
+  const registry = 'registry.example:5000/mirror/gatehouse'
+  for (const named of [`gatehouse:1.8.0${digest}`, `${registry}:v1.10.0-own${digest}`]) t.is(image(named), 'image_differs', named)
+  for (const named of [
+    null,
+    '',
+    `${registry}:1.9.0${digest}`,
+    `${registry}:1.9.0-own${digest}`,
+    `${registry}:own${digest}`,
+    `${registry}${digest}`,
+  ])
+    t.is(image(named), null, named ?? 'not told')
 })
