@@ -56,11 +56,11 @@ export interface CatalogueOptions {
 
 /** Opens the lists of a process: the layers that the settings name, in their order, above the catalogue of the installation. */
 export function openCatalogue(options: CatalogueOptions): ModelCatalogue {
+  const builtIn = openBuiltIn()
   const layers = {
-    pricing: openLayers<PriceFile>('pricing', readPriceList, options),
+    pricing: openLayers<PriceFile>('pricing', (bytes, provider) => readPriceList(bytes, provider, builtIn), options),
     general: openLayers<AbilityList>('general', readAbilityList, options),
   }
-  const builtIn = openBuiltIn()
   const isKnown = (provider: string) => Object.hasOwn(builtIn.providers, provider) || findProvider(provider) !== null
   options.metrics.state('gateway_price_list_info', () => [
     ...versionsOf('pricing', layers.pricing, isKnown),

@@ -1,3 +1,4 @@
+import type { BuiltInPrices } from '../../app/prices/built-in.ts'
 import type { Command } from 'commander'
 import type { ConditionalRates, PricePeriod, Rates } from '../../gateway/prices/entry.ts'
 import { answer } from '../answer.ts'
@@ -49,7 +50,7 @@ async function lookUp(provider: string, model: string, given: string | undefined
   const { environment } = await import('../../config/index.ts')
   const folder = given ?? environment()['MODEL_CONFIGS_PRICING_LOCAL_PATH']
   const builtIn = openBuiltIn()
-  const local = await openLists(folder)
+  const local = await openLists(folder, builtIn)
   const names = namesOf(provider, model)
   const tried = names.map((name) => `${name.provider}/${name.model}`)
   const base = { provider, model, as_of: builtIn.asOf, geo: names[0]?.geo ?? null, region: names[0]?.region ?? null }
@@ -69,12 +70,12 @@ async function lookUp(provider: string, model: string, given: string | undefined
 }
 
 /** Returns what a folder has of a provider. */
-async function openLists(folder: string | undefined) {
+async function openLists(folder: string | undefined, known: Pick<BuiltInPrices, 'file'>) {
   const { existsSync, readFileSync } = await import('node:fs')
   const { readPriceList } = await import('../../app/prices/read-list.ts')
   return (provider: string) => {
     const file = folder === undefined ? null : `${folder}/${provider}.json`
-    return file !== null && existsSync(file) ? readPriceList(readFileSync(file), provider) : null
+    return file !== null && existsSync(file) ? readPriceList(readFileSync(file), provider, known) : null
   }
 }
 

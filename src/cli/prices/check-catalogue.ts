@@ -1,13 +1,10 @@
 import { entryFaults, isPriceEntry } from '../../gateway/prices/entry.ts'
+import { unitFault } from '../../app/prices/unit-check.ts'
 import type { Fields } from '../../lib/json/fields.ts'
 import type { Catalogue, ListedProvider } from './catalogue-files.ts'
 
 /** The model whose price proves the unit of a file, and what a token of its prompt costs. */
 const canary = { provider: 'openai', model: 'gpt-4o', rate: 2_500_000n }
-/** A factor by which no honest list is off as a whole. */
-const wrongUnit = 8n
-/** With fewer models in common nothing can be said. */
-const leastCommon = 3
 
 /** Returns the faults of lists, in words: entries that are none, and units that are another. Empty: they can be used. */
 export function catalogueFaults(lists: readonly ListedProvider[], known: Catalogue | null): readonly string[] {
@@ -27,19 +24,11 @@ function canaryFaults(provider: string, models: Readonly<Record<string, Fields>>
   ]
 }
 
-/** Compares with the catalogue of the installation, model by model: when half of them are off by such a factor, the unit is another. */
-function unitFaults({ provider, models }: ListedProvider, known: Catalogue): readonly string[] {
-  const others = known.providers.find((list) => list.provider === provider)?.models ?? {}
-  const pairs = Object.entries(models).flatMap(([name, model]) => {
-    const [one, other] = [inputRate(model), inputRate(others[name] ?? {})]
-    return one === null || other === null || one === 0n || other === 0n ? [] : [{ name, one, other }]
-  })
-  const off = pairs.filter(({ one, other }) => one >= other * wrongUnit || other >= one * wrongUnit)
-  const [first] = off
-  if (pairs.length < leastCommon || off.length * 2 <= pairs.length || first === undefined) return []
-  return [
-    `${provider}: ${off.length} of ${pairs.length} models cost ${wrongUnit} times more or less than in the catalogue, such as ${first.name} with ${first.one} for ${first.other}: the unit of the file is another`,
-  ]
+/** Compares with the catalogue of the installation, as lists are when they are loaded. */
+function unitFaults(list: ListedProvider, known: Catalogue): readonly string[] {
+  const others = known.providers.find(({ provider }) => provider === list.provider)?.models ?? {}
+  const fault = unitFault(list, (name) => others[name])
+  return fault === null ? [] : [fault]
 }
 
 function inputRate(model: Fields): bigint | null {

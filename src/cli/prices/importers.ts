@@ -20,7 +20,7 @@ export const importers: Readonly<Record<string, Importer>> = {
 /** Lists of one provider: in our format, and in US cents for one token. */
 function ofOneProvider(text: string, provider: string | null): readonly ListedProvider[] {
   if (provider === null) throw new Error('the file is of one provider: say which with --provider')
-  return [{ provider, models: readModels(Buffer.from(text), provider) }]
+  return [{ provider, models: readModels(Buffer.from(text)) }]
 }
 
 /** US dollars for one token. */

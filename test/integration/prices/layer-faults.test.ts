@@ -16,6 +16,9 @@ import { readPriceList } from '../../../src/app/prices/read-list.ts'
 import { createEgress } from '../../../src/gateway/egress/create-egress.ts'
 import { eventually } from '../../support/eventually.ts'
 
+const builtIn = openBuiltIn()
+const readList = (bytes: Buffer, provider: string) => readPriceList(bytes, provider, builtIn)
+
 const listOf = (input: number, unit = 'pUSD'): string =>
   JSON.stringify({ schema: 1, provider: 'openai', currency: 'USD', unit, models: { 'gpt-4o': { prices: [{ rates: { input } }] } } })
 const good = listOf(7_000_000)
@@ -141,7 +144,7 @@ function open(source: LayerSource) {
   const told: string[] = []
   let now = 1_000_000
   const layer = createLayer({
-    parse: readPriceList,
+    parse: readList,
     source,
     timeoutMs: 300,
     now: () => now,
@@ -205,7 +208,7 @@ test.serial(
     const told: string[] = []
     const source = folderSource('local', hung)
     const layer = createLayer({
-      parse: readPriceList,
+      parse: readList,
       source,
       timeoutMs: 50,
       now: () => now,

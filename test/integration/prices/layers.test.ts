@@ -12,6 +12,9 @@ import { createPriceLists } from '../../../src/app/prices/price-lists.ts'
 import { readPriceList } from '../../../src/app/prices/read-list.ts'
 import { createEgress } from '../../../src/gateway/egress/create-egress.ts'
 
+const builtIn = openBuiltIn()
+const readList = (bytes: Buffer, provider: string) => readPriceList(bytes, provider, builtIn)
+
 const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-prices-'))
 test.after.always(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -25,7 +28,7 @@ function bed(name = 'local') {
   const failures: string[] = []
   let now = 1_000_000
   const layer = createLayer({
-    parse: readPriceList,
+    parse: readList,
     source: folderSource(name, folder),
     now: () => now,
     random: () => 0,
@@ -117,7 +120,7 @@ test.serial('a service is asked with and without .json; refusals are told and co
   const failures: string[] = []
   let now = 0
   const layer = createLayer({
-    parse: readPriceList,
+    parse: readList,
     source: proxySource(`http://127.0.0.1:${port}/base/`, 'pricing', egress),
     now: () => now,
     random: () => 0,
@@ -158,7 +161,7 @@ test.serial('a source that never answers is passed over, told, and asked once at
         return new Promise<never>(() => undefined)
       },
     },
-    parse: readPriceList,
+    parse: readList,
     timeoutMs: 20,
     now: () => 1,
     random: () => 0,
@@ -206,8 +209,34 @@ test.serial('a log store is a layer: its keys are below the path that the settin
     },
   }
   const source = logStoreSource(store, '/pricing/')
-  t.is(readPriceList((await source.read('openai')) ?? Buffer.alloc(0), 'groq').find('gpt-4o')?.prices[0]?.rates.input, 7)
+  t.is(readList((await source.read('openai')) ?? Buffer.alloc(0), 'groq').find('gpt-4o')?.prices[0]?.rates.input, 7)
   t.deepEqual(asked, ['pricing/openai.json'])
   await t.throwsAsync(source.read('google'), { message: /expired/ })
   t.is(await source.read('../secrets'), null)
 })
+
+/** The list of a provider in another unit: every price that it has, by a factor. */
+function scaled(provider: string, names: number, factor: number): Buffer {
+  const file = builtIn.file(provider)
+  const models: Record<string, unknown> = {}
+  for (const name of file?.models() ?? []) {
+    const entry = file?.find(name) ?? null
+    // A rate that is small already would be rounded to something else.
+    if (entry === null || entry.prices.length !== 1 || (entry.prices[0]?.rates.input ?? 0) < 100_000) continue
+    models[name] = { prices: [{ rates: { input: Math.max(1, Math.round(Number(entry.prices[0]?.rates.input) * factor)) } }] }
+    if (Object.keys(models).length === names) break
+  }
+  return Buffer.from(JSON.stringify({ schema: 1, provider, currency: 'USD', unit: 'pUSD', models }))
+}
+
+for (const provider of ['openai', 'anthropic', 'deepseek', 'mistral-ai', 'bedrock', 'x-ai'])
+  test(`a list of ${provider} in another unit is refused when it is loaded, whatever the unit, and one with other prices is not`, (t) => {
+    for (const names of [1, 2, 5])
+      for (const factor of [1e-6, 1e-3, 0.01, 100, 1000, 1e6])
+        t.throws(
+          () => readList(scaled(provider, names, factor), provider),
+          { message: /the unit of the list is another/ },
+          `${names} ${factor}`,
+        )
+    for (const factor of [0.2, 0.5, 1, 2, 5]) t.notThrows(() => readList(scaled(provider, 5, factor), provider))
+  })
