@@ -66,7 +66,7 @@ export async function lockCosts(em: EntityManager, organisationId: string): Prom
 const among = (column: string, values: readonly string[] | null): readonly (readonly [string, readonly string[]])[] =>
   values === null ? [] : [[`${column} IN (${values.map(() => '?').join(', ')})`, values]]
 
-/** Reads the next logs of a recompute in the order of their ids, which is that of time. */
+/** Reads the next logs of a recompute in the order of time. */
 export function readCosts(em: EntityManager, asked: Recompute): Promise<CostRow[]> {
   const { sql, values } = nextCosts(asked)
   return em.execute<CostRow[]>(sql, values)
@@ -79,6 +79,20 @@ export async function readPriced(em: EntityManager, asked: Recompute): Promise<r
   return rows.map(({ provider }) => provider)
 }
 
+/** The first digits of an id are the milliseconds at which its log began. */
+const begunMsOf = (id: string): string => String(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16))
+
+/** Logs behind another one, found by the order of the index: a page costs what its rows do, wherever in the range it is. The log is looked for where its id says, then everywhere. */
+const behind = `(l.created_at, l.id) > (coalesce(
+    (SELECT c.created_at FROM logs c WHERE c.id = ?::uuid AND c.created_at BETWEEN to_timestamp(?::float8 / 1000 - 1) AND to_timestamp(?::float8 / 1000 + 1)),
+    (SELECT c.created_at FROM logs c WHERE c.id = ?::uuid AND c.created_at >= ?::timestamptz AND c.created_at < ?::timestamptz),
+    to_timestamp(?::float8 / 1000)), ?::uuid)`
+
+function behindValues({ start, end }: Pick<Recompute, 'start' | 'end'>, after: string): readonly string[] {
+  const begunMs = begunMsOf(after)
+  return [after, begunMs, begunMs, after, start, end, begunMs, after]
+}
+
 function nextCosts(asked: Recompute): { readonly sql: string; readonly values: string[] } {
   const { organisationId, start, end, workspaceId, providers, models, states, after, limit } = asked
   const conditions: readonly (readonly [sql: string, values: readonly string[]])[] = [
@@ -89,10 +103,13 @@ function nextCosts(asked: Recompute): { readonly sql: string; readonly values: s
     ...among('l.provider', providers),
     ...among('l.model', models),
     ...among('coalesce(a.cost_state, l.cost_state)', states),
-    ...(after === null ? [] : ([['l.id > ?::uuid', [after]]] as const)),
+    ...(after === null ? [] : ([[behind, behindValues(asked, after)]] as const)),
   ]
+  // Bodies and adjustments are looked up for the rows of the page alone.
+  const page = `SELECT l.* FROM logs l${states === null ? '' : latestAdjustment} WHERE ${conditions.map(([sql]) => sql).join(' AND ')}
+                 ORDER BY l.created_at, l.id LIMIT ${limit}`
   return {
-    sql: `${costRows} WHERE ${conditions.map(([sql]) => sql).join(' AND ')} ORDER BY l.id LIMIT ${limit}`,
+    sql: `${costRows(`(${page})`)} ORDER BY l.created_at, l.id`,
     values: conditions.flatMap(([, values]) => values),
   }
 }
@@ -100,7 +117,7 @@ function nextCosts(asked: Recompute): { readonly sql: string; readonly values: s
 /** Reads one log as far as its cost goes; null: it is there no more. */
 export async function readCost(em: EntityManager, { organisationId, id, begunMs }: LogPlace): Promise<CostRow | null> {
   const rows = await em.execute<CostRow[]>(
-    `${costRows} WHERE l.organisation_id = ? AND l.id = ? AND l.created_at BETWEEN to_timestamp(?::float8 / 1000 - 1) AND to_timestamp(?::float8 / 1000 + 1)`,
+    `${costRows('logs')} WHERE l.organisation_id = ? AND l.id = ? AND l.created_at BETWEEN to_timestamp(?::float8 / 1000 - 1) AND to_timestamp(?::float8 / 1000 + 1)`,
     [organisationId, id, begunMs, begunMs],
   )
   return rows[0] ?? null
@@ -116,7 +133,11 @@ interface LogPlace {
 /** The author of the adjustments by jobs that ended, each of which has the id of its job. */
 export const settler = 'gatehouse'
 
-const costRows = `
+const latestAdjustment = `
+    LEFT JOIN LATERAL (SELECT cost_pico, cost_state, lines FROM cost_adjustments
+                        WHERE log_id = l.id AND organisation_id = l.organisation_id ORDER BY created_at DESC LIMIT 1) a ON true`
+
+const costRows = (logs: string): string => `
   SELECT l.id, l.created_at::text AS created_at, (extract(epoch FROM l.created_at) * 1000)::float8 AS begun_ms, l.workspace_id, l.api_key_id, l.provider, l.provider_slug, l.model,
          coalesce(a.cost_pico, l.cost_pico)::text AS cost_pico, coalesce(a.cost_state, l.cost_state) AS cost_state,
          coalesce(b.cost -> 'charges', '[]') AS charges, coalesce(a.lines, b.cost -> 'lines', '[]') AS lines, l.retry_count, l.budgets,
@@ -124,10 +145,8 @@ const costRows = `
            WHERE s.log_id = l.id AND s.made_by = '${settler}' AND s.organisation_id = l.organisation_id) AS settlements,
          (SELECT jsonb_agg(c) FROM cost_adjustments f, jsonb_array_elements(f.budgets) c
            WHERE f.log_id = l.id AND f.organisation_id = l.organisation_id) AS corrected
-    FROM logs l
-    LEFT JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id
-    LEFT JOIN LATERAL (SELECT cost_pico, cost_state, lines FROM cost_adjustments
-                        WHERE log_id = l.id AND organisation_id = l.organisation_id ORDER BY created_at DESC LIMIT 1) a ON true`
+    FROM ${logs} l
+    LEFT JOIN log_bodies b ON b.created_at = l.created_at AND b.id = l.id AND b.organisation_id = l.organisation_id${latestAdjustment}`
 
 /** A log whose cost is another with the price lists of now. */
 export interface Change {
