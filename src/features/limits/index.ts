@@ -16,6 +16,7 @@ export { limitStates, standingsOf, type Standing } from './standing.ts'
 export { boundedByField, lastUseFields, limitOwner, standingFields, usageShown } from './standing.schema.ts'
 export { withOwnUsage, withUsage } from './shown-usage.ts'
 export {
+  givenBorder,
   fromAmount,
   moneyFault,
   periodFault,

@@ -59,6 +59,21 @@ export const presentLimit = (limit: Limit) => ({
   next_usage_reset_at: limit.nextUsageResetAt?.toISOString() ?? null,
 })
 
+/** 5 January 1970 was a Monday. */
+const firstMondayMs = 4 * 24 * 3_600_000
+const weekMs = 7 * 24 * 3_600_000
+
+/**
+ * Returns a border that was given; null where it is that of the calendar, which counts without it: answers tell when a period ends, and a client that
+ * sends them back must not begin another count.
+ */
+export function givenBorder<Border extends string | Date>(border: Border, reset: Period['periodicReset']): Border | null {
+  const moment = new Date(border)
+  const isMonday = reset === 'weekly' && (moment.getTime() - firstMondayMs) % weekMs === 0
+  const isFirst = reset === 'monthly' && moment.getUTCDate() === 1 && moment.getTime() % (24 * 3_600_000) === 0
+  return isMonday || isFirst ? null : border
+}
+
 /** Tells why a count cannot start again so: in two ways, or at a time without a period. Null: it can. */
 export function periodFault({ periodicReset, periodicResetDays, nextUsageResetAt }: Period): { field: string; message: string } | null {
   if (periodicReset && periodicResetDays)

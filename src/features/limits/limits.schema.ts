@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { outputPolicies, unpricedTerms } from '../../gateway/limits/limit.ts'
 import type { RateLimit } from '../../gateway/limits/written-limits.ts'
 import { since, whileOn } from '../../release/since.ts'
-import { moneyFault, periodFault, thresholdFault, toPeriod, usageTypes } from './limit.ts'
+import { givenBorder, moneyFault, periodFault, thresholdFault, toPeriod, usageTypes } from './limit.ts'
 
 /** How a limit in money treats requests whose cost is not known before they are sent. */
 export const moneyFields = {
@@ -35,6 +35,10 @@ export const usageLimits = usageLimitsShape
     for (const fault of [periodFault(toPeriod(fields)), thresholdFault(fields), moneyFault(terms)])
       if (fault !== null) context.addIssue({ code: 'custom', path: [fault.field], message: fault.message })
   })
+  .overwrite((fields) => ({
+    ...fields,
+    next_usage_reset_at: fields.next_usage_reset_at === null ? null : givenBorder(fields.next_usage_reset_at, fields.periodic_reset),
+  }))
   .meta({ id: 'UsageLimits', description: 'A budget in US dollars, tokens or requests.' })
 
 export type UsageLimits = z.output<typeof usageLimits>

@@ -69,12 +69,11 @@ const budgetOf = (kind: Limited['kind'], { id, organisationId, usageLimits, usag
     createdAt: createdAt.getTime(),
   })?.[0] ?? null
 
-/** Adds the usage to a budget, or to the one of a list. A border that was given is followed by the next one. */
+/** Adds the usage to a budget, or to the one of a list, and when it starts again. */
 function told(budget: unknown, counted: Counted): unknown {
   if (Array.isArray(budget)) return budget.map((each: unknown) => told(each, counted))
   if (!isFields(budget)) return budget
   const { spent, state, resets_at: ends } = counted.standing
-  const follows = typeof budget['next_usage_reset_at'] === 'string' && ends !== null
   const used = {
     current_usage: spent,
     status: state === 'exhausted' || counted.exhausted ? 'exhausted' : 'active',
@@ -82,5 +81,5 @@ function told(budget: unknown, counted: Counted): unknown {
     is_threshold_alerts_sent: counted.threshold,
     is_exhausted_alerts_sent: counted.exhausted,
   }
-  return Object.assign({}, budget, used, follows && { next_usage_reset_at: ends })
+  return Object.assign({}, budget, used, ends !== null && { next_usage_reset_at: ends })
 }

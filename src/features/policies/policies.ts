@@ -158,12 +158,15 @@ export const presentRateLimit = (row: RateLimitPolicy) => ({
   object: 'policy_rate_limits' as const,
 })
 
-/** Returns when the next periods of policies begin for which a border was given, by id. */
+/** Returns when the next periods of policies begin, by id. */
 export async function nextBorders(em: EntityManager, policies: readonly UsageLimitPolicy[]): Promise<ReadonlyMap<string, string>> {
-  const ids = policies.flatMap(({ id, nextUsageResetAt }) => (nextUsageResetAt == null ? [] : [id]))
+  const ids = policies.flatMap(({ id, periodicReset, periodicResetDays }) =>
+    periodicReset == null && periodicResetDays == null ? [] : [id],
+  )
   if (ids.length === 0) return new Map()
   const rows = await em.execute<{ readonly id: string; readonly ends: number }[]>(
-    `SELECT p.id, limit_ms((limit_period(clock_timestamp(), p.periodic_reset, p.periodic_reset_days, p.next_usage_reset_at)).ends)::float8 AS ends
+    `SELECT p.id, limit_ms((limit_period(clock_timestamp(), p.periodic_reset, p.periodic_reset_days,
+              coalesce(p.next_usage_reset_at, CASE WHEN p.periodic_reset_days IS NOT NULL THEN date_trunc('milliseconds', p.created_at) END))).ends)::float8 AS ends
        FROM usage_limit_policies p WHERE p.id IN (${ids.map(() => '?').join(', ')})`,
     ids,
   )

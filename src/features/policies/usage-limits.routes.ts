@@ -3,7 +3,7 @@ import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { searching, toList } from '../../lib/paging.ts'
-import { toAmount, toExpiry, toLimit } from '../limits/index.ts'
+import { givenBorder, toAmount, toExpiry, toLimit } from '../limits/index.ts'
 import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
 import {
   demandAmounts,
@@ -49,11 +49,12 @@ export const createUsageLimit = route({
   const limit = toLimit(body)
   toExpiry(body.next_usage_reset_at, deps.clock.now(), resetField)
   demandPeriod(limit)
+  const border = limit.nextUsageResetAt === null ? null : givenBorder(limit.nextUsageResetAt, limit.periodicReset)
   const terms = { onUnpriced: body.on_unpriced ?? null, outputPolicy: body.output_policy ?? null }
   demandMoney({ type: body.type, ...terms })
   demandAmounts(body.type, { credit_limit: body.credit_limit, alert_threshold: body.alert_threshold })
   demandThreshold(limit)
-  const row = em.create(UsageLimitPolicy, { ...limit, ...terms, ...newPolicy(actor, workspaceId, body) })
+  const row = em.create(UsageLimitPolicy, { ...limit, nextUsageResetAt: border, ...terms, ...newPolicy(actor, workspaceId, body) })
   await em.flush()
   audit({ id: row.id, workspaceId })
   return { id: row.id, object: 'policy_usage_limits' as const }
@@ -124,6 +125,7 @@ export const updateUsageLimit = route({
     outputPolicy: body.output_policy,
   })
   demandPeriod(row)
+  if (row.nextUsageResetAt != null) row.nextUsageResetAt = givenBorder(row.nextUsageResetAt, row.periodicReset)
   demandMoney(row)
   demandAmounts(row.type, { credit_limit: body.credit_limit, alert_threshold: body.alert_threshold })
   if (body.credit_limit !== undefined || body.alert_threshold !== undefined) demandThreshold(row)

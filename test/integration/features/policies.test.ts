@@ -83,10 +83,10 @@ test('a usage-limit policy keeps amounts to the billionth', async (t) => {
     alert_threshold: 0.1,
     periodic_reset: 'monthly',
     periodic_reset_days: null,
-    next_usage_reset_at: null,
     last_reset_at: null,
     status: 'active',
   })
+  t.regex(String((await read())['next_usage_reset_at']), /^\d{4}-\d\d-01T00:00:00\.000Z$/)
   const both = await ask('PUT', `/policies/usage-limits/${id}`, { periodic_reset_days: 30 })
   t.deepEqual([both.status, errorOf(both).param], [400, 'periodic_reset_days'])
   await done(
