@@ -120,6 +120,14 @@ const answers: Readonly<Record<string, Answer>> = {
     ],
     finish: 'stop',
   },
+  'sources around a call': {
+    content: [
+      ...text('One.', { citations: [citation('https://a.example/', 0, 3)] }),
+      ...call('call_1', '{}'),
+      ...text('Two.', { citations: [citation('https://b.example/', 0, 3)] }),
+    ],
+    finish: 'tool-calls',
+  },
   'log probabilities': { content: text('Sun.', { logprobs: [token('Sun', -0.1), token('.', -0.25)] }), finish: 'stop' },
   'a tier': { content: text('Sun.'), finish: 'stop', tier: 'priority' },
   'a picture': {
@@ -289,6 +297,7 @@ const hasNoOrder: ReadonlySet<string> = new Set([
   'thoughts between texts',
   'thoughts before each call',
   'sources of a text behind thoughts',
+  'sources around a call',
 ])
 /** Anthropic alone gives a source that is of a whole block before the block has ended. */
 const early = 'sources before their text is whole'

@@ -71,6 +71,7 @@ export class ChoiceDecoder {
   #told = false
   #heldSize = 0
   readonly #signed = new Set<string>()
+  readonly #cited = new Set<string>()
   /** Characters of text before the open block of text, and in it. */
   #before = 0
   #length = 0
@@ -205,7 +206,9 @@ export class ChoiceDecoder {
   /** Takes a source of the text; its place counts from the beginning of all texts. */
   cite(note: Fields, events: NeutralEvent[]): void {
     const citation = readCitation(note)
-    if (citation === null) return
+    const key = citation === null ? '' : `${citation.url ?? ''} ${citation.start ?? ''} ${citation.end ?? ''}`
+    if (citation === null || this.#cited.has(key)) return
+    this.#cited.add(key)
     if (this.#kind !== 'text') {
       this.#close(events)
       this.#begin({ kind: 'text' }, events)

@@ -9,7 +9,7 @@ import { writeError } from './error-codec.ts'
 import { writeFinish } from './finish.ts'
 import { doneMark } from './marks.ts'
 import { type ChoiceState, newChoice } from './choice-state.ts'
-import { mostPictured, retellThinking, takeList } from './whole-lists.ts'
+import { mostPictured, retellList, takePictures } from './whole-lists.ts'
 
 interface AtChoice {
   readonly choice: number
@@ -47,7 +47,7 @@ class ChatEncoder implements StreamEncoder {
         return this.#start(event)
       case 'usage':
         this.#usage = mergeUsage(this.#usage, event.usage)
-        if (event.tier !== null && event.tier !== this.#tier) this.#tell(event.tier)
+        if (event.tier !== null && event.tier !== this.#tier) this.#tellTier(event.tier)
         return none
       case 'error':
         return [{ name: null, data: JSON.stringify(writeError(event.error, this.#context.requestId)) }]
@@ -61,7 +61,7 @@ class ChatEncoder implements StreamEncoder {
   }
 
   /** OpenAI tells the tier in each chunk; here it stands in those that follow it. */
-  #tell(tier: string): void {
+  #tellTier(tier: string): void {
     this.#tier = tier
     this.#tail = `,${this.#tierField.slice(0, -1)}${this.#context.request.streamUsage ? ',"usage":null}' : '}'}`
   }
@@ -71,7 +71,7 @@ class ChatEncoder implements StreamEncoder {
   }
 
   #start({ id, model, created, tier = null }: Of<'start'>): readonly Frame[] {
-    if (tier !== null) this.#tell(tier)
+    if (tier !== null) this.#tellTier(tier)
     const { requestId, now, model: asked } = this.#context
     const about = { id: id ?? madeId(requestId), object: 'chat.completion.chunk', created: created ?? now, model: model ?? asked }
     this.#head = `${JSON.stringify(about).slice(0, -1)},"choices":[`
@@ -135,8 +135,8 @@ class ChatEncoder implements StreamEncoder {
     state.reasoning = ''
     state.length = 0
     const at = { choice, state }
-    if (block.kind !== 'reasoning') this.#tellThinking(at, false, frames)
-    if (block.kind === 'tool-call') this.#tellList('annotations', at, frames)
+    if (block.kind !== 'reasoning') this.#tell(retellList(state.lists, 'thinking_blocks', false), at, frames)
+    if (block.kind === 'tool-call') this.#tell(retellList(state.lists, 'annotations', false), at, frames)
     if (block.kind === 'media' && block.media === 'image') this.#picture(urlOfMedia(block.source), at, frames)
     if (block.kind !== 'tool-call') return
     const { id, name, custom } = block
@@ -166,22 +166,17 @@ class ChatEncoder implements StreamEncoder {
   #picture(url: string | null, at: AtChoice, frames: Frame[]): void {
     at.state.lists.images = at.state.lists.images.concat({ type: 'image_url', image_url: { url } })
     this.#pictured += url?.length ?? 0
-    if (this.#pictured > mostPictured) this.#tellList('images', at, frames)
+    if (this.#pictured > mostPictured) this.#tell(takePictures(at.state.lists), at, frames)
   }
 
-  #tellThinking({ choice, state }: AtChoice, isEnd: boolean, frames: Frame[]): void {
-    const delta = retellThinking(state.lists, isEnd)
-    if (delta !== null) frames.push(this.#chunk(choice, delta))
-  }
-
-  #tellList(name: 'annotations' | 'images', { choice, state }: AtChoice, frames: Frame[]): void {
-    const delta = takeList(state.lists, name)
+  #tell(delta: string | null, { choice }: AtChoice, frames: Frame[]): void {
     if (delta !== null) frames.push(this.#chunk(choice, delta))
   }
 
   #finish({ choice, finish }: Of<'finish'>, state: ChoiceState, frames: Frame[]): void {
-    this.#tellThinking({ choice, state }, true, frames)
-    for (const name of ['annotations', 'images'] as const) this.#tellList(name, { choice, state }, frames)
+    const { lists } = state
+    const rest = [retellList(lists, 'thinking_blocks', true), retellList(lists, 'annotations', true), takePictures(lists)]
+    for (const delta of rest) this.#tell(delta, { choice, state }, frames)
     if (finish.explanation !== null) frames.push(this.#chunk(choice, JSON.stringify({ refusal: finish.explanation })))
     frames.push(this.#chunk(choice, '{}', `"logprobs":null,"finish_reason":"${writeFinish(finish, this.#isOld)}"`))
   }

@@ -3,29 +3,37 @@ export interface WholeLists {
   thinking_blocks: readonly object[]
   annotations: readonly object[]
   images: readonly object[]
-  /** So many blocks of thoughts were told. */
-  told: number
+  /** So many of their entries were told. */
+  readonly told: Record<RetoldList, number>
 }
+
+/** The lists that are told once more, all of them, when more of them has come. */
+export type RetoldList = 'thinking_blocks' | 'annotations'
 
 /** Returns the lists of a choice that has said nothing yet. */
-export const noLists = (): WholeLists => ({ thinking_blocks: [], annotations: [], images: [], told: 0 })
+export const noLists = (): WholeLists => ({
+  thinking_blocks: [],
+  annotations: [],
+  images: [],
+  told: { thinking_blocks: 0, annotations: 0 },
+})
 
-/** More blocks of thoughts are told once more at the end alone. */
+/** Lists with more entries are told once more at the end alone. */
 const mostRetold = 32
 
-/** Returns all thoughts as a delta if more have come than were told; null: there is nothing to tell. */
-export function retellThinking(lists: WholeLists, isEnd: boolean): string | null {
-  const { thinking_blocks: blocks } = lists
-  if (blocks.length === lists.told || (!isEnd && blocks.length > mostRetold)) return null
-  lists.told = blocks.length
-  return JSON.stringify({ thinking_blocks: blocks })
+/** Returns a list as a delta if more of it has come than was told; null: there is nothing to tell. */
+export function retellList(lists: WholeLists, name: RetoldList, isEnd: boolean): string | null {
+  const list = lists[name]
+  if (list.length === lists.told[name] || (!isEnd && list.length > mostRetold)) return null
+  lists.told[name] = list.length
+  return JSON.stringify({ [name]: list })
 }
 
-/** Returns a list as a delta, and empties it; null: there is nothing to tell. */
-export function takeList(lists: WholeLists, name: 'annotations' | 'images'): string | null {
-  if (lists[name].length === 0) return null
-  const delta = JSON.stringify({ [name]: lists[name] })
-  lists[name] = []
+/** Returns the pictures as a delta, and forgets them; null: there are none. */
+export function takePictures(lists: WholeLists): string | null {
+  if (lists.images.length === 0) return null
+  const delta = JSON.stringify({ images: lists.images })
+  lists.images = []
   return delta
 }
 
