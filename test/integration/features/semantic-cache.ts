@@ -206,12 +206,15 @@ export function declareSemanticTests(place: Place, bed: () => SemanticBed): void
     t.is(status, 200)
     const read = async () =>
       (
-        await control.sql.query(`SELECT span_name, status, metadata FROM logs WHERE trace_id = $1 ORDER BY span_name NULLS LAST`, [
-          `trace-${place}`,
-        ])
+        await control.sql.query(
+          `SELECT span_name, status, metadata, api_key_id, cost_state, cost_pico > 0 AS costs FROM logs WHERE trace_id = $1 ORDER BY span_name NULLS LAST`,
+          [`trace-${place}`],
+        )
       ).rows
     await eventually(async () => (await read()).length === 2, 10_000, 'both logs')
-    t.like((await read())[0], { span_name: 'semantic-cache', status: 200, metadata: { team: 'ärzte' } })
+    const [embedding, answered] = await read()
+    t.like(embedding, { span_name: 'semantic-cache', status: 200, metadata: { team: 'ärzte' } })
+    t.like(embedding, { cost_state: 'priced', costs: true, api_key_id: answered?.api_key_id }, 'it costs the key that asks')
   })
 
   test.serial('a stream is given again as a stream', async (t) => {
