@@ -32,7 +32,7 @@ if (isMainThread && record !== undefined)
     appendFileSync(record, `${JSON.stringify({ file, ...round(cost) })}\n`)
   })
 
-const round = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Math.round(value)]))
+const round = (cost) => Object.fromEntries(Object.entries(cost).map(([part, ms]) => [part, Math.round(ms)]))
 
 /** Returns the milliseconds of CPU of ended children. Linux counts them in hundredths of a second, as the 16th and 17th field; elsewhere 0. */
 function cpuOfChildren() {
