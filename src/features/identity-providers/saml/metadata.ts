@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { childrenOf, onlyChild, parseStrictXml, textOf, withDescendants, XmlFault, type XmlElement } from './strict-xml.ts'
+import { childrenOf, onlyChild, parseUnsignedXml, textOf, withDescendants, XmlFault, type XmlElement } from './strict-xml.ts'
 
 /** The namespaces and bindings of SAML 2.0. */
 export const saml = {
@@ -24,8 +24,8 @@ const longestEntityId = 320
 
 /** Reads the metadata of one identity provider. Throws an XmlFault that says what is wrong. */
 export function readMetadata(text: string): IdpMetadata {
-  // Some providers write comments and a stylesheet into their metadata, which nobody signs here: they are left out.
-  const root = parseStrictXml(text.replace(/<!--[\s\S]*?-->/g, '').replace(/<\?(?!xml\s)[\s\S]*?\?>/g, ''))
+  // Some providers write comments and a stylesheet into their metadata, which nobody signs here.
+  const root = parseUnsignedXml(text)
   const entities = withDescendants(root).filter(
     (element) => isMetadata(element, 'EntityDescriptor') && childrenOf(element, saml.metadata, 'IDPSSODescriptor').length > 0,
   )
@@ -62,15 +62,17 @@ function certificatesOf(role: XmlElement): readonly string[] {
   const texts = signing
     .flatMap(withDescendants)
     .flatMap((element) => (element.name === 'X509Certificate' && element.namespace === saml.signature ? (textOf(element) ?? '') : []))
-  const found = [...new Set(texts.map(toPem))]
-  if (found.length === 0) throw new XmlFault('it holds no certificate to check signatures with')
-  if (found.length > mostCertificates) throw new XmlFault(`it holds more than ${mostCertificates} certificates`)
-  return found
+    .map((text) => text.replaceAll(/\s+/g, ''))
+  // Counted before they are read, which takes long.
+  const different = new Set(texts)
+  if (different.size === 0) throw new XmlFault('it holds no certificate to check signatures with')
+  if (different.size > mostCertificates) throw new XmlFault(`it holds more than ${mostCertificates} certificates`)
+  return [...new Set([...different].map(toPem))]
 }
 
 function toPem(base64: string): string {
   try {
-    return new X509Certificate(Buffer.from(base64.replaceAll(/\s/g, ''), 'base64')).toString()
+    return new X509Certificate(Buffer.from(base64, 'base64')).toString()
   } catch {
     throw new XmlFault('it holds a certificate that cannot be read')
   }

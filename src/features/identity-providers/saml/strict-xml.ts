@@ -27,7 +27,12 @@ const mostElements = 20_000
  * Returns the root of a document of XML, which has to be well-formed. Document types, entities of one's own, comments and processing
  * instructions are refused: no sender of SAML needs them, and two parsers may read them in two ways. Throws an XmlFault.
  */
-export function parseStrictXml(text: string): XmlElement {
+export const parseStrictXml = (text: string): XmlElement => parseXml(text, 'refuse')
+
+/** Returns the root of a document that carries no signature: comments and processing instructions are passed over. Throws an XmlFault. */
+export const parseUnsignedXml = (text: string): XmlElement => parseXml(text, 'skip')
+
+function parseXml(text: string, remarks: 'refuse' | 'skip'): XmlElement {
   const parser = new SaxesParser({ xmlns: true, fragment: false, position: false })
   const open: Growing[] = []
   let root: Growing | null = null
@@ -39,8 +44,10 @@ export function parseStrictXml(text: string): XmlElement {
     throw new XmlFault(`the XML is not well-formed: ${error.message.slice(0, 200).replace(/\.$/, '')}`)
   })
   parser.on('doctype', refuse('a document type'))
-  parser.on('comment', refuse('a comment'))
-  parser.on('processinginstruction', refuse('a processing instruction'))
+  if (remarks === 'refuse') {
+    parser.on('comment', refuse('a comment'))
+    parser.on('processinginstruction', refuse('a processing instruction'))
+  }
   parser.on('opentag', ({ local, uri, attributes }) => {
     count += 1
     if (open.length >= deepest || count > mostElements) throw new XmlFault('the XML is too large')

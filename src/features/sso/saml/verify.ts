@@ -32,7 +32,7 @@ export async function verifyResponse(text: string, verifying: Verifying): Promis
 export const acceptedClockSkewMs = toleranceMs
 
 function decoded(text: string): string {
-  if (!/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(text)) throw new SamlFault('it is not base64')
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text.replaceAll(/\s+/g, ''))) throw new SamlFault('it is not base64')
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(text, 'base64'))
   } catch (cause) {
