@@ -81,7 +81,8 @@ const withoutText = (message: Message): Message => ({
       : partsOf(message).map((part) => (isText(part) ? Object.assign({}, part, { text: null }) : part)),
 })
 
-/** Words that stand for one thing and no other: numbers, dates, addresses. */
-const figure = /[^\s,;:!?"'()[\]{}]*[\p{N}@][^\s,;!?"'()[\]{}]*|\w+:\/\/\S+/gu
+/** Words that stand for one thing and no other: numbers, dates, addresses. Looked for at the beginning of a word only, so that a long one is read once. */
+const figure = /(?<![^\s,;:!?"'()[\]{}])[^\s,;:!?"'()[\]{}]*[\p{N}@][^\s,;!?"'()[\]{}]*|(?<!\w)\w+:\/\/\S+/gu
+const lastMarks = /(?<![.:])[.:]+$/
 
-const figuresOf = (text: string): readonly string[] => (text.match(figure) ?? []).map((found) => found.replace(/[.:]+$/, '').toLowerCase())
+const figuresOf = (text: string): readonly string[] => (text.match(figure) ?? []).map((found) => found.replace(lastMarks, '').toLowerCase())
