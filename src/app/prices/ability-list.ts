@@ -1,3 +1,4 @@
+import { parseAnswer } from '../../lib/json/json.ts'
 import { createHash } from 'node:crypto'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 
@@ -14,7 +15,7 @@ export interface AbilityList {
  * (`type.primary` and `type.supported`). Throws on what is no list.
  */
 export function readAbilityList(bytes: Buffer): AbilityList {
-  const list: unknown = JSON.parse(bytes.toString('utf8'))
+  const list = parseAnswer(bytes.toString('utf8'))
   if (!isFields(list)) throw new Error('the list is no JSON object')
   const given = list['schema'] === undefined ? list : list['models']
   if (!isFields(given)) throw new Error('the list has no models')

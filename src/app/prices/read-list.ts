@@ -1,3 +1,4 @@
+import { parseAnswer } from '../../lib/json/json.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { isPriceEntry } from '../../gateway/prices/entry.ts'
 import type { BuiltInPrices } from './built-in.ts'
@@ -23,7 +24,7 @@ export function readPriceList(bytes: Buffer, provider: string, known: Pick<Built
 
 /** Reads the models of a list, as `readPriceList` does; their unit is not looked at. */
 export function readModels(bytes: Buffer): Readonly<Record<string, Fields>> {
-  const list: unknown = JSON.parse(bytes.toString('utf8'))
+  const list = parseAnswer(bytes.toString('utf8'))
   if (!isFields(list)) throw new Error('the list is no JSON object')
   return list['schema'] === undefined ? readCents(list) : ofOurs(list)
 }

@@ -1,3 +1,4 @@
+import { parseAnswer } from '../../lib/json/json.ts'
 import { exactJson, rememberExact } from '../../lib/json/exact-json.ts'
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
@@ -340,7 +341,7 @@ export class TranslatedAnswer implements EgressHandler {
     const text = (encoding === undefined || encoding === 'identity' ? bytes : decompress(bytes, encoding)).toString('utf8')
     this.#held.clear()
     try {
-      const json: unknown = JSON.parse(text)
+      const json = parseAnswer(text)
       rememberExact(json, text)
       return json
     } catch {

@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from '../../lib/json/json.ts'
 import type { ApiError } from '../../lib/errors.ts'
 import type { Call } from '../call.ts'
 import { type ProviderError, readProviderError } from '../dialects/provider-error.ts'
@@ -59,12 +60,7 @@ function textOf({ body, rawHeaders }: FailedAnswer): string {
 function jsonOf(answer: FailedAnswer): unknown {
   const text = textOf(answer)
   if (!/^\s*[[{]/.test(text)) return undefined
-  try {
-    const json: unknown = JSON.parse(text)
-    return json
-  } catch {
-    return undefined
-  }
+  return jsonOrUndefined(text)
 }
 
 /** Reports an answer that is passed on, or that a guardrail marked or keeps back. */

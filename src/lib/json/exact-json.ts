@@ -1,3 +1,5 @@
+import { parseAnswer } from './json.ts'
+
 /**
  * JSON that JavaScript cannot hold: integers above 2^53, `1.0`, and keys such as `"1"`, which move to the front of an object. Values that were
  * read from such a text remember it, and are written as it. What is copied or changed is a new value, which remembers nothing.
@@ -19,7 +21,7 @@ const suspect = /[:,[\s]-?(?:\d{16}|\d+\.(?:\d*0(?!\d)|\d{15})|\d+(?:\.\d+)?[eE]
 
 /** Returns the value of a JSON text, which is written again as it came. Throws `SyntaxError`. */
 export function parseExact(text: string): unknown {
-  const value: unknown = JSON.parse(text)
+  const value = parseAnswer(text)
   if (isHeld(value) && suspect.test(text)) new Marker(text, null).walk(value)
   return value
 }

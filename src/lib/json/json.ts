@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { ApiError } from '../errors.ts'
+import { stringEnd } from './json-edit.ts'
 import { findJsonFault } from './json-fault.ts'
 
 const QUOTE = 0x22
@@ -24,10 +25,37 @@ export function parseJson(bytes: Uint8Array, maxDepth = 128, remember?: (value: 
   return value
 }
 
+/** Answers of others are not nested deeper than this. */
+const deepestAnswer = 1000
+/** A shorter text costs little, however it is nested. */
+const shortText = 16 * 1024
+
+/**
+ * Returns the value of a text that comes from another host. Throws `SyntaxError` for what is no JSON, and for a long text that is nested very
+ * deeply: to parse a megabyte of brackets takes half a second, in which the process serves no other request.
+ */
+export function parseAnswer(text: string): unknown {
+  if (text.length > shortText && isDeeper(text, deepestAnswer)) throw new SyntaxError(`nested deeper than ${deepestAnswer} levels`)
+  return JSON.parse(text)
+}
+
+function isDeeper(text: string, most: number): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charCodeAt(at)
+    if (char === QUOTE) at = stringEnd(text, at) - 1
+    else if (char === 0x5b || char === 0x7b) {
+      depth += 1
+      if (depth > most) return true
+    } else if (char === 0x5d || char === 0x7d) depth -= 1
+  }
+  return false
+}
+
 /** Returns the value of a text that need not be JSON, of which nothing is demanded; undefined: it is none. */
 export function jsonOrUndefined(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseAnswer(text)
   } catch {
     return undefined
   }

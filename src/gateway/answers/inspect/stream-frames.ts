@@ -1,3 +1,4 @@
+import { parseAnswer } from '../../../lib/json/json.ts'
 import { editJson } from '../../../lib/json/json-edit.ts'
 import type { JsonPath } from '../../../lib/json/json-path.ts'
 import type { DialectId } from '../../dialects/dialect.ts'
@@ -34,7 +35,7 @@ export const frameJson = (bytes: Buffer): unknown => parsed(dataOf(bytes))
 function parsed(data: string): unknown {
   if (!data.startsWith('{') && !data.startsWith('[')) return undefined
   try {
-    const json: unknown = JSON.parse(data)
+    const json = parseAnswer(data)
     return isVast(json) ? undefined : json
   } catch {
     return undefined

@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from '../../../lib/json/json.ts'
 import { ByteList } from '../../../lib/collections/byte-list.ts'
 import { toApiError } from '../../../lib/errors.ts'
 import { editJson } from '../../../lib/json/json-edit.ts'
@@ -149,7 +150,7 @@ function readAnswer(bytes: Buffer, { rawHeaders }: AnswerHead, { kind, inspectio
 function toAnswer(text: string, isJson: boolean, { aimed }: Inspection): Answer {
   const { operation, exchange } = aimed.call
   const dialect = operation.spec?.dialect ?? null
-  const json = isJson ? parsed(text) : undefined
+  const json = isJson ? jsonOrUndefined(text) : undefined
   if (json === undefined) {
     const said = spanningTexts(objectsOfLines(text) ?? [], dialect, 1)
     return { text, isJson: false, json: undefined, parts: [{ path: [], role: 'assistant', text }, ...said] }
@@ -157,15 +158,6 @@ function toAnswer(text: string, isJson: boolean, { aimed }: Inspection): Answer 
   if (isVast(json)) return { ...unreadable(vast), text, isJson: true, json }
   const parts = answerTexts(json, { dialect, method: exchange.method })
   return { text, isJson: true, json, parts: Array.isArray(json) ? [...parts, ...spanningTexts(json, dialect, 2)] : parts }
-}
-
-function parsed(text: string): unknown {
-  try {
-    const json: unknown = JSON.parse(text)
-    return json
-  } catch {
-    return undefined
-  }
 }
 
 function edited(answer: Answer, edits: readonly BodyEdit[], inspection: Inspection): Answer {
