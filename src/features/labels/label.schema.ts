@@ -5,12 +5,12 @@ import { isStorable, textField } from '../../lib/text/text.ts'
 
 /** Letters, digits, `_` and `-`, and among them at most one other character: so clients of the reference write them. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it refuses
-const shape = /^(?!latest$)(?!default$)(?!\d+$)[a-zA-Z0-9_-]*[^@\s/\u0000-\u001F\u007F-\u009F\uD800-\uDFFF]?[a-zA-Z0-9_-]*$/u
+const shape = /^(?!latest$)(?!default$)(?!\d+$)[a-zA-Z0-9_-]*(?:[^\w@\s/\u0000-\u001F\u007F-\u009F\uD800-\uDFFF-][a-zA-Z0-9_-]*)?$/u
 
 const labelName = z
   .string()
   .min(1)
-  .max(255)
+  .max(255, { abort: true })
   .regex(shape, 'Letters, digits, _ and - are allowed, and one other character but @ and /; not `latest`, `default` or digits alone.')
   .refine(isStorable, 'Broken Unicode is not allowed.')
 

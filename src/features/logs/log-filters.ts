@@ -150,7 +150,7 @@ const costCompared =
 const providerModels = listField(
   z
     .string()
-    .max(511)
+    .max(511, { abort: true })
     .regex(/^.+?__.+$/, 'not `provider__model`'),
 )
 const split = (pair: string): readonly [provider: string, model: string] => [

@@ -52,7 +52,7 @@ const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 /** OpenAI writes `6m0s`, or `120ms`. */
 function timeAfter(duration: string, now: number): string | null {
   let sum: number | null = null
-  for (const [, count, unit] of duration.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g))
+  for (const [, count, unit] of duration.matchAll(/(\d{1,15}(?:\.\d{1,15})?)(ms|[smhd])/g))
     sum = (sum ?? 0) + Number(count) * (units[unit ?? ''] ?? 0)
   return sum === null ? null : new Date(now + sum).toISOString()
 }

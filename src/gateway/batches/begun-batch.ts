@@ -67,7 +67,7 @@ function videoIn({ target, path: sent, body }: Attempt, path: string, answer: Fi
 }
 
 /** Returns a path below the provider's base URL. */
-const pathOf = (sent: string): string => sent.replace(/^\/proxy(?=\/)/, '').replace(/\?.*$/, '')
+const pathOf = (sent: string): string => sent.replace(/^\/proxy(?=\/)/, '').replace(/\?.*$/s, '')
 
 /** A stream that broke off names its response in its beginning too. */
 function responseIn(result: Answer): string | null {

@@ -111,6 +111,18 @@ function valueOf(text: string, field: string): string {
   }
 }
 
-const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/
+const fence = '```'
+const opening = /^```(?:json)?/
 
-const withoutFences = (text: string): string => fenced.exec(text)?.[1] ?? text
+/** Returns the lines between two fences; a text that is not between fences is returned as it is. */
+function withoutFences(text: string): string {
+  const trimmed = text.trim()
+  const [open = ''] = opening.exec(trimmed) ?? []
+  if (open === '' || !trimmed.endsWith(fence) || trimmed.length < open.length + fence.length) return text
+  const inside = trimmed.slice(open.length, -fence.length)
+  const [space = ''] = /^\s*/.exec(inside) ?? []
+  const at = space.lastIndexOf('\n')
+  if (at === -1) return text
+  const lines = inside.slice(at + 1)
+  return lines.endsWith('\n') ? lines.slice(0, -1) : lines
+}

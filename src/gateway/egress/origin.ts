@@ -35,7 +35,7 @@ export function createOrigin(
   const route: Route = { authority, owner, explain: (error) => guard.explain(error, target, param) }
   return {
     origin,
-    basePath: target.url.pathname.replace(/\/+$/, ''),
+    basePath: target.url.pathname.replace(/(?<!\/)\/+$/, ''),
     send(request, handler) {
       const exchange = new Exchange(route, request, handler)
       exchange.begin(pools.of({ origin, ca, owner }, connect))

@@ -2,7 +2,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import type { CallHead } from '../call.ts'
 import type { GatewaySettings } from '../settings.ts'
-import { isJsonType, type RequestBody } from '../wire/body.ts'
+import { isJsonType, modelOf, type RequestBody } from '../wire/body.ts'
 import { validateBody, validateGoogleBody } from './bounds/validate.ts'
 import { isGooglePath } from './fronts.ts'
 import { isMethodOfGoogle } from './operation-name.ts'
@@ -15,6 +15,7 @@ export function checkBody(
 ): void {
   const { name, spec } = operation
   const { contentType } = headers
+  checkModel(body)
   if (name === 'proxy' && isGooglePath(path)) checkGoogleBody(path, body)
   if (name === 'proxy') return
   if (spec?.json !== true) {
@@ -30,6 +31,14 @@ export function checkBody(
   if (body.kind !== 'json') return
   if (!isFields(body.json)) throw noObject()
   validateBody(name, body.json, settings.dedicatedValidation)
+}
+
+/** The longest names are those of AWS's resources. Names of models are compared with many patterns. */
+const longestModel = 2048
+
+function checkModel({ json }: RequestBody): void {
+  if ((modelOf(json)?.length ?? 0) <= longestModel) return
+  throw new ApiError('invalid_request', `model: must have at most ${longestModel} characters.`, { param: 'model' })
 }
 
 /** Throws for a body of Google's clients; what goes to a path that runs no model may be anything. */

@@ -1,4 +1,5 @@
-const token = /\\Q[\s\S]*?(?:\\E|$)|\\p\{[^}]*\}|\\p.|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(\d{1,4})(?:,(\d{0,4}))?\}|[\s\S]/gi
+const token =
+  /\\Q[\s\S]*?(?:\\E|$)|\\p\{[^}]*(?:\}|$)|\\p.|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*(?:\]|$)|\{(\d{1,4})(?:,(\d{0,4}))?\}|[\s\S]/gi
 
 /** The size that one part of a pattern adds. */
 type Adds = (text: string) => number
@@ -36,7 +37,7 @@ function sized(source: string, adds: Adds): number {
 const instructions: Adds = (text) => ('*+?|^$'.includes(text) ? 0 : text.startsWith('\\Q') ? text.length : 1)
 
 /** The letter `i` among the flags of a group, or behind the closing slash. */
-const ignoresCase = /\(\?[a-zA-Z]*i|\/[a-z]*i[a-z]*$/
+const ignoresCase = /\(\?[a-zA-Z]*i|\/[a-hj-z]*i[a-z]*$/
 const isClass = (text: string): boolean => text.startsWith('[') || /^\\p/i.test(text)
 
 /** The cost of reading a class of Unicode's, and how much more than a letter each repeat of it costs. */

@@ -36,7 +36,7 @@ const openai: Rule = (model) => ({ model: model.startsWith('ft:') ? model.split(
 
 const azure: Rule = (named) => {
   const place = /^(eu|us|global)\//.exec(named)?.[1] ?? null
-  const model = (place === null ? named : named.slice(place.length + 1)).replace(/\.ft-.*$/, '')
+  const model = (place === null ? named : named.slice(place.length + 1)).replace(/\.ft-.*$/s, '')
   return { model, ...(place === null || place === 'global' ? {} : { geo: place }) }
 }
 
@@ -50,7 +50,7 @@ const fireworks: Rule = (model) => {
 }
 
 /** Deployments, presets and routing suffixes of OpenRouter; `:free` is a model of its own. */
-const openrouter: Rule = (model) => ({ model: model.replace(/@preset\/.*$/, '').replace(/:(?:nitro|floor|online|batch)$/, '') })
+const openrouter: Rule = (model) => ({ model: model.replace(/@preset\/.*$/s, '').replace(/:(?:nitro|floor|online|batch)$/, '') })
 
 const rules: Readonly<Record<string, Rule>> = {
   bedrock,

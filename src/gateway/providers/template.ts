@@ -66,5 +66,5 @@ function wholeUrl(name: string, value: string): string {
   const plain = url !== null && /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === ''
   if (!plain) throw invalid(name, 'must be an http or https URL without user, query or fragment')
   // As it was given: what a parser folds away, such as a backslash or an empty user, is the guard's to refuse.
-  return value.replace(/\/+$/, '')
+  return value.replace(/(?<!\/)\/+$/, '')
 }

@@ -39,7 +39,8 @@ export function modelOfUpload({ head, tail }: HeldUpload): string | null {
   return null
 }
 
-const modelField = /\bname="?model"?\r\n(?:[^\r\n]+\r\n)*\r\n([\x21-\x7e]{1,255})\r\n/
+/** A part has few headers, and short ones. */
+const modelField = /\bname="?model"?\r\n(?:[^\r\n]{1,1024}\r\n){0,8}\r\n([\x21-\x7e]{1,255})\r\n/
 
 const longestMs = 7 * 24 * 3_600_000
 
