@@ -18,10 +18,12 @@ const times = 4
 /** What takes in proportion takes four times as long; a fifth is left to chance. */
 const mostGrowth = 5
 const least = 8 * 1024
-const most = 2 * 1024 * 1024
+const most = 512 * 1024
 /** Less cannot be told from chance. */
 const leastMs = 4
-const [tries, measurements] = [4, 3]
+const [tries, measurements] = [4, 2]
+/** A byte that takes less is cheap in any number that a door takes: garbage collection alone makes large values grow faster than their bytes. */
+const cheapNs = 500
 /** Bytes of memory for each byte that came, beside what a process takes anyway. */
 const mostPerByte = 40
 const slackBytes = 128 * 1024 * 1024
@@ -42,7 +44,7 @@ export async function faultOf(shape: (bytes: number) => Feed, bound?: number): P
   let growth = Infinity
   for (let attempt = 0; attempt < tries; attempt += 1) {
     const large = await leastCpu(shape(bytes * times))
-    if (large < leastMs) return null
+    if ((large * 1e6) / (bytes * times) < cheapNs) return null
     growth = Math.min(growth, large / (await leastCpu(shape(bytes))))
     if (growth <= mostGrowth) return null
     // More bytes: what is by chance becomes less, what is no proportion becomes more.
@@ -82,3 +84,15 @@ export function inPieces(bytes: Buffer, size: number, take: (piece: Buffer) => v
 
 /** Returns a text of about so many characters. */
 export const repeated = (piece: string, length: number): string => piece.repeat(Math.max(1, Math.round(length / piece.length)))
+
+/** Returns a feed that may refuse what it gets. */
+export const refusing =
+  (feed: Feed): Feed =>
+  () => {
+    try {
+      const done = feed()
+      return done instanceof Promise ? done.catch(() => null) : done
+    } catch {
+      return null
+    }
+  }

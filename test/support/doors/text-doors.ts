@@ -1,0 +1,210 @@
+import { withoutUrlCredentials } from '../../../src/gateway/ending/query-keys.ts'
+import { readMetadata } from '../../../src/features/identity-providers/saml/metadata.ts'
+import { parseStrictXml } from '../../../src/features/identity-providers/saml/strict-xml.ts'
+import { createLabelBody } from '../../../src/features/labels/label.schema.ts'
+import { parseFilter, parsePath } from '../../../src/features/scim/filter/parse-filter.ts'
+import { verifyResponse } from '../../../src/features/sso/saml/verify.ts'
+import { traceRequestBody } from '../../../src/features/traces/otlp.schema.ts'
+import { readSpans } from '../../../src/features/traces/read-spans.ts'
+import { rateHeaders } from '../../../src/gateway/answers/rate-headers.ts'
+import { likenessOf } from '../../../src/gateway/cache/likeness.ts'
+import { withoutEscapes } from '../../../src/gateway/checks/coded-texts.ts'
+import { patternSize, patternWork } from '../../../src/gateway/patterns/pattern-size.ts'
+import { compilePrompt } from '../../../src/gateway/prompts/prompt-template.ts'
+import { countTokens } from '../../../src/gateway/tokens/tokenizer.ts'
+import { formValues } from '../../../src/gateway/wire/form-fields.ts'
+import { createFormScan } from '../../../src/gateway/wire/form-scan.ts'
+import { readForm } from '../../../src/gateway/wire/form.ts'
+import { opacityOf } from '../../../src/gateway/wire/png.ts'
+import { modelOfUpload, recordedMs } from '../../../src/gateway/wire/recorded-length.ts'
+import { traceRequest } from '../../../src/lib/otlp/messages.ts'
+import { readMessage } from '../../../src/lib/otlp/protobuf.ts'
+import { scrubSecrets } from '../../../src/lib/text/secret-shapes.ts'
+import { type Door, inPieces, refusing, repeated } from './door.ts'
+
+type Texts = Readonly<Record<string, (length: number) => string>>
+
+const reading = (texts: Texts, read: (text: string) => unknown): Door['shapes'] =>
+  Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [
+      name,
+      (bytes: number) => {
+        const made = text(bytes)
+        return refusing(() => read(made))
+      },
+    ]),
+  )
+
+const xml: Texts = {
+  'comments without end': (length) => repeated('<!--', length),
+  comments: (length) => `<a>${repeated('<!---->', length)}</a>`,
+  'instructions without end': (length) => repeated('<?a', length),
+  instructions: (length) => `<a>${repeated('<?a?>', length)}</a>`,
+  'elements in elements': (length) => repeated('<a>', length),
+  'elements beside elements': (length) => `<a>${repeated('<b/>', length)}</a>`,
+  'attributes of one element': (length) => `<a ${Array.from({ length: length / 12 }, (_, at) => `a${at}=""`).join(' ')}/>`,
+  'one attribute many times': (length) => `<a ${repeated('a="" ', length)}/>`,
+  'name spaces of one element': (length) => `<a ${Array.from({ length: length / 20 }, (_, at) => `xmlns:a${at}="u"`).join(' ')}/>`,
+  'one long attribute': (length) => `<a b="${repeated('x', length)}"/>`,
+  'one long text': (length) => `<a>${repeated('x', length)}</a>`,
+  references: (length) => `<a>${repeated('&amp;', length)}</a>`,
+  'sections of characters': (length) => `<a>${repeated('<![CDATA[x]]>', length)}</a>`,
+  'brackets without end': (length) => repeated('<![CDATA[', length),
+  certificates: (length) =>
+    `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="e"><IDPSSODescriptor><SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="https://a"/><KeyDescriptor>${Array.from({ length: length / 60 }, (_, at) => `<X509Certificate xmlns="http://www.w3.org/2000/09/xmldsig#">${at}</X509Certificate>`).join('')}</KeyDescriptor></IDPSSODescriptor></EntityDescriptor>`,
+}
+
+const runs: Texts = {
+  letters: (length) => repeated('x', length),
+  digits: (length) => repeated('1', length),
+  spaces: (length) => `${repeated(' ', length)}!`,
+  'line ends': (length) => `${repeated('\n', length)}!`,
+  dots: (length) => `${repeated('.', length)}x`,
+  slashes: (length) => `${repeated('/', length)}x`,
+  schemes: (length) => repeated('a.', length),
+  'beginnings of keys': (length) => repeated('sk-', length),
+  'beginnings of blocks': (length) => repeated('-----BEGIN A-----', length),
+  escapes: (length) => repeated(String.raw`\u{`, length),
+  entities: (length) => repeated('&#x', length),
+  'URLs with many parameters': (length) => `https://h/?${repeated('key=a&', length)}`,
+  URLs: (length) => repeated('https://u:p@h/ ', length),
+}
+
+const boundary = 'multipart/form-data; boundary=b'
+const form: Texts = {
+  'many parts': (length) => `${repeated('--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n\r\n', length)}--b--\r\n`,
+  'one long part': (length) => `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${repeated('x', length)}\r\n--b--\r\n`,
+  'boundaries alone': (length) => repeated('--b', length),
+  'boundaries that are none': (length) => `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${repeated('\r\n--', length)}`,
+  'headers without end': (length) => `--b\r\n${repeated('a: b\r\n', length)}`,
+  'many parameters': (length) => `--b\r\ncontent-disposition: form-data; name="a"${repeated('; name="a"', length)}\r\n\r\n\r\n--b--\r\n`,
+  'models without content': (length) => repeated('name="model"\r\n', length),
+}
+
+const spansOf = (spans: string): string =>
+  `{"resourceSpans":[{"resource":{"attributes":[${Array.from({ length: 20 }, () => '{"key":"k","value":{"stringValue":"v"}}').join(',')}]},"scopeSpans":[{"spans":[${spans}]}]}]}`
+const span = (at: number): string =>
+  `{"traceId":"${'a'.repeat(32)}","spanId":"${at.toString(16).padStart(16, '1')}","startTimeUnixNano":"1700000000000000000","endTimeUnixNano":"1700000000000000001"}`
+const spanBodies: Texts = {
+  'many spans': (length) => spansOf(Array.from({ length: length / 140 }, (_, at) => span(at)).join(',')),
+  'empty spans': (length) => spansOf(`${repeated('{},', length)}{}`),
+  'empty resources': (length) => `{"resourceSpans":[${repeated('{},', length)}{}]}`,
+  'a long resource of many spans': (length) =>
+    `{"resourceSpans":[{"resource":{"attributes":[${Array.from({ length: 20 }, (_, at) => `{"key":"k${at}","value":{"stringValue":"${repeated('x', length / 40)}"}}`).join(',')}]},"scopeSpans":[{"spans":[${Array.from({ length: length / 280 }, (_, at) => span(at)).join(',')}]}]}]}`,
+}
+
+const protobuf: Readonly<Record<string, (bytes: number) => Buffer>> = {
+  'empty resources': (bytes) => Buffer.from('0a00'.repeat(bytes / 2), 'hex'),
+  'fields that are not known': (bytes) => Buffer.from('7801'.repeat(bytes / 2), 'hex'),
+  'numbers without end': (bytes) => Buffer.alloc(bytes, 0xff),
+}
+
+const anyProvider = { issuer: 'i', clientId: 'c', redirectUri: 'https://a' }
+
+/** The readers of texts, documents and forms. */
+export const textDoors: readonly Door[] = [
+  { name: 'metadata of an identity provider', shapes: reading(xml, readMetadata), most: 512 * 1024 },
+  { name: 'a document of an identity provider', shapes: reading(xml, parseStrictXml), most: 512 * 1024 },
+  {
+    name: 'an answer of an identity provider',
+    shapes: reading({ ...runs, ...xml }, (text) =>
+      refusing(() => verifyResponse(text, { client: {} as never, provider: anyProvider as never, key: null, nowMs: 0 })),
+    ),
+  },
+  {
+    name: 'a filter of SCIM',
+    shapes: reading(
+      {
+        ...runs,
+        brackets: (length) => repeated('(', length),
+        terms: (length) => `${repeated('a eq 1 and ', length)}a eq 1`,
+        quotes: (length) => `a eq "${repeated('\\"', length)}`,
+      },
+      parseFilter,
+    ),
+  },
+  { name: 'a path of SCIM', shapes: reading(runs, parsePath) },
+  { name: 'the name of a label', shapes: reading(runs, (text) => createLabelBody.safeParse({ name: `${text}@` })) },
+  { name: 'a text with secrets', shapes: reading(runs, scrubSecrets) },
+  { name: 'a text with URLs', shapes: reading(runs, withoutUrlCredentials) },
+  { name: 'a text with escapes', shapes: reading(runs, (text) => withoutEscapes(text, 'text/plain')) },
+  {
+    name: 'the figures of a question',
+    shapes: reading(runs, (text) =>
+      likenessOf({ messages: [{ role: 'user', content: text }] }, { maxTemperature: 1, tools: true, media: true }),
+    ),
+    most: 8000,
+  },
+  {
+    name: 'the rates in an answer',
+    shapes: reading(runs, (text) => rateHeaders(['x-ratelimit-reset-requests', text], { from: 'openai-chat', to: 'anthropic', now: 0 })),
+  },
+  { name: 'the tokens of a text', shapes: reading(runs, countTokens) },
+  {
+    name: 'a template',
+    shapes: reading(
+      { ...runs, 'open tags': (length) => repeated('{{', length), sections: (length) => repeated('{{#a}}', length) },
+      (text) => compilePrompt({ string: text, isRaw: true, jsonVariables: [] }),
+    ),
+  },
+  {
+    name: 'a pattern',
+    shapes: reading(
+      {
+        ...runs,
+        classes: (length) => repeated('[', length),
+        properties: (length) => repeated(String.raw`\p{`, length),
+        groups: (length) => repeated('(', length),
+        repeats: (length) => repeated('{1', length),
+      },
+      (text) => [patternSize(text), patternWork(text)],
+    ),
+    most: 64 * 1024,
+  },
+  { name: 'a form', shapes: reading(form, (text) => readForm(Buffer.from(text), boundary)) },
+  { name: 'the values of a form', shapes: reading(form, (text) => refusing(() => formValues(Buffer.from(text), boundary, 'a'))()) },
+  {
+    name: 'a form that goes through',
+    shapes: Object.fromEntries(
+      Object.entries(form).flatMap(([name, text]) =>
+        [1, 64 * 1024].map((size) => [
+          `${name}, ${size} bytes at a time`,
+          (bytes: number) => {
+            const made = Buffer.from(text(bytes))
+            return () => inPieces(made, size, createFormScan('--b', { names: new Set(['a']), tell() {} }))
+          },
+        ]),
+      ),
+    ),
+  },
+  {
+    name: 'a recording',
+    shapes: reading(form, (text) => {
+      const bytes = Buffer.from(text)
+      const held = { head: bytes.subarray(0, 128 * 1024), tail: bytes.subarray(-128 * 1024), size: bytes.length }
+      return [recordedMs(held), modelOfUpload(held)]
+    }),
+  },
+  {
+    name: 'a picture',
+    shapes: { 'many pieces': (bytes) => () => opacityOf(Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(bytes)])) },
+  },
+  {
+    name: 'spans',
+    shapes: reading(spanBodies, (text) => readSpans(traceRequestBody.parse(JSON.parse(text)).resourceSpans)),
+    most: 2 * 1024 * 1024,
+  },
+  {
+    name: 'spans in protobuf',
+    shapes: Object.fromEntries(
+      Object.entries(protobuf).map(([name, make]) => [
+        name,
+        (bytes: number) => {
+          const made = make(bytes)
+          return refusing(() => readMessage(made, traceRequest))
+        },
+      ]),
+    ),
+    most: 2 * 1024 * 1024,
+  },
+]
