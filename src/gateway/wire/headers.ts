@@ -11,6 +11,8 @@ const notForProvider = new Set([
   'content-length', // counted again by the sender, from the bytes that really go out
   'expect', // answered by us
   'cookie', // belongs to our host
+  'x-csrf-token', // guards a session at our host
+  'x-xsrf-token',
   'proxy-authorization', // credentials of the hop
   'proxy-authenticate',
   'forwarded', // what a client claims of its own network is no business of the provider
@@ -36,6 +38,17 @@ const notForCaller = new Set([
   'strict-transport-security', // would bind our host
   'alt-svc', // would lead the client around the gateway
   'public-key-pins',
+  // a browser would do to our host, or on its behalf, what these say: empty its storage, report its visitors, go elsewhere, run a worker
+  'clear-site-data',
+  'nel',
+  'report-to',
+  'reporting-endpoints',
+  'service-worker-allowed',
+  'refresh',
+  'origin-agent-cluster',
+  'sec-session-registration',
+  'set-login',
+  'speculation-rules',
   // what pages may call the provider is no word about who may call us
   'access-control-allow-origin',
   'access-control-allow-credentials',

@@ -51,6 +51,24 @@ test(
   [],
 )
 
+test('proofs of a session at our host stay', forwards, ['X-CSRF-Token', 'a', 'x-xsrf-token', 'b', 'x-other', 'c'], ['x-other', 'c'])
+
+test('what acts on the origin of an answer does not act on ours', (t) => {
+  const acting = [
+    'Clear-Site-Data',
+    'NEL',
+    'Report-To',
+    'Reporting-Endpoints',
+    'Service-Worker-Allowed',
+    'Refresh',
+    'Origin-Agent-Cluster',
+    'Sec-Session-Registration',
+    'Set-Login',
+    'Speculation-Rules',
+  ]
+  t.deepEqual(answerHeaders([...acting.flatMap((name) => [name, 'x']), 'x-other', 'y'], prefixes), ['x-other', 'y'])
+})
+
 test('one of ours twice with different values is refused', (t) => {
   const error = t.throws(() => sortHeaders(['x-service-api-key', 'a', 'x-service-api-key', 'b'], prefixes), { instanceOf: ApiError })
   t.is(error.code, 'invalid_request')
