@@ -155,7 +155,7 @@ export class TranslatedAnswer implements EgressHandler {
       step()
     } catch (thrown) {
       this.#mode = 'over'
-      this.#options.inner.onError(toApiError(thrown))
+      this.#options.inner.onError(toAnswerFault(thrown))
     }
   }
 
@@ -349,6 +349,12 @@ export class TranslatedAnswer implements EgressHandler {
     }
   }
 }
+
+/** Values that are nested so deeply that they cannot be written again are the provider's fault, and not ours. */
+const toAnswerFault = (thrown: unknown): ApiError =>
+  thrown instanceof RangeError
+    ? new ApiError('upstream_bad_response', 'The provider answered with values that are too long, or nested too deeply.', { cause: thrown })
+    : toApiError(thrown)
 
 /** Returns the status of a failure for a client: only Anthropic's know 529, and a response that is too long for its model is a 400. */
 function statusFor(client: DialectId, error: NeutralError): number {

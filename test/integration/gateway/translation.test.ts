@@ -500,3 +500,21 @@ test.serial('what cannot be translated is refused with the names of those who ca
   t.is(refused.code, 'unsupported_operation')
   t.regex(refused.message, /bedrock does not serve \/audio\/speech.*These do: openai/)
 })
+
+for (const stream of [false, true])
+  test.serial(`an input of a tool that is nested very deeply is a fault of the provider${stream ? ', streamed' : ''}`, async (t) => {
+    const depth = 7500
+    const input = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+    const body = JSON.stringify(message([{ type: 'tool_use', id: 'toolu_1', name: 'f', input: 0 }], 'tool_use')).replace(
+      '"input":0',
+      `"input":${input}`,
+    )
+    claude.script({ behaviour: () => ({ ...json({}), body }) })
+    const answer = await fetch(`${bed.origin}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${workspaceKey}`, 'content-type': 'application/json', 'x-service-provider': '@claude' },
+      body: JSON.stringify({ model: 'claude-sonnet-4-5', stream, messages: [{ role: 'user', content: 'x' }] }),
+    })
+    t.is(answer.status, 502)
+    t.regex(await answer.text(), /nested too deeply|no answer of its API/)
+  })
