@@ -54,8 +54,8 @@ const usualTypes: ReadonlyMap<string, ScimType> = new Map([
   ['409', 'uniqueness'],
 ])
 
-/** An error in the schema of SCIM; `request_id` beside it leads to our log. */
-function toScimError(error: ApiError, requestId: string): ProtocolAnswer {
+/** An error in the schema of SCIM, which strict clients want with no field besides; the header `x-request-id` leads to our log. */
+function toScimError(error: ApiError): ProtocolAnswer {
   const { status, message, details, param } = error
   const scimType = details['scimType'] ?? usualTypes.get(`${status} ${param ?? ''}`) ?? usualTypes.get(String(status))
   return {
@@ -67,7 +67,6 @@ function toScimError(error: ApiError, requestId: string): ProtocolAnswer {
       status: String(status),
       ...(typeof scimType === 'string' && { scimType }),
       detail: message,
-      request_id: requestId,
     },
   }
 }
