@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { Place } from '../../app/secrets/vault.ts'
-import type { WorkspaceRole } from '../../lib/access/roles.ts'
+import type { Role, WorkspaceRole } from '../../lib/access/roles.ts'
 
 /** How a client shows the token endpoint who it is. */
 export const authMethods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'] as const
@@ -79,6 +79,8 @@ export const IdentityProvider = defineEntity({
     /** Sealed: the secret, or the private key as a JSON Web Key (SAML: as PEM); null: none. */
     clientSecret: p.blob().nullable(),
     settings: p.json<ProviderSettings>(),
+    /** The rank of the caller who set what it says of people; null: of an admin of the organisation. */
+    rank: p.text().$type<Role>().nullable(),
     createdBy: p.uuid().nullable(),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),

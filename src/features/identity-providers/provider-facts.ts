@@ -1,3 +1,4 @@
+import type { Role } from '../../lib/access/roles.ts'
 import type { CommonSettings, IdentityProvider, ProviderSettings, ProviderType } from './identity-provider.entity.ts'
 
 /** The identity provider of an organisation. */
@@ -18,6 +19,8 @@ export interface Provider extends Omit<ProviderSettings, 'ca' | 'end_session_end
   readonly redirectUri: string
   /** The `domains` that the organisation owns. */
   readonly ownedDomains: readonly string[]
+  /** Nobody who ranks higher signs in by it. */
+  readonly rank: Role
   /** Other after each change: what was made of an older one is thrown away. */
   readonly version: string
   /** The secret, or the private key as JSON; null: there is none. */

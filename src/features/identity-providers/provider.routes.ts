@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { inTenant } from '../../app/database/orm.ts'
 import { route, type Actor, type Call } from '../../app/route.ts'
 import type { Deps } from '../../app/deps.ts'
 import { inTrial } from '../../app/trial-limit.ts'
+import { rankOf } from '../../lib/access/rank.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { hold, settlePlaces } from '../scim/index.ts'
@@ -136,10 +138,21 @@ async function store({ em, actor, deps, body }: Call<unknown, unknown, PutProvid
     settings: { ...common, ...settings },
     ...(secret !== undefined && { clientSecret: sealed }),
   }
-  if (before === null) return em.create(IdentityProvider, { id, organisationId, createdBy: actor.id, ...values })
+  if (before === null) return em.create(IdentityProvider, { id, organisationId, createdBy: actor.id, rank: rankOf(actor), ...values })
+  if (!isSame(before, values)) before.rank = rankOf(actor)
   // Also when nothing else changes: what was discovered before is thrown away.
   return Object.assign(before, { ...values, lastUpdatedAt: new Date(deps.clock.now()) })
 }
+
+/** Returns true if a provider says of people what it said before: who sends the same again, such as Terraform, takes nothing from the one that set it. */
+const isSame = (before: IdentityProvider, values: Partial<IdentityProvider>): boolean =>
+  isDeepStrictEqual(
+    sameNames.map((name) => toPlain(values[name])),
+    sameNames.map((name) => toPlain(before[name])),
+  )
+
+const sameNames = ['type', 'issuer', 'clientId', 'settings'] as const
+const toPlain = (value: unknown): unknown => (value === undefined ? null : JSON.parse(JSON.stringify(value)))
 
 function oidcValues(before: IdentityProvider | null, body: PutOidc): TypedValues {
   const secret = secretIn(body)

@@ -67,7 +67,7 @@ export async function servingProvider(em: EntityManager, deps: Needs, standing: 
 }
 
 function ofRow(deps: Needs, standing: Standing, row: IdentityProvider): Provider {
-  const { type, organisationId, name, enabled, issuer, clientId, clientSecret, settings } = row
+  const { type, organisationId, name, enabled, issuer, clientId, clientSecret, settings, rank } = row
   const ownedDomains = settings.domains.filter((domain) => standing.isOnly || ownerIn(deps, domain) === standing.slug)
   return {
     ...settings,
@@ -84,6 +84,7 @@ function ofRow(deps: Needs, standing: Standing, row: IdentityProvider): Provider
     clientId: type === 'saml' && clientId === '' ? entityIdOf(deps, standing) : clientId,
     redirectUri: type === 'saml' ? acsUrlOf(deps, standing) : redirectUriOf(deps),
     ownedDomains,
+    rank: rank ?? 'organisation-admin',
     version: `${row.id} ${row.lastUpdatedAt.getTime()}`,
     secret: async () => (clientSecret ? deps.vault.decrypt(secretPlace(row), clientSecret) : null),
   }
@@ -112,6 +113,7 @@ function ofSettings(deps: Needs, { id: organisationId }: Standing, oidc: OidcCon
     group_claim: level.atLeast('1.6.0') ? oidc.groupClaim : null,
     email_verified_claim: oidc.emailVerifiedClaim,
     role_mappings: [],
+    rank: 'owner',
     version: 'settings',
     secret: async () => secret?.reveal() ?? null,
   }

@@ -3,12 +3,18 @@ import type { Deps } from '../../app/deps.ts'
 import type { Actor } from '../../app/route.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { isApiKey } from '../../lib/api-key.ts'
+import { rankOf } from '../../lib/access/rank.ts'
+import { roleIn, type OrganisationRole, type Role } from '../../lib/access/roles.ts'
 import { ApiError } from '../../lib/errors.ts'
 
 interface Client {
   readonly id: string
   readonly organisation_id: string
   readonly name: string
+  readonly rank: Role | null
+  readonly maker_id: string | null
+  /** Their present role in the organisation. */
+  readonly maker_role: OrganisationRole | null
   readonly stale: boolean
 }
 
@@ -21,7 +27,8 @@ const good = `
      AND (t.token_hash = ? OR (t.previous_token_hash = ? AND t.previous_token_expires_at > ?))`
 
 const found = `
-  SELECT t.id, t.organisation_id, t.name, (t.last_used_at IS NULL OR t.last_used_at < now() - interval '${notedEverySeconds} seconds') AS stale
+  SELECT t.id, t.organisation_id, t.name, t.rank, t.maker_id,
+         (SELECT u.role FROM users u WHERE u.id = t.maker_id AND u.organisation_id = t.organisation_id AND u.status = 'active') AS maker_role, (t.last_used_at IS NULL OR t.last_used_at < now() - interval '${notedEverySeconds} seconds') AS stale
   ${good}`
 
 /** The hashes of the tokens that clients have shown. */
@@ -58,13 +65,17 @@ export async function identifyClient(token: string, deps: Deps): Promise<Actor> 
     organisationId: client.organisation_id,
     workspaceId: null,
     userId: null,
-    role: null,
+    role: rankOfClient(client),
     settings: effectiveSettings({}, {}),
     permissions: new Set(),
   }
   shown.set(actor, hashToken(deps, token))
   return actor
 }
+
+/** Returns the rank of a token: it writes people up to there, and never above the present role of its maker. */
+const rankOfClient = ({ rank, maker_id: userId, maker_role: role }: Client): Role =>
+  rankOf({ keyType: 'organisation-service', role: rank, maker: userId === null ? null : { userId, role: role && roleIn(role, null) } })
 
 /** Returns the refusal of a token, whatever is wrong with it. */
 export const badToken = (): ApiError =>

@@ -4,10 +4,13 @@ import { notFound } from '../../app/database/find.ts'
 import { findPage } from '../../app/database/list.ts'
 import { route, type Actor } from '../../app/route.ts'
 import { createApiKey, keyHint } from '../../lib/api-key.ts'
+import { rankOf } from '../../lib/access/rank.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { toList, usualSorts } from '../../lib/paging.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
+import { makerOf, roleOfPerson } from '../api-keys/index.ts'
+import { demandRank } from '../workspaces/index.ts'
 import { scimBase } from './base-url.ts'
 import { hashToken } from './clients.ts'
 import { ScimToken } from './scim-token.entity.ts'
@@ -39,6 +42,8 @@ export const createScimToken = route({
     tokenHash: hashToken(deps, token),
     tokenHint: keyHint(token),
     expiresAt,
+    rank: rankOf(actor),
+    makerId: makerOf(actor),
     createdBy: actor.id,
   })
   await em.flush()
@@ -76,6 +81,8 @@ export const rotateScimToken = route({
   response: tokenMade,
 })(async ({ em, actor, deps, params, body, audit }) => {
   const row = await findToken(em, actor, params.tokenId)
+  const maker = row.makerId ? { userId: row.makerId, role: await roleOfPerson(em, row.makerId, actor) } : null
+  demandRank(actor, rankOf({ keyType: 'organisation-service', role: row.rank ?? null, maker }), 'tokenId')
   const token = createApiKey()
   const ends = body.transition_period_ms === 0 ? null : new Date(deps.clock.now() + body.transition_period_ms)
   Object.assign(row, {
@@ -83,6 +90,8 @@ export const rotateScimToken = route({
     previousTokenExpiresAt: ends,
     tokenHash: hashToken(deps, token),
     tokenHint: keyHint(token),
+    // The secret before may still be in other hands, so that a rotation from above raises nothing.
+    makerId: row.makerId ?? makerOf(actor),
   })
   await em.flush()
   audit({ id: row.id })

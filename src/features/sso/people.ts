@@ -1,8 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Deps } from '../../app/deps.ts'
+import { isAtLeast } from '../../lib/access/roles.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isOwned, type Provider } from '../identity-providers/index.ts'
-import { acceptByAddress, findByIdentity, linkIdentity, lockAddress, type Identity } from '../users/index.ts'
+import { acceptByAddress, findByIdentity, linkIdentity, lockAddress, rankedRole, type Identity } from '../users/index.ts'
 import { User } from '../users/user.entity.ts'
 import { namesIn, verifiedEmail, type Claims } from './claims.ts'
 
@@ -44,7 +45,7 @@ interface Arriving extends Vouched {
 export async function personOf(em: EntityManager, deps: Deps, arriving: Arriving): Promise<User> {
   const { provider, identity, claims } = arriving
   const known = await findByIdentity(em, provider.organisationId, identity)
-  if (known?.status === 'active') return known
+  if (known?.status === 'active') return notAbove(provider, known)
   const email = verifiedEmail(claims, provider.email_verified_claim)
   if (email === null)
     throw refused(`The identity provider does not say (claim ${provider.email_verified_claim}) that your e-mail address is verified.`)
@@ -53,8 +54,16 @@ export async function personOf(em: EntityManager, deps: Deps, arriving: Arriving
   const user =
     (await personAt(em, provider.organisationId, email)) ?? (await newcomer(em, deps, { ...arriving, email, wasHere: known !== null }))
   if (user === null) throw refused('You have no account in this organisation. Ask one of its owners or admins for an invitation.')
-  if (await linkIdentity(em, user, identity)) return user
+  if (await linkIdentity(em, notAbove(provider, user), identity)) return user
   throw refused('The person with your e-mail address signs in here as somebody else.')
+}
+
+/** Returns the person; throws AB03 for one that ranks above those who set the provider, since it may say whatever they like. */
+function notAbove({ rank }: Provider, user: User): User {
+  if (isAtLeast(rank, rankedRole(user.role))) return user
+  throw refused(
+    'The identity provider was not set by an owner, and signs in nobody above those who set it. Sign in otherwise; an owner who is signed in may then set it again.',
+  )
 }
 
 const refused = (message: string) => new ApiError('AB03', message)

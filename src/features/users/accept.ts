@@ -8,7 +8,7 @@ import { addKey } from '../api-keys/index.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
 import { Invite } from './invite.entity.ts'
-import { demandNoMetadata, hashToken } from './invites.ts'
+import { demandNoMetadata, hashToken, isStillGiven } from './invites.ts'
 import { User } from './user.entity.ts'
 
 /** One answer for every link that does not work, whatever the reason. */
@@ -41,7 +41,7 @@ interface Names {
 /** Makes the user with their places and keys. Of two who accept at once the second finds the link used. */
 export async function acceptInvite(em: EntityManager, { actor, deps, names }: { actor: Actor; deps: Deps; names: Names }) {
   const invite = await em.findOne(Invite, { id: actor.id, status: 'pending' }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-  if (invite === null || invite.expiresAt.getTime() <= deps.clock.now()) throw invalid()
+  if (invite === null || invite.expiresAt.getTime() <= deps.clock.now() || !(await isStillGiven(em, invite))) throw invalid()
   const { organisationId, email, role } = invite
   if ((await em.count(User, { organisationId, email, status: 'active' })) > 0)
     throw new ApiError('AB07', `${email} is a user of this organisation already.`, { param: 'token' })
@@ -67,7 +67,7 @@ interface Invited {
  */
 export async function acceptByAddress(em: EntityManager, { id, organisationId, email, names, nowMs }: Invited): Promise<User | null> {
   const invite = await em.findOne(Invite, { organisationId, email, status: 'pending' }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-  if (invite === null || invite.expiresAt.getTime() <= nowMs) return null
+  if (invite === null || invite.expiresAt.getTime() <= nowMs || !(await isStillGiven(em, invite))) return null
   const user = (await em.findOne(User, { id, organisationId })) ?? em.create(User, { id, organisationId, email, role: invite.role })
   em.assign(user, { email, role: invite.role, status: 'active', ...names })
   await em.flush()

@@ -25,6 +25,8 @@ export const Invite = defineEntity({
     status: status('pending', 'cancelled', 'accepted'),
     tokenHash: p.blob(),
     invitedBy: p.uuid().nullable(),
+    /** The person at whose word it was made: it gives no role above theirs; null: none is known. */
+    makerId: p.uuid().nullable(),
     /** The user who accepted. */
     userId: p.uuid().nullable(),
     expiresAt: p.datetime(),

@@ -5,10 +5,11 @@ import type { Deps } from '../../app/deps.ts'
 import { queueMail } from '../../app/mail/outbox.ts'
 import { ownOrigin } from '../../app/own-origin.ts'
 import type { Actor } from '../../app/route.ts'
+import { isAtLeast } from '../../lib/access/roles.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { searching } from '../../lib/paging.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
-import { checkMayGrant, checkScopesFit, missingKeyMetadata } from '../api-keys/index.ts'
+import { checkMayGrant, checkScopesFit, makerOf, missingKeyMetadata, roleOfPerson } from '../api-keys/index.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { demandRank, findWorkspace } from '../workspaces/index.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
@@ -55,6 +56,7 @@ export async function addInvite(
     apiKeyScopes: body.workspace_api_key_details?.scopes ?? null,
     tokenHash: hashToken(deps, token),
     invitedBy: actor.userId,
+    makerId: makerOf(actor),
     expiresAt: new Date(deps.clock.now() + lifeMs),
   })
   await em.flush()
@@ -124,6 +126,18 @@ async function sendLink(em: EntityManager, { invite, token, deps }: { invite: In
     },
   })
   return link
+}
+
+/** Returns true if the person at whose word an invitation was made may still give the roles that it gives. */
+export async function isStillGiven(em: EntityManager, { makerId, organisationId, role, workspaces }: Invite): Promise<boolean> {
+  if (!makerId) return true
+  const own = (await roleOfPerson(em, makerId, { organisationId })) ?? 'member'
+  if (!isAtLeast(own, rankedRole(role))) return false
+  for (const place of workspaces) {
+    const there = await roleOfPerson(em, makerId, { organisationId, workspaceId: place.id })
+    if (there === null || !isAtLeast(there, place.role)) return false
+  }
+  return true
 }
 
 /** An invitation of the organisation; AB08 when there is none. AB07 when it must be open and is not. */

@@ -59,9 +59,18 @@ export async function personOf(control: Control, tenant: Tenant, rank: Rank): Pr
 /** The session of a person. */
 export async function sessionOf(control: Control, person: TestPerson, name: string): Promise<Credential> {
   const browser = await signIn(control.started, person)
+  const origin = control.started.deps.config.publicUrl ?? control.origin
   return {
     name,
-    ask: async (method, path, body) => replyOf(await browse({ baseUrl: control.origin }, browser, { method, path: `/v1${path}`, body })),
+    ask: async (method, path, body) =>
+      replyOf(
+        await browse({ baseUrl: control.origin }, browser, {
+          method,
+          path: `/v1${path}`,
+          body,
+          ...(method !== 'GET' && { headers: { origin } }),
+        }),
+      ),
   }
 }
 

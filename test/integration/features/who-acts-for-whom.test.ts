@@ -16,6 +16,7 @@ import {
   type Rank,
   type Reply,
 } from './ranks.ts'
+import { clientWith, patchOf, userSchema, type ScimClient, type ScimReply } from './scim-client.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
 /**
@@ -96,6 +97,56 @@ const acts: readonly Act[] = [
   },
 ]
 
+/** What a token for SCIM that a credential makes may do. */
+const scimActs: readonly Act[] = (
+  [
+    [
+      'moves to another address',
+      (client, { id, email }) =>
+        client.send('PATCH', `/Users/${id}`, { body: patchOf({ op: 'replace', path: 'emails', value: [{ value: `x-${email}` }] }) }),
+    ],
+    [
+      'names anew',
+      (client, { id }) =>
+        client.send('PATCH', `/Users/${id}`, { body: patchOf({ op: 'replace', path: 'name.givenName', value: 'Another' }) }),
+    ],
+    [
+      'deactivates',
+      (client, { id }) => client.send('PATCH', `/Users/${id}`, { body: patchOf({ op: 'replace', path: 'active', value: false }) }),
+    ],
+    [
+      'replaces',
+      (client, { id, email }) => client.send('PUT', `/Users/${id}`, { body: { schemas: [userSchema], userName: `y-${email}` } }),
+    ],
+    [
+      'brings back',
+      async (client, { id }) => {
+        await control.sql.query(`UPDATE users SET status = 'archived' WHERE id = $1`, [id])
+        await control.sql.query(
+          'INSERT INTO scim_users (id, organisation_id, user_name) SELECT id, organisation_id, email FROM users WHERE id = $1',
+          [id],
+        )
+        return client.send('PATCH', `/Users/${id}`, { body: patchOf({ op: 'replace', path: 'active', value: true }) })
+      },
+    ],
+    [
+      'takes on as its own',
+      (client, { email }) =>
+        client.send('POST', '/Users', { body: { schemas: [userSchema], userName: email, name: { givenName: 'Another' } } }),
+    ],
+    ['deletes', (client, { id }) => client.send('DELETE', `/Users/${id}`)],
+  ] satisfies readonly (readonly [string, (client: ScimClient, person: TestPerson) => Promise<ScimReply>])[]
+).map(([name, does]) => ({
+  name: `by a token for SCIM, ${name}`,
+  of: rankLetters,
+  async does(by, person) {
+    const made = await by.ask('POST', '/scim/tokens', { name: 'Client' })
+    if (made.status !== 200) return made
+    const { status, text, body } = await does(clientWith(control.origin, String(made.body['token'])), person)
+    return { status: status < 300 ? 200 : status, text, body }
+  },
+}))
+
 const newMember = () => personOf(control, acme, 'm')
 
 async function cellOf(by: Credential, act: Act, rank: Rank): Promise<string> {
@@ -109,20 +160,18 @@ async function cellOf(by: Credential, act: Act, rank: Rank): Promise<string> {
 test.serial('who may act for whom is as the reviewed file says', async (t) => {
   t.timeout(300_000)
   const credentials = await credentialsOf(control, acme)
-  const cells = acts.flatMap((act) => credentials.flatMap((by) => rankLetters.map((rank) => ({ act, by, rank }))))
+  const all = [...acts, ...scimActs]
+  const cells = all.flatMap((act) => credentials.flatMap((by) => rankLetters.map((rank) => ({ act, by, rank }))))
   const told = await inParallel(cells, 4, ({ act, by, rank }) => cellOf(by, act, rank))
   const text = readFileSync(golden, 'utf8')
   const [head = ''] = text.split('\n## ', 1)
   const width = rankLetters.length
-  const lines = acts.flatMap((act, at) => [
-    '',
-    `## ${act.name}`,
-    '',
-    ...credentials.map(({ name }, place) => {
+  const rowsOf = (at: number) =>
+    credentials.map(({ name }, place) => {
       const from = (at * credentials.length + place) * width
       return `${name.padEnd(44)} ${told.slice(from, from + width).join('')}`.trimEnd()
-    }),
-  ])
+    })
+  const lines = all.flatMap(({ name }, at) => ['', `## ${name}`, '', rowsOf(at)].flat())
   const now = `${head.trimEnd()}\n${lines.join('\n')}\n`
   if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(golden, now)
   t.deepEqual(now.split('\n'), readFileSync(golden, 'utf8').split('\n'))
@@ -221,4 +270,18 @@ test.serial('a key shows no more logs than the person who made it sees', async (
   t.deepEqual(await seenBy(user), ['user key'], 'a key for another shows not what is theirs')
   t.deepEqual(await seenBy(theirs), all)
   t.is((await set(true)).status, 200)
+})
+
+test.serial('a token for SCIM falls with the person who made it, and goes on writing members', async (t) => {
+  const person = await personOf(control, acme, 'O')
+  const made = await (await sessionOf(control, person, 'owner')).ask('POST', '/scim/tokens', { name: 'Client' })
+  const client = clientWith(control.origin, String(made.body['token']))
+  const rename = async (rank: Rank) => {
+    const { id } = await personOf(control, acme, rank)
+    return (await client.send('PATCH', `/Users/${id}`, { body: patchOf({ op: 'replace', path: 'name.givenName', value: 'Another' }) }))
+      .status
+  }
+  t.is(await rename('O'), 200)
+  await control.sql.query(`UPDATE users SET role = 'member' WHERE id = $1`, [person.id])
+  t.deepEqual([await rename('O'), await rename('A'), await rename('m')], [403, 403, 200])
 })

@@ -40,6 +40,7 @@ export function ofSamlSettings({ config, level }: Pick<Deps, 'config' | 'level'>
     ...oidcOnly,
     type: 'saml',
     source: 'settings',
+    rank: 'owner',
     organisationId: standing.id,
     name: new URL(ssoUrl).host,
     enabled: true,

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import type { OrganisationRole } from '../../../lib/access/roles.ts'
 import type { Source } from '../filter/filter-sql.ts'
 import { isObject, type Document } from '../schema/normalise.ts'
 import { enterpriseSchemaId, userSchemaId, users, usersWithGroups } from '../schema/user.ts'
@@ -11,6 +12,7 @@ export interface UserRow {
   readonly email: string
   readonly first_name: string | null
   readonly last_name: string | null
+  readonly role: OrganisationRole
   readonly status: 'active' | 'archived'
   readonly user_name: string
   readonly external_id: string | null
@@ -24,7 +26,7 @@ export interface UserRow {
 /** The expression of a time as ISO 8601 has it. */
 export const isoTime = (expression: string): string => `to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-export const userColumns = `u.id, u.organisation_id, u.email, u.first_name, u.last_name, u.status, coalesce(s.user_name, u.email) AS user_name, s.external_id, s.attributes,
+export const userColumns = `u.id, u.organisation_id, u.email, u.first_name, u.last_name, u.role, u.status, coalesce(s.user_name, u.email) AS user_name, s.external_id, s.attributes,
   coalesce(s.version, 0) AS version, ${isoTime('u.created_at')} AS created_at,
   ${isoTime('greatest(u.last_updated_at, s.last_updated_at)')} AS changed_at`
 

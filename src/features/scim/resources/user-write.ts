@@ -1,8 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { RowChange } from '../../../app/audit/changes.ts'
+import type { Actor } from '../../../app/route.ts'
+import { rankOf } from '../../../lib/access/rank.ts'
+import { isAtLeast, type OrganisationRole } from '../../../lib/access/roles.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { lockPeople } from '../../sessions/index.ts'
-import { archiveUser } from '../../users/index.ts'
+import { archiveUser, rankedRole } from '../../users/index.ts'
 import { User } from '../../users/user.entity.ts'
 import { isLastOwner } from '../places.ts'
 import { scimError } from '../scim-error.ts'
@@ -22,33 +25,59 @@ export interface Written {
 }
 
 /** Stores a new user; one who is there by hand already becomes the identity provider's. Throws `uniqueness`. */
-export async function addUser(em: EntityManager, organisationId: string, document: Document): Promise<Written> {
+export async function addUser(em: EntityManager, client: Actor, document: Document): Promise<Written> {
+  const { organisationId } = client
   const wanted = wantedUser(document)
   const own = await claim(em, organisationId, { wanted, id: null })
   if (own !== null) await lockPeople(em, [own])
   const there = own === null ? null : await readUser(em, organisationId, own)
   // Somebody new is in no group, and has no place.
   if (there === null) return { ...(await storeNew(em, organisationId, wanted)), settles: false }
-  return change(em, there, wanted)
+  return change(em, client, { before: there, wanted })
 }
 
 /** Changes a user to what the document says. Throws `uniqueness`, and AB03 for the last owner. */
 export async function changeUser(
   em: EntityManager,
-  organisationId: string,
+  client: Actor,
   { before, document }: { readonly before: UserRow; readonly document: Document },
 ): Promise<Written> {
   const wanted = wantedUser(document)
   const isSameName = before.user_name === wanted.userName && before.email === wanted.email
-  if (!isSameName || !isKnown(before)) await claim(em, organisationId, { wanted, id: before.id })
-  return change(em, before, wanted)
+  if (!isSameName || !isKnown(before)) await claim(em, client.organisationId, { wanted, id: before.id })
+  return change(em, client, { before, wanted })
 }
 
-async function change(em: EntityManager, before: UserRow, wanted: WantedUser): Promise<Written> {
+interface Changing {
+  readonly before: UserRow
+  readonly wanted: WantedUser
+}
+
+async function change(em: EntityManager, client: Actor, { before, wanted }: Changing): Promise<Written> {
+  demandBelow(client, changedFields(before, wanted), before.role)
   const stored = await storeChanged(em, before, wanted)
   const status = wanted.active === undefined ? before.status : wanted.active ? 'active' : 'archived'
   if (status === before.status) return { ...stored, settles: !isKnown(before) }
   return { ...(await changeStatus(em, stored, status)), settles: true }
+}
+
+/** Returns the attributes by which a write would change who a person is, and whether they are there. */
+const changedFields = (before: UserRow, { email, firstName, lastName, active }: WantedUser): readonly string[] => [
+  ...(email === before.email ? [] : ['emails']),
+  ...(firstName === before.first_name && lastName === before.last_name ? [] : ['name']),
+  ...(active === true && before.status === 'archived' ? ['active'] : []),
+]
+
+/**
+ * Throws AB03 when a client would say who a person is that ranks above the maker of its token, or bring that person back. A person who leaves goes
+ * whatever the rank: identity providers are relied upon for that.
+ */
+function demandBelow(client: Actor, fields: readonly string[], role: OrganisationRole): void {
+  const [param] = fields
+  if (param === undefined || isAtLeast(rankOf(client), rankedRole(role))) return
+  throw new ApiError('AB03', 'This person ranks above the one that made the token of this client. An owner, signed in, makes a token for all.', {
+    param,
+  })
 }
 
 async function changeStatus(em: EntityManager, { row, changes }: Stored, status: UserRow['status']): Promise<Stored> {

@@ -128,7 +128,7 @@ export const createScimUser = route({
   const { em, actor, deps, body } = call
   await hold(em, actor.organisationId)
   const document = normalise(userType(isByUsers(deps)), body)
-  const row = await settle(call, saidGroups(body, document), await addUser(em, actor.organisationId, document))
+  const row = await settle(call, saidGroups(body, document), await addUser(em, actor, document))
   return presented(call, { row, asked: call.query, made: true })
 })
 
@@ -147,7 +147,7 @@ export const replaceScimUser = route({
   const { em, actor, deps, body } = call
   const row = await lockedUser(call, call.params.id)
   const document = normalise(userType(isByUsers(deps)), body)
-  const changed = await settle(call, saidGroups(body, document), await changeUser(em, actor.organisationId, { before: row, document }))
+  const changed = await settle(call, saidGroups(body, document), await changeUser(em, actor, { before: row, document }))
   return presented(call, { row: changed, asked: call.query })
 })
 
@@ -169,7 +169,7 @@ export const patchScimUser = route({
   const before = userDocument(row, isByUsers(deps) ? await groupsOf(em, [row.id]) : null)
   const document = applyPatch(type, before, operations)
   const said = isDeepStrictEqual(before['groups'], document['groups']) ? undefined : (document['groups'] ?? [])
-  const changed = await settle(call, said, await changeUser(em, actor.organisationId, { before: row, document }))
+  const changed = await settle(call, said, await changeUser(em, actor, { before: row, document }))
   return presented(call, { row: changed, asked: call.query })
 })
 
