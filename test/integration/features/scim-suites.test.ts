@@ -288,3 +288,19 @@ test('scim2-tester: PATCH adds, replaces and removes every attribute that the sc
       t.deepEqual(refused.body.schemas, [errorSchema])
     }
 })
+
+test('an error has the fields of its schema alone, and its request id in a header', async (t) => {
+  const client = await scimClient(control, await control.createTenant('errors'))
+  for (const [method, path] of [
+    ['GET', '/Users?filter=userName'],
+    ['GET', '/Users/none'],
+    ['POST', '/Users'],
+  ] as const) {
+    const { body, headers } = await client.send(method, path, method === 'POST' ? { body: {} } : {})
+    t.deepEqual(
+      Object.keys(body).filter((name) => !['schemas', 'status', 'scimType', 'detail'].includes(name)),
+      [],
+    )
+    t.truthy(headers.get('x-request-id'))
+  }
+})

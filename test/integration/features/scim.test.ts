@@ -242,12 +242,6 @@ test('a bad request is told in the schema of SCIM, by the name that RFC 7644 giv
     t.is(answer.body.status, String(status))
     t.is(answer.body.scimType, scimType, `${method} ${path}: ${answer.text}`)
     t.is(answer.headers.get('content-type'), 'application/scim+json; charset=utf-8')
-    t.deepEqual(
-      Object.keys(answer.body).filter((name) => !['schemas', 'status', 'scimType', 'detail'].includes(name)),
-      [],
-      'no field besides',
-    )
-    t.truthy(answer.headers.get('x-request-id'))
   }
   const plain = await client.send('POST', '/Users', { body: 'x', headers: { 'content-type': 'text/plain' } })
   t.is(plain.status, 415)
