@@ -25,6 +25,8 @@ export const SecretReference = defineEntity({
     allowAllWorkspaces: p.boolean().default(true),
     /** Ids; they count when not all are allowed. */
     allowedWorkspaces: p.array().columnType('_uuid').default([]),
+    /** The workspace that made it; null: the organisation. */
+    ownerWorkspaceId: p.uuid().nullable(),
     tags: p.json<Readonly<Record<string, string>>>().default('{}'),
     createdBy: p.uuid().nullable(),
     updatedBy: p.uuid().nullable(),

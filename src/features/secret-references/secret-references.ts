@@ -45,14 +45,17 @@ export async function findReference(
   return orNotFound(row, 'secret reference', { reference, param })
 }
 
-/** Returns true for a reference that this workspace alone may use. */
-const isOwn = ({ allowAllWorkspaces, allowedWorkspaces }: SecretReference, workspaceId: string): boolean =>
-  !allowAllWorkspaces && allowedWorkspaces.length === 1 && allowedWorkspaces[0] === workspaceId
+/** Returns true for a reference that this workspace made, and alone may use. */
+const isOwn = ({ ownerWorkspaceId, allowAllWorkspaces, allowedWorkspaces }: SecretReference, workspaceId: string): boolean =>
+  ownerWorkspaceId === workspaceId && !allowAllWorkspaces && allowedWorkspaces.length === 1 && allowedWorkspaces[0] === workspaceId
 
-/** Throws AB03 for a workspace key, unless only its workspace may use the reference. */
+/** Throws AB03 for a workspace key, unless its workspace owns the reference: its sign-in would read any other secret by another path. */
 function demandOwn(row: SecretReference, { workspaceId }: Actor): void {
   if (workspaceId === null || isOwn(row, workspaceId)) return
-  throw new ApiError('AB03', 'A secret reference that other workspaces may use is changed with an organisation key.')
+  throw new ApiError(
+    'AB03',
+    'A secret reference that the organisation made, or that other workspaces may use, is changed with an organisation key.',
+  )
 }
 
 /** Returns a reference that the caller may change, which nobody else changes until the transaction ends. AB08, AB03. */
@@ -80,6 +83,7 @@ export async function addReference(em: EntityManager, body: CreateReference, wri
     secretKey: body.secret_key ?? null,
     secretVersion: body.secret_version ?? null,
     tags: body.tags ?? {},
+    ownerWorkspaceId: actor.workspaceId,
     createdBy: actor.userId ?? actor.id,
     ...(await sharingOf(em, actor, body)),
   })
