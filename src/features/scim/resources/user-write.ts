@@ -75,9 +75,13 @@ const changedFields = (before: UserRow, { email, firstName, lastName, active }: 
 function demandBelow(client: Actor, fields: readonly string[], role: OrganisationRole): void {
   const [param] = fields
   if (param === undefined || isAtLeast(rankOf(client), rankedRole(role))) return
-  throw new ApiError('AB03', 'This person ranks above the one that made the token of this client. An owner, signed in, makes a token for all.', {
-    param,
-  })
+  throw new ApiError(
+    'AB03',
+    'This person ranks above the one that made the token of this client. An owner, signed in, makes a token for all.',
+    {
+      param,
+    },
+  )
 }
 
 async function changeStatus(em: EntityManager, { row, changes }: Stored, status: UserRow['status']): Promise<Stored> {
