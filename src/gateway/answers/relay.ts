@@ -1,6 +1,8 @@
 import { ApiError, toApiError } from '../../lib/errors.ts'
 import type { Member } from '../../lib/collections/indexed-set.ts'
+import { ByteList } from '../../lib/collections/byte-list.ts'
 import { Capture } from '../wire/capture.ts'
+import { decompress } from '../wire/encoding.ts'
 import type { Outcome } from '../journal/log-record.ts'
 import type { EgressCall, EgressHandler } from '../egress/egress.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -74,6 +76,7 @@ export class Relay implements EgressHandler, Member {
   readonly #options: RelayOptions
   readonly #resolve: (end: RelayEnd) => void
   readonly #capture: Capture
+  readonly #packed = new ByteList()
   /** Undefined before the first byte. */
   #reader: AnswerReader | null | undefined
   #call: EgressCall | null = null
@@ -216,8 +219,9 @@ export class Relay implements EgressHandler, Member {
   /** Keeps and reads what came. Compressed bytes are read when all are there. */
   #take(chunk: Buffer): void {
     this.#capture.add(chunk)
-    this.#reader = this.#reader === undefined && this.#encoding === undefined ? this.#newReader() : (this.#reader ?? null)
-    this.#reader?.add(chunk)
+    if (this.#reader === undefined) this.#reader = this.#encoding === undefined ? this.#newReader() : null
+    if (this.#reader !== null) this.#reader.add(chunk)
+    else if (this.#options.metered !== null && this.#packed.size < mostPacked) this.#packed.push(chunk)
   }
 
   #newReader(): AnswerReader | null {
@@ -235,7 +239,8 @@ export class Relay implements EgressHandler, Member {
     const encoding = this.#encoding
     if (encoding === undefined) return this.#reader?.told() ?? toldNothing
     const reader = this.#newReader()
-    reader?.add(this.#capture.plain(encoding))
+    const isKept = this.#capture.head().length === this.#capture.size
+    reader?.add(isKept ? this.#capture.plain(encoding) : decompress(this.#packed.join(), encoding))
     return reader?.told() ?? toldNothing
   }
 
@@ -328,6 +333,8 @@ export class Relay implements EgressHandler, Member {
 
 const cutLate = (relay: Relay): void => relay.cut(new ApiError('upstream_timeout', 'The provider did not finish its answer in time.'))
 const signOfLife = Buffer.from(': ping\n\n')
+/** Bytes of a compressed answer that are held to be read, whatever the log keeps of it. */
+const mostPacked = 2 * 1024 * 1024
 const nothingLeft = (): void => {}
 const nothingSeen = Buffer.alloc(0)
 

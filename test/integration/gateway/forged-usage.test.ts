@@ -1,4 +1,5 @@
 // What an answer used is read at its places alone: nothing that a caller or a model writes elsewhere in it changes a charge.
+import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import test from 'ava'
 import { openBuiltIn } from '../../../src/app/prices/built-in.ts'
@@ -85,3 +86,23 @@ for (const [name, forged] of Object.entries(forgeable)) {
     t.like(await chargeOf(forged, packed), plain, 'compressed')
   })
 }
+
+test.serial('a long answer that is compressed is charged by its usage, also where the log keeps nothing of it', async (t) => {
+  const forged = forgeable['a chat']
+  if (forged === undefined) throw new Error('there is no chat')
+  const answer = gzipSync(forged.answer({}, randomBytes(300_000).toString('base64')))
+  const bodyBase64 = answer.toString('base64')
+  const stop = emulator.script({ behaviour: { headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' }, bodyBase64 } })
+  await send(`${bed.origin}${forged.path}`, {
+    method: 'POST',
+    headers: {
+      'x-service-api-key': workspaceKey,
+      'content-type': 'application/json',
+      'x-service-provider': '@openai',
+      'x-service-debug': 'false',
+    },
+    body: JSON.stringify({ model: forged.model, ...forged.body }),
+  })
+  stop()
+  t.like(bed.logged.at(-1)?.record.cost, { state: 'priced', amount: forged.amount })
+})
