@@ -12,7 +12,8 @@ export interface Answered {
 }
 
 /** Returns the error that names every limit that refused, and when the last of them opens; its headers tell how all rate limits stand. */
-export function refusalOf({ refusals, passing }: Answered, headed: Pick<Headed, 'dialect' | 'prefix'>): ApiError {
+export function refusalOf({ refusals: found, passing }: Answered, headed: Pick<Headed, 'dialect' | 'prefix'>): ApiError {
+  const refusals = found.map(withinWindow)
   const budget = refusals.find(({ limit }) => limit.kind === 'usage')
   const code = budget === undefined ? 'rate_limited' : 'budget_exhausted'
   const message = refusals.map((refusal) => (refusal.limit.kind === 'rate' ? rateMessage(refusal) : usageMessage(refusal))).join(' ')
@@ -40,6 +41,14 @@ export function refusalOf({ refusals, passing }: Answered, headed: Pick<Headed, 
   const standings = refusals.map(({ limit, used, opensMs: ms }) => ({ limit, left: Math.max(0, limit.value - used), opensMs: ms }))
   const headers = rateHeaders([...standings, ...passing], { ...headed, theirs: noHeaders, now: Date.now() })
   return new ApiError(code, message, { details, beside, retryAfter: Math.ceil(opensMs) / 1000, headers })
+}
+
+/** No rate limit opens later than its window is long, also where the clocks that counted it differ by some milliseconds: SDKs heed no longer wait. */
+const withinWindow = (refusal: Refusal): Refusal => {
+  const { rate } = refusal.limit
+  return rate === undefined || refusal.opensMs === null || refusal.opensMs <= rate.windowMs
+    ? refusal
+    : Object.assign({}, refusal, { opensMs: rate.windowMs })
 }
 
 const noHeaders: readonly string[] = []
