@@ -58,12 +58,23 @@ function contains([network, bits]: Range, text: string): boolean {
 /** The valid addresses of the header, nearest last; what is not an address ends the chain, since nothing before it can be trusted. */
 function forwarded(req: IncomingMessage): readonly string[] {
   const header = req.headers['x-forwarded-for']
-  const list = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').map((part) => plain(part.trim()))
+  const list = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').map((part) => plain(bare(part.trim())))
   return list.slice(list.findLastIndex((part) => !ipaddr.isValid(part)) + 1)
 }
 
+/**
+ * Returns the address in the forms that proxies write: with the port of the client (`203.0.113.9:4711` of Azure and AWS, `[2001:db8::7]:443`), in
+ * brackets or quotes, or with the zone of an interface.
+ */
+function bare(part: string): string {
+  const [, text = part] = /^"(.*)"$/.exec(part) ?? []
+  const [, bracketed] = /^\[([^[\]]*)\](?::\d{1,5})?$/.exec(text) ?? []
+  const [, withoutPort] = /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/.exec(text) ?? []
+  return (bracketed ?? withoutPort ?? text).replace(/%[\w.-]+$/, '')
+}
+
 /** `::ffff:10.0.0.1` is `10.0.0.1`. */
-const plain = (address: string) => (address.startsWith('::ffff:') ? address.slice(7) : address)
+const plain = (address: string) => (/^::ffff:\d+\./i.test(address) ? address.slice(7) : address)
 
 /** The address itself; of IPv6 the network of 64 bits, which one customer has for himself. */
 export function networkOf(address: string): string {
