@@ -8,10 +8,14 @@ function cellOf(cell: ExportedValue): string {
   if (cell === null) return ''
   if (typeof cell !== 'string') return String(cell)
   const text = withoutFormula(cell)
-  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return text === '' || /[",;\t|\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Spreadsheets take a text that begins so for a formula, and run it. An apostrophe before it makes it a text again. */
-const withoutFormula = (text: string): string => (/^[=+\-@\t\r]/.test(text) && !isNumber(text) ? `'${text}` : text)
+/**
+ * Spreadsheets take a text that begins so for a formula, and run it. An apostrophe before it makes it a text again. Many split lines at other
+ * marks than commas, by the language of the reader, so that a cell of theirs can begin within one of ours.
+ */
+const withoutFormula = (text: string): string =>
+  isNumber(text) ? text : text.replaceAll(/(^[\t\r]?|[;|\t\r\n] *)(?=[=+\-@＝＋－＠])|^(?=[\t\r])/g, "$1'")
 
 const isNumber = (text: string): boolean => /^-\d+(?:\.\d+)?$/.test(text)
