@@ -87,11 +87,22 @@ async function lookInto(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Returns a text as bodies may have it: as it is, as JSON, and as JSON in ASCII. */
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** The habits of writers of JSON, each of which may go with each other: all in ASCII, slashes escaped, marks of HTML escaped, more marks escaped. */
+const habits: readonly ((json: string) => string)[] = [
+  (json) => json.replaceAll(/[\u007F-\uFFFF]/g, escaped),
+  (json) => json.replaceAll('/', '\\/'),
+  (json) => json.replaceAll(/[<>&\u2028\u2029]/g, escaped),
+  (json) => json.replaceAll(/[=']/g, escaped),
+  (json) => json.replaceAll(String.raw`\"`, String.raw`\u0022`),
+]
+
+/** Returns a text as bodies may have it: as it is, and as the writers of JSON write it. */
 function needlesOf(text: string): readonly string[] {
-  const json = JSON.stringify(text).slice(1, -1)
-  const ascii = json.replaceAll(/[\u0080-\uFFFF]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  return [...new Set([text, json, ascii].map(asPrinted))]
+  let spellings: ReadonlySet<string> = new Set([JSON.stringify(text).slice(1, -1)])
+  for (const habit of habits) spellings = new Set([...spellings, ...[...spellings].map(habit)])
+  return [...new Set([text, ...spellings].map(asPrinted))]
 }
 
 /** Returns a text as the database prints bytes: those beyond ASCII as three octal digits. */

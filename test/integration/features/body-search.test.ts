@@ -46,6 +46,10 @@ async function say(traceId: string, texts: readonly string[], workspaceId = expo
 
 const ascii = (text: string) => text.replaceAll(/[\u0080-\uFFFF]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 const told: readonly (readonly [q: string, body: string])[] = [
+  ['a/é & <b>', String.raw`{"x":"a\/\u00e9 & <b>"}`],
+  ['a/é & <b>', String.raw`{"x":"a/\u00e9 \u0026 \u003cb\u003e"}`],
+  ['a/é & <b>', String.raw`{"x":"a\/é \u0026 \u003Cb\u003E"}`],
+  ['it="s"', String.raw`{"x":"it\u003d\u0022s\u0022"}`],
   ['refund', '{"content":"A REFUND, please"}'],
   ['Größe ☀', '{"content":"die Größe ☀!"}'],
   ['Größe ☀', ascii('{"content":"die Größe ☀!"}')],
