@@ -17,9 +17,10 @@ export interface RoleRequest {
 }
 
 const issuer = 'AWS STS'
-const marginMs = 5 * 60_000
+/** The cache renews them minutes before; until then, and while that fails, they serve. */
+const marginMs = 30_000
 
-/** Temporary keys of a role, from AWS STS; kept until five minutes before they expire. */
+/** Temporary keys of a role, from AWS STS; kept until half a minute before they expire, and renewed minutes before. */
 export function assumeRole(role: RoleRequest, deps: AuthDeps): MaybePromise<AwsKeys> {
   const { keys, region, roleArn, externalId } = role
   const key = fingerprint('aws', keys.accessKeyId, keys.secretAccessKey, keys.sessionToken, region, roleArn, externalId)

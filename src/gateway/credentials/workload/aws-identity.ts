@@ -13,7 +13,8 @@ import { assumeRoleByToken, readToken } from '../web-identity.ts'
 import type { Workload } from './workload.ts'
 
 const issuer = 'AWS'
-const marginMs = 5 * 60_000
+/** The cache renews them minutes before; until then, and while that fails, they serve. */
+const marginMs = 30_000
 
 /**
  * Returns the keys of the workload's own identity, as AWS's SDKs find them: of the variables, by the token of the service account (IRSA),

@@ -52,4 +52,5 @@ async function fetchToken(resource: string, clientId: string | null, { workload,
   return { value: token, usableUntil: deps.now() + Math.max(left - Math.min(left / 2, marginMs), 0) }
 }
 
-const marginMs = 5 * 60_000
+/** The cache renews them minutes before; until then, and while that fails, they serve. */
+const marginMs = 30_000

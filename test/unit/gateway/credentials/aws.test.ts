@@ -110,13 +110,25 @@ test('a role is taken on through STS, signed, with its external id', async (t) =
   t.is(asked?.headers['authorization'], (await other.sign()).headers.get('authorization') ?? '')
 })
 
-test("a role's keys are kept until five minutes before they expire; one fetch for all who wait", async (t) => {
+test("a role's keys are renewed before they expire, and serve until half a minute before; one fetch for all who wait", async (t) => {
   const egress = sts()
   t.deepEqual(new Set(await Promise.all(Array.from({ length: 20 }, () => idAt(egress, start)))), new Set(['ASIA1']))
-  t.is(await idAt(egress, start + 3_299_999), 'ASIA1')
-  t.is(await idAt(egress, start + 3_300_000), 'ASIA2')
+  t.is(await idAt(egress, start + 3_260_000), 'ASIA1')
+  t.is(await idAt(egress, start + 3_570_000), 'ASIA2')
   t.is(await idAt(egress, start, { ...role, aws_external_id: 'tenant 8' }), 'ASIA3')
   t.is(egress.asked.length, 3)
+})
+
+test("a role's keys serve while STS is away, and no longer than they are good", async (t) => {
+  const good = sts()
+  const egress = fakeEgress((asked, count) => (count === 1 ? good.exchange(asked) : { ...ok(''), status: 503 }))
+  t.is(await idAt(egress, start), 'ASIA1')
+  for (const ms of [3_280_000, 3_400_000, 3_500_000, 3_569_999]) {
+    t.is(await idAt(egress, start + ms), 'ASIA1')
+    await new Promise(setImmediate)
+  }
+  t.true(egress.asked.length >= 3, 'it was asked meanwhile')
+  await t.throwsAsync(async () => idAt(egress, start + 3_570_000), { message: /AWS STS answered 503/ })
 })
 
 test('accessKey leaves a role alone', async (t) => {
