@@ -101,9 +101,10 @@ async function wait(options: State, limits: readonly Limit[], asked: Waiting): P
   const { counters, observe, settling, settleWaitMs } = options
   const until = performance.now() + settleWaitMs
   let rest = limits
+  let refusals: readonly Refusal[] = []
   for (let tries = 0; tries < mostTries || performance.now() < until; tries += 1) {
     const answers = await Promise.all(rest.map(async (limit) => ({ limit, end: await fill(options, limit, needs) })))
-    const refusals = answers.flatMap(({ end }) => (typeof end === 'object' && end !== null ? [end] : []))
+    refusals = answers.flatMap(({ end }) => (typeof end === 'object' && end !== null ? [end] : []))
     if (refusals.length > 0) {
       if (await settling.for(refusals, until)) continue
       throw refused(options, { refusals, limits: rest }, asked)
@@ -113,6 +114,8 @@ async function wait(options: State, limits: readonly Limit[], asked: Waiting): P
     const taken = counters.tryTake(rest, needs, true)
     if (taken !== null) return granted(options, taken, asked)
   }
+  // The time to wait for reservations of others is up.
+  if (refusals.length > 0) throw refused(options, { refusals, limits: rest }, asked)
   observe('unavailable')
   throw new ApiError('busy', 'The limits of this request are asked for by too many at once.', { retryAfter: 1 })
 }
