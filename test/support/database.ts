@@ -50,7 +50,7 @@ export async function testDatabase(options: TestDatabaseOptions = {}): Promise<T
       user: login.user,
       password: new Secret(login.password),
       name,
-      poolSize: 5,
+      poolSize: 12,
       connectTimeoutMs: 2000,
       ssl: { mode: 'DISABLED', ca: null, cert: null, key: null },
     },

@@ -357,7 +357,10 @@ test.serial('answers are sealed in the database', async (t) => {
   const canary = 'canary-of-a-cached-answer'
   emulator.script({
     path: /canary/,
-    behaviour: { body: `{"choices":[],"said":"${canary}"}`, headers: { 'content-type': 'application/json' } },
+    behaviour: {
+      body: `{"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"${canary}"}}]}`,
+      headers: { 'content-type': 'application/json' },
+    },
   })
   const { cacheKey, text } = await ask({
     path: '/chat/completions?canary',
@@ -383,6 +386,9 @@ for (const [what, given, status] of wrong)
 
 const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] ?? (from[0] as T)
 
+/** An answer without a choice is none, and is not kept. */
+const answered = { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'yes' } }] }
+
 /** Requests of all who could be mistaken for each other, in an order that no two runs share. */
 test.serial('nobody is ever given what another asked for', async (t) => {
   const [keys, providers, words] = [
@@ -391,9 +397,10 @@ test.serial('nobody is ever given what another asked for', async (t) => {
     ['red', 'green', 'blue'],
   ]
   const seen = new Map<string, string>()
+  let hits = 0
   emulator.script({
     path: /property/,
-    behaviour: ({ headers, body }) => ({ body: JSON.stringify({ choices: [], by: headers.authorization, body: body.toString() }) }),
+    behaviour: ({ headers, body }) => ({ body: JSON.stringify({ ...answered, by: headers.authorization, body: body.toString() }) }),
   })
   for (let round = 0; round < 300; round += 1) {
     const [key, provider, word, namespace] = [pick(keys), pick(providers), pick(words), pick(['', 'a', 'b'])]
@@ -410,7 +417,9 @@ test.serial('nobody is ever given what another asked for', async (t) => {
     t.true(answer.text.includes(`sk-${provider.slice(1)}`), answer.text)
     t.true(answer.text.includes(JSON.stringify(JSON.stringify(mine)).slice(1, -1)), answer.text)
     if (answer.cache === 'HIT') t.is(seen.get(mine), answer.cacheKey ?? '')
+    hits += answer.cache === 'HIT' ? 1 : 0
     seen.set(mine, answer.cacheKey ?? '')
   }
   t.is(new Set(seen.values()).size, seen.size)
+  t.true(hits > 100, `${hits} hits`)
 })

@@ -108,6 +108,9 @@ const policy = () => ({
   group_by: [{ key: 'api_key' }],
 })
 
+/** A host of one's own has no models of the catalogue, which would fill pages. */
+const ownHost = { key: 'sk-0123456789', configurations: { custom_host: 'http://127.0.0.1:59999/v1' } }
+
 function bodies(name: string, path: string): Fields {
   const own: Readonly<Record<string, () => Fields>> = {
     '/prompts/partials': () => ({ string: name }),
@@ -116,9 +119,9 @@ function bodies(name: string, path: string): Fields {
     '/alert-webhooks': () => ({ url: 'https://hooks.example/alerts' }),
     '/guardrails': () => ({ workspace_id: 'main', checks, actions: { onFail: 'block' } }),
     '/configs': () => ({ workspace_id: 'main', config: { provider: 'openai' } }),
-    '/integrations': () => ({ slug: name, ai_provider_id: 'openai', key: 'sk-0123456789', create_default_provider: false }),
+    '/integrations': () => ({ slug: name, ai_provider_id: 'openai', ...ownHost, create_default_provider: false }),
     '/providers': () => ({ workspace_id: 'main', integration_id: 'one' }),
-    '/virtual-keys': () => ({ workspace_id: 'main', provider: 'openai', key: 'sk-0123456789' }),
+    '/virtual-keys': () => ({ workspace_id: 'main', provider: 'openai', ...ownHost }),
     '/api-keys/workspace/service': () => ({ workspace_id: 'main', scopes: ['logs.list'] }),
     '/secret-references': () => ({
       manager_type: 'hashicorp_vault',

@@ -348,7 +348,10 @@ export function declareSemanticTests(place: Place, bed: () => SemanticBed): void
     const { ask, control, emulator, acme, other, beside } = bed()
     emulator.script({
       path: /property/,
-      behaviour: ({ headers, body }) => ({ body: JSON.stringify({ choices: [], by: headers.authorization, body: body.toString() }) }),
+      // An answer without a choice is none, and is not kept.
+      behaviour: ({ headers, body }) => ({
+        body: JSON.stringify({ choices: [{ index: 0, message: { content: 'yes' } }], by: headers.authorization, body: body.toString() }),
+      }),
     })
     const deny = { input_guardrails: [{ 'default.contains': { words: ['secret'], operator: 'none' }, deny: true }] }
     for (let round = 0; round < 150; round += 1) {

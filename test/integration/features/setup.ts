@@ -78,7 +78,7 @@ export async function startControl(overrides: Overrides = {}, env: Readonly<Reco
       DB_PASS: config.password?.reveal(),
       DB_NAME: config.name,
       DB_SSL: 'DISABLED',
-      DB_POOL_SIZE: '5',
+      DB_POOL_SIZE: '12',
       ENCRYPTION_KEY: encryptionKey,
       TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
       HOST: '127.0.0.1',
