@@ -35,9 +35,12 @@ const shortText = 16 * 1024
  * deeply: to parse a megabyte of brackets takes half a second, in which the process serves no other request.
  */
 export function parseAnswer(text: string): unknown {
-  if (text.length > shortText && isDeeper(text, deepestAnswer)) throw new SyntaxError(`nested deeper than ${deepestAnswer} levels`)
+  if (isNestedDeeply(text)) throw new SyntaxError(`nested deeper than ${deepestAnswer} levels`)
   return JSON.parse(text)
 }
+
+/** Returns true if `parseAnswer` refuses a text for its depth alone. */
+export const isNestedDeeply = (text: string): boolean => text.length > shortText && isDeeper(text, deepestAnswer)
 
 function isDeeper(text: string, most: number): boolean {
   let depth = 0

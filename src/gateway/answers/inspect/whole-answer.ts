@@ -1,4 +1,4 @@
-import { jsonOrUndefined } from '../../../lib/json/json.ts'
+import { isNestedDeeply, jsonOrUndefined } from '../../../lib/json/json.ts'
 import { ByteList } from '../../../lib/collections/byte-list.ts'
 import { toApiError } from '../../../lib/errors.ts'
 import { editJson } from '../../../lib/json/json-edit.ts'
@@ -151,6 +151,8 @@ function toAnswer(text: string, isJson: boolean, { aimed }: Inspection): Answer 
   const { operation, exchange } = aimed.call
   const dialect = operation.spec?.dialect ?? null
   const json = isJson ? jsonOrUndefined(text) : undefined
+  // A client may read JSON that is too deep for the guardrails.
+  if (json === undefined && isJson && isNestedDeeply(text)) return { ...unreadable(vast), text, isJson: false, json }
   if (json === undefined) {
     const said = spanningTexts(objectsOfLines(text) ?? [], dialect, 1)
     return { text, isJson: false, json: undefined, parts: [{ path: [], role: 'assistant', text }, ...said] }
