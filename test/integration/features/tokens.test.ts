@@ -255,7 +255,7 @@ const statusOf = async (more: Fields) => (await list(token({ scope: 'prompts.lis
 
 test.serial('an address that was given to another person makes nobody the user who had it', async (t) => {
   const email = 'noa@acme.example'
-  const userId = await control.createUser(acme, { email, role: 'owner' })
+  const userId = await control.createUser(acme, { email, role: 'admin' })
   await control.createUser(acme, { email: 'ben@acme.example', workspaces: { [acme.workspaceId]: 'member' } })
   await control.refresh()
   const noa = { email_id: email, sub: 'noa-1' }
