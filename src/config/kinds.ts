@@ -126,7 +126,11 @@ const mostMs = 2 ** 31 - 1
 /** A duration such as `30s`; a bare number means milliseconds. Timers take no more than 24 days. */
 export const duration = (leastMs: number): Kind<number> => ({
   name: 'duration',
-  schema: { type: 'string', pattern: String.raw`^\d+(\.\d+)?\s*(ms|s|m|h|d)$` },
+  // A zero means the same in every unit.
+  schema: {
+    type: 'string',
+    pattern: leastMs === 0 ? String.raw`^(0|\d+(\.\d+)?\s*(ms|s|m|h|d))$` : String.raw`^\d+(\.\d+)?\s*(ms|s|m|h|d)$`,
+  },
   parse: (input) => {
     const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|)$/i.exec(input) ?? fault(`${quoted(input)} is not a duration`)
     const ms = Math.round(Number(digits) * (unitsMs[unit.toLowerCase()] ?? Number.NaN))
