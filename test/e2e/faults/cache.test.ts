@@ -35,7 +35,10 @@ async function fill(t: ExecutionContext): Promise<Stage> {
   const gatehouse = await startGatehouse({ on: database, env })
   t.teardown(() => gatehouse.stop())
   await storeProvider(gatehouse.origin, { slug: 'emulated', url: emulator.url })
-  emulator.script({ path: /chat/, behaviour: ({ body }) => ({ body: JSON.stringify({ choices: [], asked: body.toString() }) }) })
+  emulator.script({
+    path: /chat/,
+    behaviour: ({ body }) => ({ body: JSON.stringify({ choices: [{ index: 0, message: { content: 'yes' } }], asked: body.toString() }) }),
+  })
   const stage: Stage = {
     gatehouse,
     emulator,

@@ -9,6 +9,7 @@ const asked = 30
 let control: Control
 let acme: Tenant
 let refused = 0
+let released = false
 /** Answers that wait until each request is refused or here. */
 const held: ServerResponse[] = []
 const slugs = new Map<string, string>()
@@ -20,7 +21,8 @@ const provider = createServer((request, response) => {
 })
 
 function releaseWhenAll(): void {
-  if (held.length + refused < asked) return
+  if (released || held.length + refused < asked) return
+  released = true
   for (const response of held) response.setHeader('content-type', 'application/json').end('{}')
 }
 
@@ -78,13 +80,15 @@ for (const [id, path, body] of requests)
     const secret = await makeKey()
     held.splice(0)
     refused = 0
+    released = false
     const ask = async () => {
-      const { status } = await send(`${control.origin}${path}`, {
+      await send(`${control.origin}${path}`, {
         method: 'POST',
         headers: { 'x-service-api-key': secret, 'content-type': 'application/json', 'x-service-provider': `@${slugs.get(id) ?? ''}` },
         body: JSON.stringify({ ...(path === google ? {} : { model: 'm' }), ...body }),
       })
-      if (status !== 412) return
+      // The provider answers nobody before each request is here or refused.
+      if (released) return
       refused += 1
       releaseWhenAll()
     }
