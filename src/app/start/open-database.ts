@@ -4,6 +4,7 @@ import type { DatabaseConfig } from '../../config/config.ts'
 import { settingNotes } from '../../config/effect.ts'
 import { changeRecorder } from '../audit/changes.ts'
 import { connectWithRetry, type Connection } from '../database/connect.ts'
+import { DatabaseConnectionError } from '../database/connection-error.ts'
 import { assertRowLevelSecurity } from '../database/guard.ts'
 import { openOrm } from '../database/orm.ts'
 import { BootRefusal } from './boot-refusal.ts'
@@ -35,6 +36,9 @@ const retryMs = 1000
 /** Codes of faults that waiting mends. */
 const passing = new Set<string>(['dependency_unavailable', 'busy'])
 
+/** A wrong password at the start stays wrong; later the same code may mean a rotation. */
+const isFinal = (error: unknown): boolean => error instanceof DatabaseConnectionError && !error.retryable
+
 /** Connects, migrates and opens, again and again while the database is away. Throws what waiting cannot mend. */
 export async function openDatabase(options: OpenDatabaseOptions, database: DatabaseConfig): Promise<OpenDatabase> {
   for (;;) {
@@ -44,7 +48,7 @@ export async function openDatabase(options: OpenDatabaseOptions, database: Datab
       if (options.schema !== 'given') tellSettings(options)
       return db
     } catch (error) {
-      if (options.signal.aborted || !passing.has(toCallerError(error).code)) throw error
+      if (options.signal.aborted || isFinal(error) || !passing.has(toCallerError(error).code)) throw error
       options.log.warn({ err: error, retryInMs: retryMs }, 'the database went away during the start')
       await sleep(retryMs, undefined, { signal: options.signal })
     }
