@@ -133,7 +133,7 @@ export async function createCompany(calls: Calls, slug: string): Promise<Company
         breakers: [await makeBreaker(gatehouse, organisationId, workspaceId)],
         ...(await makeProvisioning(gatehouse, admin.key, workspaceId)),
         'organisation/sso/test-sign-ins': [await makeTestSignIn(gatehouse, admin.key)],
-        'secret-references': await makeReference(gatehouse, admin.key, workspaceId),
+        'secret-references': await makeReference(gatehouse, key, workspaceId),
         ...(await makeThings(calls, key, name)),
       },
     }
@@ -174,7 +174,7 @@ async function makeTestSignIn(gatehouse: Pick<Gatehouse, 'origin'>, key: string)
   return String(id)
 }
 
-/** Stores where a secret is, for one workspace, which only a key of the organisation may, and returns its id and slug. */
+/** Stores where a secret is, as a workspace that owns it, and returns its id and slug. */
 async function makeReference(gatehouse: Pick<Gatehouse, 'origin'>, key: string, workspaceId: string): Promise<readonly string[]> {
   const auth_config = { vault_auth_type: 'token', vault_addr: 'https://vault.example', vault_token: 't' }
   const body = {
