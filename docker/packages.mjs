@@ -54,7 +54,7 @@ function obtain({ file, sha256 }, day) {
       failures.push(failure)
     }
     if (failures.length === answers.length) {
-      if (failures[0].includes('404')) return false
+      if (/\b404\s+Not Found/.test(failures[0])) return false
       stop(`${path.basename(file)} cannot be fetched:\n${failures.join('\n')}`)
     }
   }
