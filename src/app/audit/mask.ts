@@ -1,6 +1,6 @@
 import { scrubSecrets } from '../../lib/text/secret-shapes.ts'
 import { isStorable } from '../../lib/text/text.ts'
-import { isSecretName, requestItself } from '../secrets/secret-names.ts'
+import { isSecretName, privateParts, requestItself } from '../secrets/secret-names.ts'
 import type { Vault } from '../secrets/vault.ts'
 
 /** A value as the trail may keep it: every secret is a keyed hash, which shows that two were the same and no more. */
@@ -28,10 +28,11 @@ export function withoutSecrets(value: unknown, replace: (secret: string) => stri
   if (value instanceof Uint8Array) return replace(Buffer.from(value).toString('base64'))
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, replace, place))
   if (typeof value === 'object' && value !== null) {
+    const parts = privateParts(value)
     return Object.fromEntries(
       Object.entries(value).map(([name, child]) => [
         storable(name),
-        withoutSecrets(child, replace, { secret: secret || isSecretName(name, list), list: name }),
+        withoutSecrets(child, replace, { secret: secret || parts.has(name) || isSecretName(name, list), list: name }),
       ]),
     )
   }

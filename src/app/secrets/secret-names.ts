@@ -9,6 +9,14 @@ const namingLists: ReadonlySet<string> = new Set(['conditions', 'group_by'])
 /** Stands for the name of the list where the object is a request itself. */
 export const requestItself = 'request itself'
 
+/** The members of a JSON Web Key that its owner alone has (RFC 7518, section 6). Their names say nothing without the `kty` beside them. */
+const privateMembers: ReadonlySet<string> = new Set(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'])
+
+/** Returns the members of an object that are a private key by its form, whatever the field is called that contains it. */
+export const privateParts = (value: object): ReadonlySet<string> => (typeof Reflect.get(value, 'kty') === 'string' ? privateMembers : none)
+
+const none: ReadonlySet<string> = new Set()
+
 /** The fields of a request that serve once: a code of a second factor, or of an identity provider. */
 const onceNames: ReadonlySet<string> = new Set(['code'])
 
