@@ -66,7 +66,7 @@ async function fill(t: ExecutionContext): Promise<Stage> {
   }
   for (const topic of topics) t.is((await stage.ask(`why ${topic}`)).status, 200)
   const tables = server === null ? ['cached_answers'] : ['cached_answers', 'answer_vectors']
-  for (const table of tables) await eventually(async () => (await stage.count(table)) > topics.length / 2, 10_000, `the rows of ${table}`)
+  for (const table of tables) await eventually(async () => (await stage.count(table)) > topics.length / 2, 60_000, `the rows of ${table}`)
   return stage
 }
 
@@ -115,6 +115,7 @@ crash('kill -9 of PostgreSQL: a cache that is empty after it costs misses, and n
   await stage.gatehouse.restart()
   t.is(await stage.count(`answer_vectors WHERE key = ANY('{${before.join(',')}}')`), 0)
   await askAll(t, stage, (topic) => `why ${topic}`)
-  await eventually(async () => (await stage.count('answer_vectors')) > 0, 10_000, 'new vectors')
-  t.true((await askAll(t, stage, (topic) => `${topic} why`)).includes('SEMANTIC HIT'))
+  await eventually(async () => (await stage.count('answer_vectors')) > 0, 60_000, 'new vectors')
+  // An embedding that takes too long is a miss, as on a busy machine.
+  await eventually(async () => (await askAll(t, stage, (topic) => `${topic} why`)).includes('SEMANTIC HIT'), 60_000, 'a similar answer')
 })
