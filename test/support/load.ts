@@ -103,6 +103,9 @@ async function run({ next, everyMs, clients }: LoadOptions, { client, ended, sig
   agent.destroy()
 }
 
+/** No test lets an answer pause for as long. */
+const silentMs = 60_000
+
 /** One request; never rejects. Without an agent it has a connection of its own. `onHeaders` is told when an answer begins. */
 export function exchange(ask: Ask, agent: Agent | false = false, onHeaders = () => {}): Promise<Outcome> {
   const startedAt = performance.now()
@@ -134,6 +137,8 @@ export function exchange(ask: Ask, agent: Agent | false = false, onHeaders = () 
       response.on('end', () => settle(response.complete ? null : 'the answer was cut off'))
     })
     sent.on('error', (error) => settle(error.message))
+    // A connection whose process was killed before it was taken over may stay open for ever.
+    sent.setTimeout(silentMs, () => sent.destroy(new Error(`no byte for ${silentMs} ms`)))
     sent.end(body)
   })
 }
