@@ -4,6 +4,7 @@ import { mailAt } from '../../config/effect.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { asSystem } from '../database/orm.ts'
 import type { Deps } from '../deps.ts'
+import { inWorkTable, turnOf, workOff } from '../due-work.ts'
 import type { Job } from '../feature.ts'
 import { render, type Variables } from './template.ts'
 import { readTemplate, templates, type TemplateName } from './templates.ts'
@@ -44,33 +45,44 @@ interface QueuedMail {
 /** Half a day of trying. */
 const maxAttempts = 10
 const claimMs = 2 * 60_000
-const maxAtOnce = 200
+/** Connections to the mail server at a time. One organisation has half of them. */
+const [atOnce, atOnceOfOne] = [4, 2]
 
-/**
- * Sends what waits. Several may do it at once: each mail is one's for two minutes, and comes back when that one dies. Each is taken when it is
- * its turn, so that a slow server cannot make those behind it another's.
- */
-export async function deliverMails(deps: Deps): Promise<void> {
-  const { mail } = deps.config
-  if (mail === null) return
-  for (let sent = 0; sent < maxAtOnce; sent += 1) {
-    const waiting = await claim(deps)
-    if (waiting === null) return
-    await deliver(waiting, mail, deps)
-  }
+/** Organisations take turns. A mail belongs to one process for two minutes, and is due again if that process dies. */
+const claim = `
+  WITH ${inWorkTable},
+       waiting AS (SELECT d.id, d.next_attempt_at, ${turnOf('d.next_attempt_at')} AS turn
+                     FROM outgoing_mails d
+                    WHERE d.next_attempt_at <= ? AND (?::uuid IS NULL OR d.organisation_id = ?::uuid) AND d.id NOT IN (SELECT l.id FROM in_work l))
+  UPDATE outgoing_mails d SET attempts = d.attempts + 1, next_attempt_at = ?
+   WHERE d.id IN (SELECT o.id FROM waiting o WHERE o.turn <= ${atOnceOfOne} ORDER BY o.turn, o.next_attempt_at LIMIT ?)
+     AND d.next_attempt_at <= ?
+  RETURNING d.id, d.organisation_id, d.recipient, d.template, d.variables, d.attempts`
+
+interface Sending {
+  /** Null or absent: the mails of all. */
+  readonly organisationId?: string | null
+  readonly ending?: AbortSignal | undefined
 }
 
-async function claim({ orm, clock }: Deps): Promise<QueuedMail | null> {
-  const now = clock.now()
-  const [claimed] = await asSystem(orm, (em) =>
-    em.execute<QueuedMail[]>(
-      `UPDATE outgoing_mails SET attempts = attempts + 1, next_attempt_at = ? WHERE id IN (
-         SELECT id FROM outgoing_mails WHERE next_attempt_at <= ? ORDER BY next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-       RETURNING id, organisation_id, recipient, template, variables, attempts`,
-      [new Date(now + claimMs), new Date(now)],
-    ),
-  )
-  return claimed ?? null
+/** Sends the mails that are due, until none is. */
+export async function deliverMails(deps: Deps, { organisationId = null, ending }: Sending = {}): Promise<void> {
+  const { mail } = deps.config
+  if (mail === null) return
+  await workOff<QueuedMail>({
+    claim: (inWork, room) => {
+      const now = deps.clock.now()
+      const at = new Date(now)
+      const values = [inWork, at, organisationId, organisationId, new Date(now + claimMs), room, at]
+      return asSystem(deps.orm, (em) => em.execute<QueuedMail[]>(claim, values))
+    },
+    work: (waiting) =>
+      deliver(waiting, mail, deps).catch((error: unknown) =>
+        deps.log.error({ err: error, mail: waiting.id }, 'the outcome of a mail could not be noted'),
+      ),
+    atOnce,
+    ending,
+  })
 }
 
 async function deliver(waiting: QueuedMail, mail: MailConfig, deps: Deps): Promise<void> {
@@ -153,8 +165,13 @@ export async function mailsAbout(em: EntityManager, ids: readonly string[]): Pro
   )
 }
 
-/** Sends the mails that could not be sent at once. */
-export const deliverMailsJob: Job = { name: 'deliver-mails', every: '* * * * *', irreversible: false, run: deliverMails }
+/** Sends the mails that no request has sent. */
+export const deliverMailsJob: Job = {
+  name: 'deliver-mails',
+  every: '*/5 * * * * *',
+  irreversible: false,
+  run: (deps, ending) => deliverMails(deps, { ending }),
+}
 
 const keptMs = 90 * 24 * 3_600_000
 

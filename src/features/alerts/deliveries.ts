@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
+import { inWorkTable, turnOf, workOff } from '../../app/due-work.ts'
 import type { Job } from '../../app/feature.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import type { Alert, Owner } from './alert.ts'
@@ -41,36 +42,38 @@ const hour = 60 * minute
 const waits = [5 * second, 30 * second, 5 * minute, 30 * minute, 2 * hour, 6 * hour, 12 * hour, 24 * hour]
 const claimMs = 2 * minute
 const timeoutMs = 10 * second
-const atOnce = 8
-const mostOfARun = 1000
+const atOnce = 32
+/** Receivers of one organisation that never answer leave the other places to others. */
+const atOnceOfOne = 4
 /** A receiver that answers so wants nothing more. */
 const gone = 410
 
-/** Each delivery is one process's for two minutes, and comes back if that one dies. */
-const claim = `UPDATE alert_deliveries d SET attempts = d.attempts + 1, next_attempt_at = ? FROM alert_webhooks w
-   WHERE d.id = (SELECT id FROM alert_deliveries WHERE state = 'pending' AND next_attempt_at <= ? ORDER BY next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-     AND w.id = d.webhook_id
+/** Organisations take turns. A delivery belongs to one process for two minutes, and is due again if that process dies. */
+const claim = `
+  WITH ${inWorkTable},
+       waiting AS (SELECT d.id, d.next_attempt_at, ${turnOf('d.next_attempt_at')} AS turn
+                     FROM alert_deliveries d
+                    WHERE d.state = 'pending' AND d.next_attempt_at <= ? AND d.id NOT IN (SELECT l.id FROM in_work l))
+  UPDATE alert_deliveries d SET attempts = d.attempts + 1, next_attempt_at = ? FROM alert_webhooks w
+   WHERE d.id IN (SELECT o.id FROM waiting o WHERE o.turn <= ${atOnceOfOne} ORDER BY o.turn, o.next_attempt_at LIMIT ?)
+     AND d.state = 'pending' AND d.next_attempt_at <= ? AND w.id = d.webhook_id
   RETURNING d.id, d.organisation_id, d.webhook_id, w.url, w.secret, d.body, d.attempts`
 
-async function claimOne({ orm, clock }: Deps): Promise<Waiting | null> {
-  const now = clock.now()
-  const [found] = await asSystem(orm, (em) => em.execute<Waiting[]>(claim, [new Date(now + claimMs), new Date(now)]))
-  return found ?? null
-}
-
-/** Sends what waits, to a few receivers at a time: a slow one holds up nobody else. */
-export async function deliverAlerts(deps: Deps): Promise<void> {
-  let left = mostOfARun
-  const work = async () => {
-    while (left > 0) {
-      left -= 1
-      const waiting = await claimOne(deps)
-      if (waiting === null) return
-      await deliver(waiting, deps)
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, work))
-}
+/** Sends the deliveries that are due, until none is. */
+export const deliverAlerts = (deps: Deps, ending?: AbortSignal): Promise<void> =>
+  workOff<Waiting>({
+    claim: (inWork, room) => {
+      const now = deps.clock.now()
+      const at = new Date(now)
+      return asSystem(deps.orm, (em) => em.execute<Waiting[]>(claim, [inWork, at, new Date(now + claimMs), room, at]))
+    },
+    work: (waiting) =>
+      deliver(waiting, deps).catch((error: unknown) =>
+        deps.log.error({ err: error, webhook: waiting.webhook_id, delivery: waiting.id }, 'a delivery of an alert has failed'),
+      ),
+    atOnce,
+    ending,
+  })
 
 /** The answer of a receiver, or why there is none. */
 export interface Reply {

@@ -2,10 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { Job } from '../../app/feature.ts'
-import { deliverMails, queueMail } from '../../app/mail/outbox.ts'
+import { queueMail } from '../../app/mail/outbox.ts'
 import { type Alert, ownerOf, recipientsOf } from './alert.ts'
 import { mailOf } from './alert-mail.ts'
-import { deliverAlerts, queueDeliveries } from './deliveries.ts'
+import { queueDeliveries } from './deliveries.ts'
 
 const batch = 50
 
@@ -20,9 +20,8 @@ export const tellAlerts: Job = {
   every: '*/15 * * * * *',
   irreversible: false,
   async run(deps) {
-    let told = 0
-    for (let found = batch; found === batch; told += found) found = await asSystem(deps.orm, (em) => tellSome(em, deps))
-    if (told > 0) await Promise.all([deliverMails(deps), deliverAlerts(deps)])
+    // Sending is the work of other jobs: a receiver that never answers would keep alerts of others from being told.
+    for (let found = batch; found === batch;) found = await asSystem(deps.orm, (em) => tellSome(em, deps))
   },
 }
 

@@ -106,9 +106,9 @@ export const resetPassword = route({
 async function sendLinks(deps: Deps, elsewhere: WriteElsewhere, email: string): Promise<void> {
   const asker = await nobody()
   // Nobody knows who has asked: whom the link is for is the resource of the row.
-  for (const account of await accountsOf(deps, email))
-    await elsewhere({ ...asker, organisationId: account.organisationId }, (em) => sendLink(em, deps, account))
-  await deliverMails(deps)
+  const accounts = await accountsOf(deps, email)
+  for (const account of accounts) await elsewhere({ ...asker, organisationId: account.organisationId }, (em) => sendLink(em, deps, account))
+  for (const account of accounts) await deliverMails(deps, account)
 }
 
 async function sendLink(em: EntityManager, deps: Deps, { userId, organisationId, email }: Account): Promise<Audited | null> {

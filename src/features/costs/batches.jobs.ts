@@ -1,26 +1,24 @@
 import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
+import { inWorkTable, turnOf, workOff } from '../../app/due-work.ts'
 import type { Job } from '../../app/feature.ts'
 import type { FileBounds } from '../../gateway/batches/ask-batch.ts'
-import { endsWithin } from '../../lib/ends-within.ts'
 import { toApiError } from '../../lib/errors.ts'
 import { type BatchRow, lostAfterDays, settleBatch } from './settle-batch.ts'
 
 const atOnce = 32
 /** So many looks of one organisation at once leave room for all others, however long its hosts take. */
 const atOnceOfOne = 4
-const claimEveryMs = 1000
 
 /**
  * Organisations take turns. A batch is looked at after a minute, then later the older it is; providers end batches within a day. One that is being
  * looked at is not claimed again.
  */
 const due = `
-  WITH looks AS (SELECT * FROM jsonb_to_recordset(?::jsonb) AS l (id uuid, organisation_id uuid)),
-       waiting AS (SELECT d.id, d.next_look_at, row_number() OVER (PARTITION BY d.organisation_id ORDER BY d.next_look_at)
-                          + (SELECT count(*) FROM looks l WHERE l.organisation_id = d.organisation_id) AS turn
+  WITH ${inWorkTable},
+       waiting AS (SELECT d.id, d.next_look_at, ${turnOf('d.next_look_at')} AS turn
                      FROM provider_batches d
-                    WHERE d.state = 'open' AND d.next_look_at <= now() AND d.id NOT IN (SELECT l.id FROM looks l))
+                    WHERE d.state = 'open' AND d.next_look_at <= now() AND d.id NOT IN (SELECT l.id FROM in_work l))
   UPDATE provider_batches b
      SET next_look_at = now() + greatest(interval '1 minute', least((now() - b.begun_at) / 10, interval '15 minutes'))
    WHERE b.id IN (SELECT w.id FROM waiting w WHERE w.turn <= ${atOnceOfOne} ORDER BY w.turn, w.next_look_at LIMIT ?)
@@ -37,24 +35,13 @@ export const settlingOf = (bounds: FileBounds): Job => ({
   name: 'costs.settle-batches',
   every: '* * * * *',
   irreversible: false,
-  async run(deps, ending) {
-    const looks = new Map<BatchRow, Promise<void>>()
-    try {
-      for (;;) {
-        if (ending?.aborted === true) return
-        // Claimed while others run: a slow look holds up no other batch that comes due.
-        for (const row of await claim(deps, [...looks.keys()]))
-          looks.set(
-            row,
-            look(deps, row, { bounds, ending }).finally(() => looks.delete(row)),
-          )
-        if (looks.size === 0) return
-        await endsWithin(claimEveryMs, Promise.race(looks.values()))
-      }
-    } finally {
-      await Promise.allSettled(looks.values())
-    }
-  },
+  run: (deps, ending) =>
+    workOff<BatchRow>({
+      claim: (inWork, room) => asSystem(deps.orm, (em) => em.execute<BatchRow[]>(due, [inWork, room])),
+      work: (row) => look(deps, row, { bounds, ending }),
+      atOnce,
+      ending,
+    }),
 })
 
 export const settleBatches = settlingOf(usualBounds)
@@ -69,11 +56,6 @@ export const forgetBatches: Job = {
       await em.execute(`DELETE FROM provider_batches WHERE begun_at < now() - ? * interval '1 day'`, [keptDays])
     }),
 }
-
-const claim = ({ orm }: Deps, looks: readonly BatchRow[]): Promise<BatchRow[]> =>
-  asSystem(orm, (em) =>
-    em.execute<BatchRow[]>(due, [JSON.stringify(looks.map(({ id, organisation_id }) => ({ id, organisation_id }))), atOnce - looks.length]),
-  )
 
 interface Looking {
   readonly bounds: FileBounds

@@ -64,14 +64,15 @@ interface Row {
   readonly attempts: number
 }
 
-/** Takes the export that has waited longest for its next part, so that a large one holds no other up; null: none waits. */
+/** Takes an export for its next part: of the organisation that has waited longest, the export that has waited longest. Null: none waits. */
 export async function claim({ orm }: Pick<Deps, 'orm'>): Promise<Claimed | null> {
   const token = randomUUID()
   const [row] = await asSystem(orm, (em) =>
     em.execute<Row[]>(
       `UPDATE log_exports SET lease_token = ?, lease_until = now() + ? * interval '1 second', worked_at = now() WHERE id = (
-         SELECT id FROM log_exports WHERE status = 'in_progress' AND (lease_until IS NULL OR lease_until <= now())
-          ORDER BY worked_at NULLS FIRST, created_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+         SELECT e.id FROM log_exports e WHERE e.status = 'in_progress' AND (e.lease_until IS NULL OR e.lease_until <= now())
+          ORDER BY (SELECT max(o.worked_at) FROM log_exports o WHERE o.organisation_id = e.organisation_id) NULLS FIRST,
+                   e.worked_at NULLS FIRST, e.created_at LIMIT 1 FOR UPDATE OF e SKIP LOCKED)
        RETURNING id, organisation_id, workspace_id, own_api_key_id, own_user_id, kind, format, filters, fields, options, progress, parts, attempts,
                  row_count::float8 AS row_count, bytes::float8 AS bytes, (extract(epoch FROM started_at) * 1000)::float8 AS started_ms`,
       [token, leaseSeconds],

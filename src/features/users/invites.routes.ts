@@ -33,7 +33,7 @@ export const createInvite = route({
 })(async ({ em, actor, deps, body, audit, afterCommit }) => {
   const { invite, link } = await addInvite(em, body, { actor, deps })
   audit({ id: invite.id })
-  afterCommit(() => deliverMails(deps))
+  afterCommit(() => deliverMails(deps, actor))
   return { id: invite.id, invite_link: link }
 })
 
@@ -93,7 +93,7 @@ export const resendInvite = route({
   const invite = await findInvite(em, actor, { id: params.inviteId, open: true })
   const link = await renewInvite(em, invite, deps)
   audit({ id: invite.id })
-  afterCommit(() => deliverMails(deps))
+  afterCommit(() => deliverMails(deps, actor))
   return { inviteLink: link, invite_link: link }
 })
 

@@ -71,7 +71,11 @@ async function alert(kind: 'expired', tenant: Tenant, workspaceId = tenant.works
   )
 }
 
-const tell = () => Promise.all([1, 2, 3].map(() => tellAlerts.run(control.started.deps)))
+/** Both jobs in several processes at once. */
+async function tell(): Promise<void> {
+  await Promise.all([1, 2, 3].map(() => tellAlerts.run(control.started.deps)))
+  await Promise.all([1, 2, 3].map(() => deliverAlerts(control.started.deps)))
+}
 
 const isSigned = ({ headers, body }: Received, secret: string): boolean => {
   const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`

@@ -76,6 +76,7 @@ const unsent = async () => (await control.sql.query('SELECT 1 FROM outgoing_mail
 async function tell(): Promise<void> {
   const { deps } = control.started
   await Promise.all([1, 2, 3].map(() => tellAlerts.run(deps)))
+  await Promise.all([1, 2, 3].map(() => deliverMails(deps)))
   await eventually(async () => (await unsent()) === 0, 15_000, 'mails that wait')
 }
 
@@ -163,6 +164,7 @@ test.serial('an alert tells which mails wait, with the words of the mail server,
   await expireKeys.run(deps)
   mail.refuse(true)
   await tellAlerts.run(deps)
+  await deliverMails(deps)
   await eventually(async () => (await mailsOf(acme.adminKey, key.id)).every(({ last_error: error }) => error !== null), 15_000, 'refusals')
   const waiting = await mailsOf(acme.adminKey, key.id, '&state=pending')
   t.deepEqual(
@@ -198,7 +200,7 @@ test.serial('a mail that nobody takes is given up, and its alert says so', async
   await expireKeys.run(deps)
   mail.refuse(true)
   await tellAlerts.run(deps)
-  for (let attempt = 1; attempt < 10; attempt += 1) {
+  for (let attempt = 0; attempt < 10; attempt += 1) {
     now += 24 * 60 * 60_000
     await deliverMails(deps)
   }
