@@ -5,6 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { troubleshootingParts } from '../src/cli/troubleshooting/document.ts'
 import { settingsTable } from '../src/config/index.ts'
+import { connectionParts } from './documents/connections.ts'
 import { configParts } from './documents/configs.ts'
 import { figureParts } from './documents/figures.ts'
 import { guardrailParts } from './documents/guardrails.ts'
@@ -24,6 +25,7 @@ const documents: readonly (readonly [file: string, parts: Readonly<Record<string
   // The sources of an earlier release have no benchmark, and keep the figures.
   ...(existsSync(path.join(root, 'bench/RESULTS.md')) ? [['README.md', figureParts()] as const] : []),
   ['docs/reference/settings.md', { settings: settingsTable() }],
+  ['docs/operations/sizing.md', connectionParts()],
   ['docs/operations/troubleshooting.md', troubleshootingParts()],
   ['docs/guide/permissions.md', permissionsParts()],
   ['docs/guide/guardrails.md', guardrailParts()],

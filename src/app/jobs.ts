@@ -2,9 +2,9 @@ import cron from 'node-cron'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { apartInWords, databaseTime } from './database/clock-offset.ts'
-import { enter, sessionClient } from './database/session.ts'
 import type { Deps } from './deps.ts'
 import type { Job } from './feature.ts'
+import { createJobLocks, type JobLocks } from './job-locks.ts'
 
 export interface Jobs {
   /** No job starts any more, and those that run are told; resolves when they have ended, or after `graceMs`. */
@@ -18,11 +18,12 @@ export interface Jobs {
 export function startJobs(jobs: readonly Job[], deps: Deps, client: pg.ClientConfig): Jobs {
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
+  const locks = createJobLocks(client)
   const tasks = jobs.map((job) =>
     cron.schedule(
       job.every,
       async () => {
-        const run = runJob(job, deps, { client, stopping: stopping.signal })
+        const run = runJob(job, deps, { locks, stopping: stopping.signal })
         running.add(run)
         await run
         running.delete(run)
@@ -49,17 +50,17 @@ function quietLogger(log: Logger) {
 }
 
 interface RunOptions {
-  readonly client: pg.ClientConfig
+  readonly locks: JobLocks
   /** Aborted when the process stops; absent: nobody tells. */
   readonly stopping?: AbortSignal
 }
 
 /** One run of one job, if no other process is at it. Never throws: a failure is logged and counted. */
-export async function runJob(job: Job, deps: Deps, { client, stopping }: RunOptions): Promise<void> {
+export async function runJob(job: Job, deps: Deps, { locks, stopping }: RunOptions): Promise<void> {
   const startedAt = performance.now()
   try {
-    const led = await asLeader(client, `gatehouse:job:${job.name}`, async (lost, leader) => {
-      const clock = job.irreversible ? await agreedClock(leader, deps) : deps.clock
+    const led = await locks.hold(`gatehouse:job:${job.name}`, async ({ client, lost }) => {
+      const clock = job.irreversible ? await agreedClock(client, deps) : deps.clock
       await job.run({ ...deps, clock }, stopping === undefined ? lost : AbortSignal.any([stopping, lost]))
     })
     deps.metrics.jobRan(job.name, led ? 'done' : 'skipped')
@@ -71,35 +72,13 @@ export async function runJob(job: Job, deps: Deps, { client, stopping }: RunOpti
 }
 
 /** Returns the clock of the database. Rejects while that of the process differs: one of them is wrong, and nobody knows which. */
-async function agreedClock(leader: pg.Client, { clock }: Deps): Promise<Deps['clock']> {
+async function agreedClock(client: pg.Client, { clock }: Deps): Promise<Deps['clock']> {
   const { ms, aheadMs } = await databaseTime(
-    async (sql) => (await leader.query<{ ms: number }>(sql)).rows,
+    async (sql) => (await client.query<{ ms: number }>(sql)).rows,
     () => clock.now(),
   )
   const apart = apartInWords(aheadMs)
   if (apart !== null) throw new Error(`nothing is deleted or ended by its age, because ${apart}`)
   const startedAt = performance.now()
   return { now: () => Math.round(ms + performance.now() - startedAt) }
-}
-
-/** Runs `work` holding the lock on a connection of its own, and tells it when that connection ends; false, and nothing done, when another holds it. */
-async function asLeader(
-  config: pg.ClientConfig,
-  lock: string,
-  work: (lost: AbortSignal, client: pg.Client) => Promise<void>,
-): Promise<boolean> {
-  const client = sessionClient(config)
-  const lost = new AbortController()
-  client.on('end', () => lost.abort())
-  await enter(client, config)
-  try {
-    // The idle limits of a usual session would end the lock in the middle of a long job.
-    await client.query('SET idle_session_timeout = 0')
-    const { rows } = await client.query<{ leads: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS leads', [lock])
-    if (rows[0]?.leads !== true) return false
-    await work(lost.signal, client)
-    return true
-  } finally {
-    await client.end().catch(() => {})
-  }
 }

@@ -15,6 +15,7 @@ import { ssoSettings } from './sso-settings.ts'
 import { published } from '../release/published.ts'
 import { optional, setting } from './setting.ts'
 import { isBuiltWith } from './version.ts'
+import { besidesPool } from './side-sessions.ts'
 
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -79,7 +80,10 @@ export const settings = {
   DB_USER: setting(text(63), 'gatehouse', { desc: 'The login at PostgreSQL; it needs no superuser rights.', example: 'gatehouse' }),
   DB_PASS: optional(secret, { desc: 'The password of the login.', example: 'a long random password', secret: true }),
   DB_NAME: setting(text(63), 'gatehouse', { desc: 'The name of the database.', example: 'gatehouse' }),
-  DB_POOL_SIZE: setting(integer(1, 1000), '12', { desc: 'The maximum number of database connections of one process.', example: '24' }),
+  DB_POOL_SIZE: setting(integer(1, 1000), '12', {
+    desc: `The most database connections of one process for requests of the control plane and for jobs. The process opens up to ${besidesPool} more for work that must not wait behind them.`,
+    example: '24',
+  }),
   DB_SSL: setting(choice(dbSslModes, { 'Amazon RDS': 'MANAGED', amazon_rds: 'MANAGED' }), 'PREFERRED', {
     desc: 'TLS to PostgreSQL: `DISABLED` never; `PREFERRED` if the server offers it; `REQUIRED` always; `VERIFY_CA` with a trusted authority; `VERIFY_IDENTITY` also with the right host name; `MANAGED` (or `Amazon RDS`) the same with the authorities of managed databases.',
     example: 'VERIFY_IDENTITY',

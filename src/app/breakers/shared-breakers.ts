@@ -2,7 +2,7 @@ import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { BreakerState } from '../../gateway/routing/breaker.ts'
 import { createRoutingState, type RoutingState, type Told } from '../../gateway/routing/state.ts'
-import { sessionPool } from '../database/session.ts'
+import { sidePool } from '../database/side-sessions.ts'
 import { systemSession, type Change } from '../snapshot/change-feed.ts'
 import type { Follower } from '../snapshot/snapshot.ts'
 
@@ -64,8 +64,7 @@ const retryAfterMs = 1000
  * Shares breakers over a table and its changes. A database that is away costs the sharing only: each process goes on with its own.
  */
 export function openSharedBreakers(options: SharedBreakersOptions): SharedBreakers {
-  const pool = sessionPool({ ...systemSession(options.client), max: 1, idleTimeoutMillis: 10_000, application_name: 'gatehouse-breakers' })
-  pool.on('error', (error) => options.log.debug({ err: error }, 'an idle connection of the breakers was lost'))
+  const pool = sidePool('breakers', { ...systemSession(options.client), idleTimeoutMillis: 10_000 }, options.log)
   const state: State = {
     ...options,
     pool,

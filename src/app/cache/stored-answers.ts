@@ -2,7 +2,7 @@ import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { AnswerScope, CachedAnswer, KeptAnswer } from '../../gateway/cache/answer-store.ts'
 import type { LogSeal } from '../../gateway/journal/log-seal.ts'
-import { sessionPool } from '../database/session.ts'
+import { sidePool } from '../database/side-sessions.ts'
 import { systemSession } from '../snapshot/change-feed.ts'
 import { openAnswer, sealAnswer } from './sealed-answers.ts'
 
@@ -65,9 +65,7 @@ export function openStoredAnswers(options: StoredAnswersOptions): StoredAnswers 
 
 function connections(state: State): Pool {
   if (state.pool !== null) return state.pool
-  const pool = sessionPool({ ...systemSession(state.client), max: 4, idleTimeoutMillis: 30_000, application_name: 'gatehouse-answers' })
-  pool.on('error', (error) => state.log.debug({ err: error }, 'an idle connection of the cache was lost'))
-  return (state.pool = pool)
+  return (state.pool = sidePool('answers', { ...systemSession(state.client), idleTimeoutMillis: 30_000 }, state.log))
 }
 
 function failed(state: State, error: unknown): null {

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientConfig } from 'pg'
 import type { Logger } from 'pino'
-import { enter, sessionClient } from '../database/session.ts'
+import { enter } from '../database/session.ts'
+import { sideClient } from '../database/side-sessions.ts'
 import { systemSession } from '../snapshot/change-feed.ts'
 import { channel } from './notice.ts'
 
@@ -39,8 +40,8 @@ export async function hearNotifications(options: HearOptions): Promise<void> {
 }
 
 async function session({ client, log, signal, heard, live }: HearOptions): Promise<void> {
-  const config = { ...systemSession(client), application_name: 'gatehouse-events' }
-  const connection = sessionClient(config)
+  const config = systemSession(client)
+  const connection = sideClient('events', config)
   const [closed, proven] = [Promise.withResolvers<false>(), Promise.withResolvers<true>()]
   const proof = JSON.stringify({ topic: 'proof', token: randomUUID() })
   connection.on('error', () => closed.resolve(false))

@@ -30,7 +30,7 @@ let wake = new AbortController()
 let reported: { readonly fault: string | null; readonly heldTo: number } = { fault: null, heldTo: 0 }
 
 const exporter = input.spans === null ? null : await openExporter(input.spans)
-const session = createSession(unpackConnection(input.connection))
+const session = createSession('journal', unpackConnection(input.connection))
 const store = createStore({
   session,
   queuesBodies: input.queuesBodies,

@@ -1,5 +1,6 @@
 import type { Client, ClientConfig } from 'pg'
-import { enter, sessionClient } from '../database/session.ts'
+import { enter } from '../database/session.ts'
+import { sideClient } from '../database/side-sessions.ts'
 
 /** One connection, made when it is needed and given up when something went wrong with it. */
 export interface Session {
@@ -11,8 +12,8 @@ export interface Session {
 /** Limits in milliseconds, so that a dead peer is noticed; the statement limit of a batch is in its transaction. */
 const limits = { connectionTimeoutMillis: 5_000, query_timeout: 40_000, keepAlive: true }
 
-/** A session on `config` under a name that PostgreSQL shows; nothing is opened yet. */
-export function createSession(config: ClientConfig, name = 'gatehouse journal'): Session {
+/** A session on `config`; nothing is opened yet. */
+export function createSession(use: 'journal' | 'log-store', config: ClientConfig): Session {
   let current: Client | null = null
   const drop = async () => {
     const client = current
@@ -23,8 +24,8 @@ export function createSession(config: ClientConfig, name = 'gatehouse journal'):
     drop,
     async client() {
       if (current !== null) return current
-      const asked = { ...config, ...limits, application_name: name }
-      const client = sessionClient(asked)
+      const asked = { ...config, ...limits }
+      const client = sideClient(use, asked)
       client.on('error', () => {
         if (current === client) current = null
       })

@@ -3,7 +3,7 @@ import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { CounterStore, Slice } from '../../gateway/limits/counters.ts'
 import type { Limit } from '../../gateway/limits/limit.ts'
-import { sessionPool } from '../database/session.ts'
+import { sidePool } from '../database/side-sessions.ts'
 import { systemSession } from '../snapshot/change-feed.ts'
 import { createTakes, type NumberedTakes } from './numbered-takes.ts'
 import { countable, createSettlements, leaseMs, type Settlements } from './settlements.ts'
@@ -46,8 +46,7 @@ interface State {
 
 /** The counters in PostgreSQL. A connection of their own keeps them from waiting behind slow queries. */
 export function openStoredCounters({ client, log }: StoredCountersOptions): StoredCounters {
-  const pool = sessionPool({ ...systemSession(client), max: 3, idleTimeoutMillis: 10_000, application_name: 'gatehouse-limits' })
-  pool.on('error', (error) => log.debug({ err: error }, 'an idle connection of the limits was lost'))
+  const pool = sidePool('limits', { ...systemSession(client), idleTimeoutMillis: 10_000 }, log)
   const id = randomUUID()
   const query = async (text: string, values: readonly unknown[]) => void (await pool.query(text, [...values]))
   const settlements = createSettlements({ id, log, query })

@@ -17,7 +17,7 @@ const countEveryMs = 10_000
 const input: MoverInput = workerData
 const config: LogStoreConfig = JSON.parse(input.store, concealSecret)
 const identity: IdentityConfig = JSON.parse(input.identity, concealSecret)
-const session = createSession(unpackConnection(input.connection), 'gatehouse log store')
+const session = createSession('log-store', unpackConnection(input.connection))
 const egress = createEgress({ trustedHosts: input.trustedHosts, connectTimeoutMs: input.connectTimeoutMs })
 const mover = createMover({
   ...config,

@@ -1,5 +1,6 @@
-import { Client, type ClientConfig } from 'pg'
+import type { ClientConfig } from 'pg'
 import type { Logger } from 'pino'
+import { withSideClient } from '../database/side-sessions.ts'
 import { systemSession } from '../snapshot/change-feed.ts'
 import type { ModelCatalogue } from './model-catalogue.ts'
 
@@ -29,14 +30,7 @@ export async function warmPriceLists({ client, log, catalogue }: WarmOptions): P
 }
 
 async function storedProviders(client: ClientConfig): Promise<string[]> {
-  const connection = new Client({ ...systemSession(client), application_name: 'gatehouse-prices' })
-  try {
-    await connection.connect()
-    const { rows } = await connection.query<{ id: string }>(
-      `SELECT DISTINCT ai_provider_id AS id FROM integrations WHERE status = 'active' ORDER BY 1 DESC`,
-    )
-    return rows.map(({ id }) => id)
-  } finally {
-    await connection.end().catch(() => {})
-  }
+  const active = `SELECT DISTINCT ai_provider_id AS id FROM integrations WHERE status = 'active' ORDER BY 1 DESC`
+  const { rows } = await withSideClient('prices', systemSession(client), (connection) => connection.query<{ id: string }>(active))
+  return rows.map(({ id }) => id)
 }

@@ -2,7 +2,7 @@ import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { SecretOutcome } from '../../gateway/secrets/secret-cache.ts'
 import { cleanText } from '../journal/clean-text.ts'
-import { sessionPool } from '../database/session.ts'
+import { sidePool } from '../database/side-sessions.ts'
 import { systemSession } from '../snapshot/change-feed.ts'
 import type { OpenSigning } from './open-signing.ts'
 
@@ -43,12 +43,7 @@ export function recordReads({ client, log, signing }: RecordingOptions): ReadRec
   const waiting = new Map<string, Waiting>()
   const failing = new Set<string>()
   let pool: Pool | null = null
-  const open = (): Pool => {
-    if (pool !== null) return pool
-    pool = sessionPool({ ...systemSession(client), max: 1, idleTimeoutMillis: 10_000, application_name: 'gatehouse-secrets' })
-    pool.on('error', (error) => log.debug({ err: error }, 'an idle connection of the recorder of secrets was lost'))
-    return pool
-  }
+  const open = (): Pool => (pool ??= sidePool('secrets', { ...systemSession(client), idleTimeoutMillis: 10_000 }, log))
   signing.tell((outcome) => {
     const { reference, fault, isStale } = outcome
     tellChange({ ...outcome, failing, log })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientConfig, Pool, PoolClient } from 'pg'
 import { uuidv7 } from '../../lib/uuid.ts'
-import { sessionPool } from '../database/session.ts'
+import { sidePool } from '../database/side-sessions.ts'
 import { fingerprint, type KeyRing } from './encryption-key.ts'
 import { open, seal, type SealingKey } from './envelope.ts'
 
@@ -28,8 +28,7 @@ const kekVersion = 0
  * other for ever.
  */
 export function openDataKeys(client: ClientConfig, ring: KeyRing): DataKeys {
-  const pool = sessionPool({ ...client, max: 2, idleTimeoutMillis: 1000, allowExitOnIdle: true, application_name: 'gatehouse-vault' })
-  pool.on('error', () => {})
+  const pool = sidePool('vault', { ...client, idleTimeoutMillis: 1000, allowExitOnIdle: true })
   const loading = new Map<string, Promise<readonly SealingKey[]>>()
 
   /** One load at a time for an organisation; a failed one is forgotten. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, ClientConfig } from 'pg'
 import type { Logger } from 'pino'
-import { enter, sessionClient } from '../database/session.ts'
+import { enter } from '../database/session.ts'
+import { sideClient } from '../database/side-sessions.ts'
 
 /** One row that changed. `kind` is its table. */
 export interface Change {
@@ -98,8 +99,8 @@ function lost(state: State, error: unknown): void {
 }
 
 async function session(state: State): Promise<void> {
-  const config = { ...systemSession(state.client), application_name: state.sessionName ?? 'gatehouse-snapshot' }
-  const client = sessionClient(config)
+  const config = systemSession(state.client)
+  const client = sideClient('snapshot', config, state.sessionName)
   const closed = new AbortController()
   client.on('error', () => closed.abort())
   client.on('end', () => closed.abort())
@@ -124,7 +125,6 @@ export const systemSession = (client: ClientConfig): ClientConfig => ({
   options: `${client.options ?? ''} -c statement_timeout=2000 -c app.scope=system`,
   connectionTimeoutMillis: 2000,
   query_timeout: 2500,
-  application_name: 'gatehouse-snapshot',
 })
 
 async function pause(state: State, closed: AbortSignal): Promise<void> {

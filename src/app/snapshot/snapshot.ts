@@ -7,7 +7,7 @@ import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { databaseFault } from '../database/database-fault.ts'
 import { retryLocked } from '../database/lock-trouble.ts'
 import type { Vault } from '../secrets/vault.ts'
-import { sessionPool } from '../database/session.ts'
+import { sidePool } from '../database/side-sessions.ts'
 import { followChanges, systemSession, type Change, type ChangeFeed } from './change-feed.ts'
 import { createHeldViews, type HeldViews } from './held-views.ts'
 import { createKnown, type Known } from './known.ts'
@@ -71,7 +71,7 @@ const firstContactMs = 2000
 
 /** Starts to follow the control plane; views are loaded on their first use. */
 export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
-  const [pool, strangers] = [openPool(options, 2), openPool(options, 1)]
+  const [pool, strangers] = [openPool('lookups', options), openPool('strangers', options)]
   const state: State = {
     ...options,
     held: createHeldViews(),
@@ -100,11 +100,8 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
   }
 }
 
-function openPool({ client, log }: SnapshotOptions, max: number): Pool {
-  const pool = sessionPool({ ...systemSession(client), max, idleTimeoutMillis: 30_000 })
-  pool.on('error', (error) => log.debug({ err: error }, 'an idle snapshot connection was lost'))
-  return pool
-}
+const openPool = (use: 'lookups' | 'strangers', { client, log }: SnapshotOptions): Pool =>
+  sidePool(use, { ...systemSession(client), idleTimeoutMillis: 30_000 }, log)
 
 const ageMs = (state: State): number => performance.now() - state.contactAt
 

@@ -2,7 +2,7 @@ import type { ClientConfig, Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { Logger } from 'pino'
 import { ApiError } from '../../lib/errors.ts'
-import { sessionPool } from '../database/session.ts'
+import { sidePool } from '../database/side-sessions.ts'
 import type { ProviderScope } from '../../gateway/callers/key.ts'
 import type { LogSeal } from '../../gateway/journal/log-seal.ts'
 import type { ResponseStore, StoredResponse } from '../../gateway/stored-responses/response-store.ts'
@@ -92,17 +92,8 @@ function open(seal: LogSeal, { id, scope, sealed }: Sealed): StoredResponse {
 }
 
 function openPool({ client, log }: StoredResponsesOptions): Pool {
-  const pool = sessionPool({
-    ...client,
-    options: `${client.options ?? ''} -c statement_timeout=2000`,
-    connectionTimeoutMillis: 2000,
-    query_timeout: 2500,
-    application_name: 'gatehouse-responses',
-    max: 4,
-    idleTimeoutMillis: 30_000,
-  })
-  pool.on('error', (error) => log.debug({ err: error }, 'an idle connection for stored responses was lost'))
-  return pool
+  const limits = { connectionTimeoutMillis: 2000, query_timeout: 2500, idleTimeoutMillis: 30_000 }
+  return sidePool('responses', { ...client, ...limits, options: `${client.options ?? ''} -c statement_timeout=2000` }, log)
 }
 
 interface Statement {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import { noteFailure, readBackfills, runBatch } from './backfills.ts'
-import { withClient } from './migration-client.ts'
+import { withSideClient } from '../side-sessions.ts'
 import { readMigrations, type MigrationFile } from './migration-files.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 
@@ -34,7 +34,7 @@ export async function runBackfills({ client, log, metrics, migrations, signal }:
   const onPending = (count: number) => void (pending = count)
   while (files.length > 0 && !signal.aborted) {
     try {
-      if (await withClient(patient(client), (connected) => session(connected, files, { log, signal, onPending }))) return
+      if (await withSideClient('backfills', patient(client), (connected) => session(connected, files, { log, signal, onPending }))) return
     } catch (error) {
       if (!signal.aborted) log.warn({ err: error }, 'backfills could not go on; trying again')
     }
@@ -45,7 +45,6 @@ export async function runBackfills({ client, log, metrics, migrations, signal }:
 const patient = (client: ClientConfig): ClientConfig => ({
   ...client,
   options: `${client.options ?? ''} -c statement_timeout=${batchTimeoutMs} -c idle_session_timeout=0`,
-  application_name: 'gatehouse backfill',
 })
 
 type Options = Pick<BackfillOptions, 'log' | 'signal'> & { readonly onPending: (count: number) => void }

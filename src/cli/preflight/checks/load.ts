@@ -1,3 +1,4 @@
+import { besidesPool } from '../../../config/side-sessions.ts'
 import { ok, warn, type Check } from '../check.ts'
 
 interface Old {
@@ -60,6 +61,3 @@ export const connectionsCheck: Check = {
     )
   },
 }
-
-/** The change feed, the journal, the vault, cached answers (2), circuit breakers and a job at work have connections of their own. */
-const besidesPool = 9
