@@ -1,5 +1,5 @@
 // Writes the generated parts of the documents: the figures of README.md from bench/RESULTS.md, the settings table of docs/reference/settings.md, the tables of codes in docs/operations/troubleshooting.md,
-// every check, every field of a config and what translation carries in docs/guide, who may do what in docs/guide/permissions.md and, for review, in test/golden/permissions.txt.
+// every field of a config in docs/guide; every check, what translation carries and who may do what in docs/reference, and the last, for review, in test/golden/permissions.txt.
 // With `--check` it changes nothing and fails on drift.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -17,7 +17,7 @@ const root = path.resolve(import.meta.dirname, '..')
 async function fromConformance(): Promise<readonly (readonly [string, Readonly<Record<string, string>>])[]> {
   if (!existsSync(path.join(root, 'test/conformance/cases.ts'))) return []
   const { dialectParts } = await import('./documents/dialects.ts')
-  return [['docs/guide/dialects.md', dialectParts()]]
+  return [['docs/reference/dialects.md', dialectParts()]]
 }
 
 /** Each document, and what belongs between its markers `<!-- name:start -->` and `<!-- name:end -->`. */
@@ -27,8 +27,8 @@ const documents: readonly (readonly [file: string, parts: Readonly<Record<string
   ['docs/reference/settings.md', { settings: settingsTable() }],
   ['docs/operations/sizing.md', connectionParts()],
   ['docs/operations/troubleshooting.md', troubleshootingParts()],
-  ['docs/guide/permissions.md', permissionsParts()],
-  ['docs/guide/guardrails.md', guardrailParts()],
+  ['docs/reference/permissions.md', permissionsParts()],
+  ['docs/reference/guardrails.md', guardrailParts()],
   ['docs/guide/configs.md', configParts()],
   ...(await fromConformance()),
   ['test/golden/permissions.txt', matrixParts()],

@@ -42,7 +42,7 @@ const overview = (): string =>
 
 const first = checks[0]
 
-/** What is generated of `docs/guide/guardrails.md`. */
+/** What is generated of `docs/reference/guardrails.md`. */
 export const guardrailParts = (): Readonly<Record<string, string>> => ({
   shared: first === undefined ? '' : fieldTable(fieldRows(first.parameters).filter(({ name }) => shared.has(name))),
   checks: own.map((check) => section(check, shared)).join('\n\n'),

@@ -145,7 +145,7 @@ function keySettingsTable(): string {
   return [row(head), row(head.map(() => '---')), ...rows].join('\n')
 }
 
-/** What is generated of `docs/guide/permissions.md`. */
+/** What is generated of `docs/reference/permissions.md`. */
 export const permissionsParts = (): Readonly<Record<string, string>> => ({
   settings: settingsTable(),
   'key-settings': keySettingsTable(),

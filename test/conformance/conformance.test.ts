@@ -86,7 +86,7 @@ const runsOf = ({ client, provider, name }: SpokenCell): readonly (readonly [tit
 
 /** What the guide tells of each cell, by client, provider and case. */
 function toldByGuide(): ReadonlyMap<string, string> {
-  const guide = readFileSync(new URL('../../docs/guide/dialects.md', import.meta.url), 'utf8')
+  const guide = readFileSync(new URL('../../docs/reference/dialects.md', import.meta.url), 'utf8')
   const [, part = ''] = /<!-- conformance:start -->([^]*)<!-- conformance:end -->/.exec(guide) ?? []
   const told = new Map<string, string>()
   for (const section of part.split('\n### ').slice(1)) {

@@ -3,7 +3,7 @@ import type { ClientId, ProviderId } from './talk.ts'
 
 /** Where a translation does more than to carry: what is refused, and which facts are understood in another way. */
 export interface Departure {
-  /** For the table of docs/guide/dialects.md. */
+  /** For the table of docs/reference/dialects.md. */
   readonly note: string
   /** Absent: all. */
   readonly clients?: readonly ClientId[]

@@ -69,7 +69,7 @@ interface Provider {
 
 /** What no test can ask a provider for. */
 interface Absence {
-  /** Why, for the table of docs/guide/dialects.md. */
+  /** Why, for the table of docs/reference/dialects.md. */
   readonly note: string
   readonly of: (fixture: Fixture, client: ClientId | null) => boolean
 }
