@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { z } from 'zod'
 import { ApiError } from './errors.ts'
 import { createTurns } from './shares/turns.ts'
+import { secretField } from './json/secret-fields.ts'
 
 const derive = promisify(argon2)
 
@@ -15,11 +16,9 @@ const hashBytes = 32
 export const minPasswordLength = 12
 
 /** A new password. */
-export const newPasswordField = z
-  .string()
-  .min(minPasswordLength)
-  .max(256)
-  .meta({ description: `At least ${minPasswordLength} characters; a sentence is a good one.` })
+export const newPasswordField = secretField(z.string().min(minPasswordLength).max(256)).meta({
+  description: `At least ${minPasswordLength} characters; a sentence is a good one.`,
+})
 
 /**
  * One hash at a time, each of which takes a processor for tens of milliseconds, so that the others stay for requests. Those for whom hashes are

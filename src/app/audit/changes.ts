@@ -1,6 +1,8 @@
 import { ChangeSetType, JsonType, type EntityManager, type EventSubscriber, type FlushEventArgs } from '@mikro-orm/core'
 import { fromPico } from '../../lib/pico.ts'
+import { Secret } from '../../lib/secret.ts'
 import { AmountType } from '../database/amount.ts'
+import { SecretTextType } from '../database/secret-text.ts'
 
 /**
  * The change of one row by one transaction. It has only the changed values; null: there was, or is, no row. Names are those of the columns;
@@ -62,7 +64,10 @@ function toChange({ type, entity, payload, meta }: ChangeSet, original: unknown)
       columns.map(({ name, fieldNames, customType }) => {
         const value: unknown = typeof from === 'object' && from !== null ? Reflect.get(from, name) : undefined
         if (customType instanceof AmountType) return [customType.known, typeof value === 'bigint' ? fromPico(value) : null]
-        return [fieldNames[0] ?? name, value ?? null]
+        return [
+          fieldNames[0] ?? name,
+          customType instanceof SecretTextType && typeof value === 'string' ? new Secret(value) : (value ?? null),
+        ]
       }),
     )
   const id: unknown = Reflect.get(entity, 'id')

@@ -1,47 +1,91 @@
+import type { z } from 'zod'
+import type { JsonPath } from '../../lib/json/json-path.ts'
+import { formsAt, isSecretForm, secretPathsIn, type Forms } from '../../lib/json/secret-fields.ts'
+import { Secret } from '../../lib/secret.ts'
 import { scrubSecrets } from '../../lib/text/secret-shapes.ts'
 import { isStorable } from '../../lib/text/text.ts'
 import { isSecretName, privateParts, requestItself } from '../secrets/secret-names.ts'
 import type { Vault } from '../secrets/vault.ts'
 
-/** A value as the trail may keep it: every secret is a keyed hash, which shows that two were the same and no more. */
-export const masked = (vault: Vault, value: unknown): unknown => withoutSecrets(value, hashed(vault))
+/** Replaces a secret in a text that is kept. */
+export type Replace = (secret: string) => string
 
-/** Returns a request as the trail may keep it: without codes that serve once, too. */
-export const maskedRequest = (vault: Vault, value: unknown): unknown =>
-  withoutSecrets(value, hashed(vault), { secret: false, list: requestItself })
-
-const hashed =
-  (vault: Vault) =>
-  (secret: string): string =>
+/** Returns what the trail has in place of a secret: a keyed hash, which shows that two were the same and no more. */
+export const hashing =
+  (vault: Pick<Vault, 'hashKey'>): Replace =>
+  (secret) =>
     `hmac:${vault.hashKey(`audit:${secret}`).toString('hex')}`
 
-/** The place of a value: true if it is below a field that may hold a secret, and the name of the list that contains it. */
-interface Place {
+/** Returns the place of a request as a whole: without codes that serve once, too. */
+export const requestPlace = (schema: z.core.$ZodType | undefined): Place => ({
+  secret: false,
+  list: requestItself,
+  forms: schema === undefined ? [] : [schema],
+})
+
+/** The place of a value. */
+export interface Place {
+  /** True if it is below a field that may hold a secret. */
   readonly secret: boolean
+  /** The name of the list that contains it. */
   readonly list?: string
+  /** The schemas that it may have. */
+  readonly forms?: Forms
+  /** The paths of secrets within it that a schema above it has found. */
+  readonly paths?: readonly JsonPath[]
 }
 
-/** The value with every text that may be a secret replaced, by the name of a field above it or by its own shape. */
-export function withoutSecrets(value: unknown, replace: (secret: string) => string, place: Place = { secret: false }): unknown {
-  const { secret, list } = place
+/** Returns the value with every secret replaced: those that its schemas mark, and what may be one by the name of a field above it or by its own shape. */
+export function withoutSecrets(value: unknown, replace: Replace, place: Place = { secret: false }): unknown {
+  if (value instanceof Secret) return hidden(value.reveal(), replace)
   if (value instanceof Date) return value.toISOString()
   if (value instanceof Uint8Array) return replace(Buffer.from(value).toString('base64'))
-  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, replace, place))
-  if (typeof value === 'object' && value !== null) {
-    const parts = privateParts(value)
-    return Object.fromEntries(
-      Object.entries(value).map(([name, child]) => [
-        storable(name),
-        withoutSecrets(child, replace, { secret: secret || parts.has(name) || isSecretName(name, list), list: name }),
-      ]),
-    )
-  }
-  if (typeof value === 'string') return secret || scrubSecrets(value) !== value ? replace(value) : storable(withoutQuery(value, replace))
-  return secret && typeof value === 'number' ? replace(String(value)) : value
+  if (typeof value === 'object' && value !== null) return withoutSecretMembers(value, replace, place)
+  if (typeof value === 'string') return place.secret ? hidden(value, replace) : withoutSecretParts(value, replace)
+  return place.secret && typeof value === 'number' ? replace(String(value)) : value
 }
 
+function withoutSecretMembers(value: object, replace: Replace, place: Place): unknown {
+  const known = { ...place, paths: pathsIn(place, value) }
+  if (Array.isArray(value)) return value.map((item, at) => withoutSecrets(item, replace, memberPlace(known, at)))
+  const parts = privateParts(value)
+  return Object.fromEntries(
+    Object.entries(value).map(([name, child]) => {
+      const at = memberPlace(known, name)
+      return [storable(name), withoutSecrets(child, replace, { ...at, secret: at.secret || parts.has(name) })]
+    }),
+  )
+}
+
+/** Returns the place of a member of a value: of a field, or of an item of a list. */
+export const placeWithin = (place: Place, value: unknown, member: string | number): Place =>
+  memberPlace({ ...place, paths: pathsIn(place, value) }, member)
+
+const pathsIn = ({ forms = [], paths = [] }: Place, value: unknown): readonly JsonPath[] => [...paths, ...secretPathsIn(forms, value)]
+
+function memberPlace({ secret, list = '', forms = [], paths = [] }: Place, member: string | number): Place {
+  const inner = formsAt(forms, member)
+  const below = paths.filter(([first]) => first === member).map(([, ...rest]) => rest)
+  const isSecret = secret || isSecretForm(inner) || below.some(({ length }) => length === 0)
+  return {
+    secret: isSecret || (typeof member === 'string' && isSecretName(member, list)),
+    list: typeof member === 'string' ? member : list,
+    forms: inner,
+    paths: below,
+  }
+}
+
+/** Of a URL that is a secret the origin stays: it says where requests go. */
+function hidden(secret: string, replace: Replace): string {
+  const url = /^https?:\/\/[^/\s]+\/[^\s]/i.test(secret) ? URL.parse(secret) : null
+  return url === null ? replace(secret) : `${url.origin}/${replace(secret)}`
+}
+
+const withoutSecretParts = (text: string, replace: Replace): string =>
+  scrubSecrets(text) === text ? storable(withoutQuery(text, replace)) : replace(text)
+
 /** Some services take their tokens in the query of a URL. */
-const withoutQuery = (text: string, replace: (secret: string) => string): string =>
+const withoutQuery = (text: string, replace: Replace): string =>
   /^https?:\/\/[^?\s]*\?\S/i.test(text) ? text.replace(/\?.*$/s, (query) => `?${replace(query.slice(1))}`) : text
 
 /** Documents such as service accounts may hold anything as JSON, and jsonb cannot: no write fails because its row of the trail would. */

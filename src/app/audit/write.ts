@@ -1,11 +1,18 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import type { z } from 'zod'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { notification, type ChangeNotice } from '../events/notice.ts'
 import type { Actor } from '../route.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { linkHash, type AuditRow } from './chain.ts'
 import type { RowChange } from './changes.ts'
-import { masked, maskedRequest } from './mask.ts'
+import { hashing, requestPlace, withoutSecrets } from './mask.ts'
+
+/** The schemas of a route. */
+export interface RequestSchemas {
+  readonly query?: z.core.$ZodType | undefined
+  readonly body?: z.core.$ZodType | undefined
+}
 
 /** One write on the control plane, as the trail keeps it. */
 export interface AuditEntry {
@@ -27,6 +34,8 @@ export interface AuditEntry {
   readonly headers?: Readonly<Record<string, unknown>>
   readonly status: number
   readonly body: unknown
+  /** The schemas of the request, which say what of it is secret. */
+  readonly schemas?: RequestSchemas
   /** The rows that the write changed. The id tells the row of the resource itself from the others. */
   readonly changes: readonly RowChange[]
   /** Why it was refused, when it was. */
@@ -64,8 +73,9 @@ const toJson = (value: unknown) => (value === null || value === undefined ? null
 function toRow(entry: AuditEntry, vault: Vault): AuditRow {
   const own = entry.changes.find(({ id }) => id === entry.resourceId)
   const related = entry.changes.filter((change) => change !== own)
-  const keep = (value: unknown) => asJson(masked(vault, value))
-  const keepRequest = (value: unknown) => asJson(maskedRequest(vault, value))
+  const replace = hashing(vault)
+  const keep = (value: unknown) => asJson(withoutSecrets(value, replace))
+  const keepRequest = (value: unknown, schema?: z.core.$ZodType) => asJson(withoutSecrets(value, replace, requestPlace(schema)))
   return {
     id: uuidv7(),
     organisation_id: entry.actor.organisationId,
@@ -80,13 +90,13 @@ function toRow(entry: AuditEntry, vault: Vault): AuditRow {
     resource_id: entry.resourceId,
     method: entry.method,
     uri: entry.uri,
-    query: keepRequest(entry.query),
+    query: keepRequest(entry.query, entry.schemas?.query),
     request_id: entry.requestId,
     client_ip: entry.clientAddress,
     country: entry.country ?? null,
     response_status: entry.status,
     request_headers: keep(entry.headers ?? null),
-    request_body: keepRequest(entry.body),
+    request_body: keepRequest(entry.body, entry.schemas?.body),
     before: keep(own?.before),
     after: keep(own?.after),
     related: related.length === 0 ? null : keep(related),

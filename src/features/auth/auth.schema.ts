@@ -4,6 +4,7 @@ import { nameField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
 import { assertion } from './factors/passkey.schema.ts'
 import { emailField } from '../users/index.ts'
+import { secretField } from '../../lib/json/secret-fields.ts'
 
 const slug = z.string().min(1).max(255)
 
@@ -23,13 +24,14 @@ export const loginOptions = z
   .meta({ id: 'LoginOptions', description: 'How to sign in.' })
 
 /** A password that is shown, and may be any text. */
-const shownPassword = z.string().min(1).max(256)
-const codeField = textField(64)
-  .min(1)
+const shownPassword = secretField(z.string().min(1).max(256))
+const codeField = secretField(textField(64).min(1))
   .optional()
   .meta({ description: 'From an authenticator app, or a recovery code; asked for when the person has one.' })
 
-const passkeyField = assertion.optional().meta({ description: 'A passkey as second factor, with a challenge for `second-factor`.' })
+const passkeyField = secretField(assertion)
+  .optional()
+  .meta({ description: 'A passkey as second factor, with a challenge for `second-factor`.' })
 
 export const loginBody = z
   .strictObject({ email: emailField, password: shownPassword, code: codeField, passkey: passkeyField, organisation: slug.optional() })
@@ -83,7 +85,7 @@ export const setupState = z
   })
   .meta({ id: 'SetupState', description: 'What a new installation has already: an owner, a provider, a key of somebody, a first request.' })
 
-const token = z.string().min(1).max(200).meta({ description: 'From the link.' })
+const token = secretField(z.string().min(1).max(200)).meta({ description: 'From the link.' })
 
 export const setupBody = z
   .strictObject({

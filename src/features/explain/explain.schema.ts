@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { logAttempt, loggedHookResults } from '../logs/index.ts'
+import { secretField } from '../../lib/json/secret-fields.ts'
 
 /** Headers by which the caller would be somebody else, or by which the bytes of the body would be read in another way. */
 const notHere =
@@ -12,8 +13,7 @@ function headerFault(name: string, value: string): string | null {
 }
 
 /** Headers that a caller gives to a request in place of those that it had. */
-export const requestHeaders = z
-  .record(z.string(), z.string().max(131_072))
+export const requestHeaders = secretField(z.record(z.string(), z.string().max(131_072)))
   .superRefine((headers, context) => {
     for (const [name, value] of Object.entries(headers)) {
       const fault = headerFault(name, value)

@@ -5,6 +5,7 @@ import { nameField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
 import { authMethods } from './identity-provider.entity.ts'
+import { secretField } from '../../lib/json/secret-fields.ts'
 
 const url = z.url({ protocol: /^https?$/ }).max(320)
 const endpoint = url.nullable().default(null)
@@ -66,12 +67,11 @@ export const oidcBody = z
     ...common,
     issuer: url.meta({ description: 'The issuer, as its discovery document names it.' }),
     client_id: textField(320).min(1),
-    client_secret: textField(4096).min(1).optional().meta({
+    client_secret: secretField(textField(4096).min(1)).optional().meta({
       description:
         'Absent: the secret that is stored stays, as long as `issuer`, `client_id`, `token_endpoint`, `token_endpoint_auth_method` and `ca` do.',
     }),
-    client_jwks: clientKey
-      .or(z.looseObject({ keys: z.array(clientKey).min(1).max(10) }))
+    client_jwks: secretField(clientKey.or(z.looseObject({ keys: z.array(clientKey).min(1).max(10) })))
       .optional()
       .meta({
         description:
@@ -128,7 +128,7 @@ export const samlBody = z
     sign_requests: z.boolean().nullable().default(null).meta({
       description: 'Whether requests are signed. Null: as the metadata of the provider asks (`WantAuthnRequestsSigned`).',
     }),
-    sp_private_key: pem.optional().meta({
+    sp_private_key: secretField(pem).optional().meta({
       description: 'The RSA key of Gatehouse, PEM, with `sp_certificate`. Absent: the one before stays, or one is made.',
     }),
     sp_certificate: pem.optional(),

@@ -2,22 +2,25 @@ import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
 import { asBrought, broughtFields } from '../../gateway/config/provider-fields.ts'
 import { laterProviders } from '../../gateway/providers/catalog.ts'
+import { secretFields } from '../../gateway/providers/fields.ts'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
 import { accountName, accountSlug, slugField } from '../../lib/text/slug.ts'
 import { tagsField, tagsFilter, tagsView } from '../../lib/text/tags.ts'
 import { isStorable, textField } from '../../lib/text/text.ts'
 import { since, valuesSince } from '../../release/since.ts'
 import { secretMappings, secretMappingsView } from '../secret-references/index.ts'
+import { secretField } from '../../lib/json/secret-fields.ts'
 
 /** A provider key: what fits a header, or a document such as a PEM. Blanks around a pasted key go. */
-export const providerKey = z
-  .string()
-  .trim()
-  .min(1)
-  .max(65_536)
-  .refine((key) => isStorable(key) && !/[^\t\n\r\x20-\x7e\x80-\xff]/.test(key), 'Only characters that a header can carry are allowed.')
-  .refine((key) => !/[\r\n]/.test(key) || /^(?:-----BEGIN |\{)/.test(key), 'Line breaks are only allowed in a PEM or JSON document.')
-  .meta({ description: 'The provider key. It is stored encrypted and never shown again.' })
+export const providerKey = secretField(
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(65_536)
+    .refine((key) => isStorable(key) && !/[^\t\n\r\x20-\x7e\x80-\xff]/.test(key), 'Only characters that a header can carry are allowed.')
+    .refine((key) => !/[\r\n]/.test(key) || /^(?:-----BEGIN |\{)/.test(key), 'Line breaks are only allowed in a PEM or JSON document.'),
+).meta({ description: 'The provider key. It is stored encrypted and never shown again.' })
 
 const broughtConfigurations = Object.fromEntries(
   broughtFields.map((name) => [name, asBrought(name, { type: z.unknown(), text: z.string() }).nullable().optional()]),
@@ -26,8 +29,12 @@ const broughtConfigurations = Object.fromEntries(
 /** Configurations as they are answered. */
 export const configurationsView = z.looseObject(broughtConfigurations)
 
-/** The fields that a kind of provider knows, where a release brought something of them by name; `configurations.ts` checks them against that kind. */
-export const configurationsField = z.looseObject(broughtConfigurations).meta({
+const secretConfigurations = Object.fromEntries(
+  ['custom_headers', ...secretFields].map((name) => [name, secretField(broughtConfigurations[name] ?? z.unknown().optional())]),
+)
+
+/** The fields that a kind of provider knows, where a release brought something of them by name, and those that are secret; `configurations.ts` checks them against that kind. */
+export const configurationsField = z.looseObject({ ...broughtConfigurations, ...secretConfigurations }).meta({
   description:
     'How to reach the provider, by kind: `azure_*`, `aws_*`, `vertex_*`, `oracle_*`, `openai_*`, `workers_ai_account_id`, `huggingface_base_url` and others; every kind takes `custom_host` and `custom_headers`. Secret fields are stored encrypted and never shown again.',
 })

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { metadataField } from '../../lib/metadata.ts'
 import { textField } from '../../lib/text/text.ts'
+import { secretField } from '../../lib/json/secret-fields.ts'
 
 /** Most logs in one request. */
 const mostLogs = 100
 
-const headers = z
-  .record(textField(255).min(1), textField(8192))
+const headers = secretField(z.record(textField(255).min(1), textField(8192)))
   .refine((given) => Object.keys(given).length <= 100, 'At most 100 headers are allowed.')
   .default({})
   .meta({ description: 'The log keeps them without credentials.' })

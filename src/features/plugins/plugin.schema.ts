@@ -4,8 +4,9 @@ import { calledUrl, plugins } from '../../gateway/checks/partners/plugins.ts'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
+import { secretField } from '../../lib/json/secret-fields.ts'
 
-const credentials = z.record(z.string(), z.unknown()).meta({
+const credentials = secretField(z.record(z.string(), z.unknown())).meta({
   description:
     'What the service asks for: the `credentials` among the `parameters` of its checks in `GET /catalogue/checks`, those of several checks together.',
 })

@@ -81,7 +81,8 @@ const hashicorp = z.discriminatedUnion('vault_auth_type', [
 
 const schemas: Readonly<Record<ManagerType, z.ZodType>> = { aws_sm: aws, azure_kv: azure, hashicorp_vault: hashicorp }
 
-const secretNames: ReadonlySet<string> = new Set([
+/** The fields of sign-ins that are secret. */
+export const secretNames: ReadonlySet<string> = new Set([
   'aws_secret_access_key',
   'aws_session_token',
   'azure_entra_client_secret',

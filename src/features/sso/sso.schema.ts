@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ownPath } from './journey.ts'
 import { testSignInView } from './trial/test-sign-in.schema.ts'
+import { secretField } from '../../lib/json/secret-fields.ts'
 
 export const loginParams = z.object({ organisation: z.string().min(1).max(255).meta({ description: 'The slug of the organisation.' }) })
 
@@ -25,7 +26,7 @@ export const loginQuery = z.object({
       return z.NEVER
     })
     .meta({ description: 'The path on this origin where the person goes on. Default: `/console`.' }),
-  test: z.string().min(1).max(200).optional().meta({ description: 'Of a test sign-in, in the URL that it was made with.' }),
+  test: secretField(z.string().min(1).max(200)).optional().meta({ description: 'Of a test sign-in, in the URL that it was made with.' }),
 })
 
 export type LoginQuery = z.output<typeof loginQuery>
@@ -33,8 +34,8 @@ export type LoginQuery = z.output<typeof loginQuery>
 const text = z.string().min(1).max(4096)
 
 export const callbackQuery = z.object({
-  state: text,
-  code: text.optional(),
+  state: secretField(text),
+  code: secretField(text).optional(),
   iss: text.optional().meta({ description: 'The issuer that answers (RFC 9207).' }),
   error: text.optional(),
   error_description: z.string().max(4096).optional(),
@@ -43,14 +44,16 @@ export const callbackQuery = z.object({
 export type CallbackQuery = z.output<typeof callbackQuery>
 
 export const logoutBody = z
-  .object({ logout_token: z.string().min(1).max(16_384) })
+  .object({ logout_token: secretField(z.string().min(1).max(16_384)) })
   .meta({ id: 'BackchannelLogout', description: 'A logout token (OpenID Connect Back-Channel Logout 1.0).' })
 
 export type LogoutBody = z.output<typeof logoutBody>
 
 export const acsBody = z
   .object({
-    SAMLResponse: z.string().min(1).max(1_000_000).meta({ description: 'The response of the provider, in base64 (HTTP-POST binding).' }),
+    SAMLResponse: secretField(z.string().min(1).max(1_000_000)).meta({
+      description: 'The response of the provider, in base64 (HTTP-POST binding).',
+    }),
     RelayState: z.string().max(4096).optional().meta({
       description: 'Of somebody who began at the provider: the path on this origin where they go on. Else it is not looked at.',
     }),

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
+import { secretField } from '../../lib/json/secret-fields.ts'
 
 export const introspectionBody = z
   .object({
-    token: textField(16_384).min(1).meta({ description: 'The API key or JSON Web Token to tell of.' }),
+    token: secretField(textField(16_384).min(1)).meta({ description: 'The API key or JSON Web Token to tell of.' }),
     token_type_hint: z.string().max(255).optional().meta({ description: 'Taken and not needed: a token shows what it is.' }),
   })
   .meta({ id: 'IntrospectToken', description: 'A token to tell of, as JSON or as a form (RFC 7662).' })

@@ -3,6 +3,7 @@ import { listOf, listFields, searchField } from '../../lib/paging.ts'
 import { workspaceRoles } from '../../lib/access/roles.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { emailField } from './user.schema.ts'
+import { secretField } from '../../lib/json/secret-fields.ts'
 
 /** The sort orders of the list. */
 export const sorts = { created_at: 'createdAt', expires_at: 'expiresAt', email: 'email' }
@@ -69,7 +70,7 @@ export const inviteList = listOf(inviteView).meta({ id: 'InviteList', descriptio
 
 export const acceptInviteBody = z
   .strictObject({
-    token: z.string().min(1).max(200).meta({ description: 'From the link.' }),
+    token: secretField(z.string().min(1).max(200)).meta({ description: 'From the link.' }),
     first_name: nameField.optional(),
     last_name: nameField.optional(),
   })

@@ -1,8 +1,12 @@
 import { z } from 'zod'
+import { isFields } from '../../lib/json/fields.ts'
+import type { JsonPath } from '../../lib/json/json-path.ts'
 import { plainIssue } from '../../lib/json/plain-issue.ts'
 import { schemaFaults } from '../../lib/json/schema-faults.ts'
+import { containingSecrets } from '../../lib/json/secret-fields.ts'
 import { textField } from '../../lib/text/text.ts'
 import type { Phase } from './check.ts'
+import { parameterSecrets } from './parameter-secrets.ts'
 import { findCheck } from './registry.ts'
 
 /** The score for the request that a success or a failure is worth. */
@@ -92,6 +96,9 @@ export const spelledOut = ({ onFail, ...parts }: GuardrailActions): Omit<Guardra
 
 const parameters = z.record(z.string(), z.unknown())
 
+const secretPaths = (id: string, given: unknown, path: JsonPath): readonly JsonPath[] =>
+  parameterSecrets(id, given, path).map((place) => place.path)
+
 interface Issue {
   readonly path: readonly PropertyKey[]
   readonly message: string
@@ -110,13 +117,15 @@ function parameterIssues(id: string, given: unknown, path: readonly PropertyKey[
 }
 
 /** One check of a guardrail, its parameters checked by its own schema. */
-export const checkEntry = z
-  .strictObject({
+export const checkEntry = containingSecrets(
+  z.strictObject({
     id: z.string().min(1).max(100).meta({ description: 'Which check; the guide lists them all with their parameters.' }),
     parameters: parameters.optional(),
     name: z.string().max(255).optional(),
     is_enabled: z.boolean().optional(),
-  })
+  }),
+  (entry) => (isFields(entry) ? secretPaths(String(entry['id']), entry['parameters'], ['parameters']) : []),
+)
   .superRefine(({ id, parameters: given }, context) => {
     for (const { path, message: text } of parameterIssues(id, given, ['parameters']))
       context.addIssue({ code: 'custom', path: path.length === 0 ? ['id'] : [...path], message: text })
@@ -133,23 +142,23 @@ const guardrailType = z.enum(['guardrail', 'mutator']).optional()
 const optionNames = new Set([...Object.keys(options), 'id', 'name', 'type', 'checks', 'is_enabled'])
 
 /** A guardrail that stands in a config: checks by their ids, and what follows from them. */
-export const inlineGuardrail = z
-  .looseObject({
+export const inlineGuardrail = containingSecrets(
+  z.looseObject({
     ...options,
     id: z.string().min(1).max(255).optional(),
     name: z.string().max(255).optional(),
     type: guardrailType,
     is_enabled: z.boolean().optional(),
     checks: checkList.optional(),
-  })
-  .superRefine((given, context) => {
-    const ids = Object.keys(given).filter((name) => !optionNames.has(name))
-    if (ids.length === 0 && given.checks === undefined)
-      context.addIssue({ code: 'custom', path: [], message: 'The guardrail has no check.' })
-    for (const id of ids)
-      for (const { path, message: text } of parameterIssues(id, given[id], [id]))
-        context.addIssue({ code: 'custom', path: path.length === 0 ? [id] : [...path], message: text })
-  })
+  }),
+  (given) => (isFields(given) ? Object.keys(given).flatMap((id) => secretPaths(id, given[id], [id])) : []),
+).superRefine((given, context) => {
+  const ids = Object.keys(given).filter((name) => !optionNames.has(name))
+  if (ids.length === 0 && given.checks === undefined) context.addIssue({ code: 'custom', path: [], message: 'The guardrail has no check.' })
+  for (const id of ids)
+    for (const { path, message: text } of parameterIssues(id, given[id], [id]))
+      context.addIssue({ code: 'custom', path: path.length === 0 ? [id] : [...path], message: text })
+})
 
 export type InlineGuardrail = z.output<typeof inlineGuardrail>
 

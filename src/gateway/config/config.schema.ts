@@ -7,6 +7,7 @@ import { findProvider, laterProviders } from '../providers/catalog.ts'
 import { valuesSince } from '../../release/since.ts'
 import { asBrought, providerFieldNames, secretConfigFields, skipPtuField, unreadFieldNames } from './provider-fields.ts'
 import { breaker, cache, mirrorShare, retry, strategy } from './strategy.schema.ts'
+import { secretField } from '../../lib/json/secret-fields.ts'
 
 /** A guardrail of a config: the slug of a stored one, or the checks themselves. */
 export type GuardrailReference = string | InlineGuardrail
@@ -109,7 +110,7 @@ const ownFields = {
   weight: z.number().min(0).max(1_000_000).optional().meta({ description: 'Its share of the requests with `loadbalance`; 1 by default.' }),
   strategy: strategy.optional().meta({ description: 'The way to choose one of several targets.' }),
   provider: provider.optional().meta({ description: 'A provider of the catalogue, or a stored provider: `@slug`.' }),
-  api_key: line.optional().meta({ description: 'The key for that provider.' }),
+  api_key: secretField(line).optional().meta({ description: 'The key for that provider.' }),
   virtual_key: slug.optional().meta({ description: 'A stored provider by its slug, as older configs name it.' }),
   prompt_id: z
     .string()
@@ -174,10 +175,12 @@ const fieldTypes: Readonly<Record<string, z.ZodType>> = {
   vertex_skip_ptu_cost_attribution: z.union([z.boolean(), line]),
 }
 
+const hidden = (name: string, schema: z.ZodType): z.ZodType => (secretConfigFields.has(name) ? secretField(schema) : schema)
+
 const providerFields = Object.fromEntries(
   [...providerFieldNames, ...unreadFieldNames, skipPtuField].map((name) => [
     name,
-    asBrought(name, { type: fieldTypes[name] ?? line, text: line }).optional(),
+    hidden(name, asBrought(name, { type: fieldTypes[name] ?? line, text: line })).optional(),
   ]),
 )
 

@@ -4,8 +4,7 @@ import { atLevel, type Shown } from '../../../release/at-level.ts'
 import { plainIssue } from '../../../lib/json/plain-issue.ts'
 import { joinFaults, type SchemaFault, schemaFaults, valueAtPath } from '../../../lib/json/schema-faults.ts'
 import { scrubSecrets } from '../../../lib/text/secret-shapes.ts'
-import { isSecretName } from '../../secrets/secret-names.ts'
-import { withoutSecrets } from '../../audit/mask.ts'
+import { type Place, placeWithin, withoutSecrets } from '../../audit/mask.ts'
 
 /** The source of a value, and the level whose fields it may have. */
 interface Given {
@@ -21,7 +20,7 @@ export function parseInput<T>(schema: z.ZodType<T> | undefined, value: unknown, 
   if (parsed.success) return parsed.data
   const faults = schemaFaults(parsed.error, { value, whole: 'body', schema: known }).map((fault) => {
     const { param, code, message } = fault
-    return { param, code, message: message + got(value, fault) }
+    return { param, code, message: message + got(value, fault, schema) }
   })
   throw new ApiError('AB01', `The ${place} is not valid: ${joinFaults(faults.map(({ param, message }) => `\`${param}\`: ${message}`))}.`, {
     param: faults[0]?.param ?? place,
@@ -47,13 +46,21 @@ const toSnakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${
 const longestValue = 2000
 
 /** Returns the refused value in brackets and cut short; empty if the field may hold a secret, or is unknown. */
-function got(root: unknown, { path, code }: SchemaFault): string {
+function got(root: unknown, { path, code }: SchemaFault, schema: z.ZodType): string {
   if (code === 'unknown_field') return ''
-  const names = path.filter((part) => typeof part === 'string')
-  if (names.some((name, at) => isSecretName(name, names[at - 1]))) return ''
+  const place = placeOf(root, path, schema)
+  if (place.secret) return ''
   const value = valueAtPath(root, path)
   if (value === undefined) return ' (missing)'
-  const shown = JSON.stringify(withoutSecrets(value, () => '[secret]', { secret: false, list: names.at(-1) ?? '' })) ?? typeof value
+  const shown = JSON.stringify(withoutSecrets(value, () => '[secret]', place)) ?? typeof value
   const text = scrubSecrets(shown.slice(0, longestValue))
   return ` (got ${text.length > 100 ? `${text.slice(0, 100)}…` : text})`
+}
+
+/** Returns the place of a value, by the schemas and the names of all that is above it. */
+function placeOf(root: unknown, path: readonly PropertyKey[], schema: z.ZodType): Place {
+  let place: Place = { secret: false, forms: [schema] }
+  for (const [at, member] of path.entries())
+    if (typeof member !== 'symbol') place = placeWithin(place, valueAtPath(root, path.slice(0, at)), member)
+  return place
 }

@@ -256,6 +256,7 @@ const toEntry = ({ route, actor, input, ...request }: Request, { resource, chang
   headers: request.headers,
   status: 200,
   body: input.body,
+  schemas: { query: route.query, body: route.body },
   changes: [...(resource?.changes ?? []), ...changes],
   at,
 })

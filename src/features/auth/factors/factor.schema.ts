@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { textField } from '../../../lib/text/text.ts'
+import { secretField } from '../../../lib/json/secret-fields.ts'
 
 /** The password of who is signed in. */
-const currentPassword = z.string().min(1).max(256)
+const currentPassword = secretField(z.string().min(1).max(256))
 
 export const reproofBody = z
   .strictObject({ current_password: currentPassword })
@@ -17,7 +18,7 @@ export const totpEnrolment = z
   .meta({ id: 'TotpEnrolment', description: 'An authenticator app that is being set up. It counts once a code of it was sent.' })
 
 export const totpConfirmBody = z
-  .strictObject({ code: textField(64).min(1).meta({ description: 'What the authenticator app shows now.' }) })
+  .strictObject({ code: secretField(textField(64).min(1)).meta({ description: 'What the authenticator app shows now.' }) })
   .meta({ id: 'ConfirmTotp', description: 'The first code of the authenticator app.' })
 
 export const recoveryCodes = z

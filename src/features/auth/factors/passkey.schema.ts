@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { nameField } from '../../../lib/text/slug.ts'
 import { factorAdded } from './factor.schema.ts'
+import { secretField } from '../../../lib/json/secret-fields.ts'
 
 const bytes = (max: number) => z.base64url().min(1).max(max)
 
@@ -56,13 +57,16 @@ export const loginOptionsBody = z
   .meta({ id: 'PasskeyLoginOptions', description: 'What the passkey is for.' })
 
 export const passkeyLoginBody = z
-  .strictObject({ passkey: assertion })
+  .strictObject({ passkey: secretField(assertion) })
   .meta({ id: 'PasskeyLogin', description: 'A sign-in with a passkey in place of a password.' })
 
 export type PasskeyLogin = z.output<typeof passkeyLoginBody>
 
 export const registerBody = z
-  .strictObject({ name: nameField.optional().meta({ description: 'As you know it, such as `Work laptop`.' }), passkey: registration })
+  .strictObject({
+    name: nameField.optional().meta({ description: 'As you know it, such as `Work laptop`.' }),
+    passkey: secretField(registration),
+  })
   .meta({ id: 'RegisterPasskey', description: 'A new passkey.' })
 
 export type RegisterPasskey = z.output<typeof registerBody>

@@ -1,0 +1,46 @@
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import { type JsonPath, valueAt } from '../../lib/json/json-path.ts'
+import { maskQuery, type SecretPlace } from '../../lib/text/masked-secrets.ts'
+import { everyText } from '../dialects/texts/walk.ts'
+import { findCheck } from './registry.ts'
+
+/** Returns where the parameters of a check hold secrets. What else its credentials hold, and the URLs it calls, say where they are sent. */
+export function parameterSecrets(id: string, parameters: unknown, path: JsonPath): readonly SecretPlace[] {
+  const check = findCheck(id)
+  if (check === null || check.secrets.length + check.urls.length === 0 || !isFields(parameters)) return []
+  const places = check.secrets.flatMap((name) => heldAt(parameters, name.split('.')))
+  const secret = new Set(places.map((place) => JSON.stringify(place)))
+  const destinations = [...check.urls, 'credentials'].flatMap((name) => {
+    const at = name.split('.')
+    return everyText(valueAt(parameters, at), at, '').map((part) => [part.path, maskQuery(part.text)] as const)
+  })
+  const goesTo = destinations
+    .map(([at, text]) => [JSON.stringify(at), text] as const)
+    .filter(([at]) => !secret.has(at))
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const named = places.map((place): SecretPlace => ({ path: [...path, ...place], goesTo: [goesTo, namesBeside(parameters, place)] }))
+  return [
+    ...named,
+    ...querySecrets(check.urls, parameters).map((place): SecretPlace => ({ path: [...path, ...place], goesTo, mask: maskQuery })),
+  ]
+}
+
+/** The URLs with a query, whose values may be secrets. */
+const querySecrets = (urls: readonly string[], parameters: Fields): readonly JsonPath[] =>
+  urls
+    .map((name) => name.split('.'))
+    .filter((at) => {
+      const url = valueAt(parameters, at)
+      return typeof url === 'string' && url.includes('?')
+    })
+
+/** The secret at a place, or every value of an object there. */
+function heldAt(parameters: Fields, at: JsonPath): readonly JsonPath[] {
+  const held = valueAt(parameters, at)
+  if (isFields(held)) return Object.keys(held).map((inner) => at.concat(inner))
+  return held === undefined ? [] : [at]
+}
+
+/** The names of the object that a secret stands in, below the top: headers go together. */
+const namesBeside = (parameters: Fields, place: JsonPath): readonly string[] =>
+  place.length === 1 ? [] : Object.keys(Object(valueAt(parameters, place.slice(0, -1)))).toSorted()
