@@ -1,6 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
+import { secretText } from '../../app/database/secret-text.ts'
 import type { Place } from '../../app/secrets/vault.ts'
 
 /** A receiver of alerts outside: of the whole organisation, or of one workspace. */
@@ -14,7 +15,7 @@ export const AlertWebhook = defineEntity({
     /** Null: it hears the alerts of the whole organisation. */
     workspaceId: p.uuid().nullable(),
     name: p.string().length(255),
-    url: p.text(),
+    url: secretText(),
     /** Null: all. */
     events: p.array().nullable(),
     status: status('active', 'archived'),

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { calledUrl } from '../../gateway/checks/partners/plugins.ts'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
+import { secretField } from '../../lib/json/secret-fields.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { eventNames } from './alert-event.ts'
 
-const url = calledUrl.meta({
-  description: 'Where events are sent with POST. Hosts follow the same rules as those of providers; redirects are not followed.',
+const url = secretField(calledUrl).meta({
+  description:
+    'Where events are sent with POST. Hosts follow the same rules as those of providers; redirects are not followed. Answers show its origin and its last four characters; a PUT with that text changes nothing.',
 })
 const events = z
   .array(z.enum(eventNames))
@@ -50,7 +52,7 @@ export const webhookFilter = z.object({
 const fields = {
   id: z.uuid(),
   name: z.string(),
-  url: z.string(),
+  url: z.string().meta({ description: 'The origin and the last four characters: the path of many webhooks is their credential.' }),
   events: z.array(z.string()).nullable().meta({ description: 'Null: all.' }),
   workspace_id: z.uuid().nullable().meta({ description: 'Null: the whole organisation.' }),
   created_at: z.iso.datetime(),

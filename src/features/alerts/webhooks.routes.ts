@@ -21,7 +21,7 @@ import {
   webhookTested,
   webhookView,
 } from './webhook.schema.ts'
-import { findWebhook, openSecret, presentWebhook, renewSecret, visibleWebhooks } from './webhooks.ts'
+import { demandWhole, findWebhook, maskedUrl, openSecret, presentWebhook, renewSecret, visibleWebhooks } from './webhooks.ts'
 
 const resource = 'alert-webhook'
 /** Whoever may change budgets of a workspace, or settings of the organisation, says where their alerts go. */
@@ -38,6 +38,7 @@ export const createAlertWebhook = route({
   body: createWebhookBody,
   response: webhookMade,
 })(async ({ em, actor, deps, body, audit }) => {
+  demandWhole(body.url)
   await deps.egress.origin(body.url, 'url')
   const isOfWorkspace = body.workspace_id !== undefined || actor.workspaceId !== null
   const workspaceId = isOfWorkspace ? (await resolveWorkspace(em, actor, body.workspace_id)).id : null
@@ -85,7 +86,8 @@ export const updateAlertWebhook = route({
   response: webhookChanged,
 })(async ({ em, actor, deps, params, body, audit }) => {
   const row = await findWebhook(em, actor, { id: params.webhookId, lock: true })
-  if (body.url !== undefined) {
+  if (body.url !== undefined && body.url !== maskedUrl(row.url)) {
+    demandWhole(body.url)
     await deps.egress.origin(body.url, 'url')
     row.url = body.url
   }

@@ -4,6 +4,7 @@ import type { Actor } from '../../app/route.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
+import { maskFault, maskText } from '../../lib/text/masked-secrets.ts'
 import { createSecret } from './signature.ts'
 import { AlertWebhook, secretPlace } from './webhook.entity.ts'
 
@@ -34,10 +35,26 @@ export async function openSecret(row: AlertWebhook, vault: Vault): Promise<strin
   return vault.decrypt(secretPlace(row), row.secret)
 }
 
+/** The number of characters at the end of a URL that tell two of one host apart. */
+const shownEnd = 4
+
+/** The URL as it is shown: the path of many webhooks is their credential, so that it stays hidden from everybody. */
+export function maskedUrl(url: string): string {
+  const { origin, pathname, search } = new URL(url)
+  const rest = pathname + search
+  if (rest === '/') return origin
+  return `${origin}/${maskText}${rest.length >= 4 * shownEnd ? rest.slice(-shownEnd) : ''}`
+}
+
+/** Throws AB01 for a URL that is only shown, of another webhook or of another address. */
+export function demandWhole(url: string): void {
+  if (url.includes(maskText)) throw maskFault('url', 'unknown', '')
+}
+
 export const presentWebhook = ({ id, name, url, events, workspaceId, createdAt, lastUpdatedAt }: AlertWebhook) => ({
   id,
   name,
-  url,
+  url: maskedUrl(url),
   events: events ?? null,
   workspace_id: workspaceId ?? null,
   created_at: createdAt.toISOString(),

@@ -260,3 +260,28 @@ test.serial('a workspace key sees and changes those of its workspace; strangers 
     ] as const)
       t.is((await call(method, `/alert-webhooks/${id}${path}`, method === 'GET' ? undefined : {}, key)).status, 404)
 })
+
+test.serial('the URL is shown to nobody as a whole: its path may be the credential', async (t) => {
+  const path = '/services/T0123/B0456/hooks-canary-0123456789'
+  const secretUrl = url.replace('/hook', path)
+  const shown = `${new URL(url).origin}/********6789`
+  const { id } = await made({ url: secretUrl })
+  const said = [
+    await call('GET', `/alert-webhooks/${id}`),
+    await call('GET', '/alert-webhooks'),
+    await call('PUT', `/alert-webhooks/${id}`, { name: 'Renamed', url: shown }),
+    await call('GET', '/audit-logs?resource_type=alert-webhook'),
+    await call('PUT', `/alert-webhooks/${id}`, { url: secretUrl.slice('http://'.length) }),
+    await call('PUT', `/alert-webhooks/${id}`, { url: 'https://elsewhere.test/********6789' }),
+  ]
+  for (const one of said) t.false(one.text.includes('hooks-canary'), one.text)
+  t.deepEqual(
+    said.map(({ status }) => status),
+    [200, 200, 200, 200, 400, 400],
+  )
+  t.is(said[0]?.body['url'], shown)
+  t.is(said[2]?.body['url'], shown)
+  t.true(said[3]?.text.includes(`${new URL(url).origin}/hmac:`))
+  const [row] = (await control.sql.query('SELECT name, url FROM alert_webhooks WHERE id = $1', [id])).rows
+  t.deepEqual(row, { name: 'Renamed', url: secretUrl })
+})
