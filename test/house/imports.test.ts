@@ -62,7 +62,7 @@ const gatewayDoors: readonly string[] = [
   'secrets/read-secret secrets/secret-cache secrets/secret-reference secrets/test-secret egress/metadata-services',
   'callers/identify callers/failed-credentials callers/tokens/jwks callers/tokens/tokens callers/tokens/token-refusals',
   'checks/check checks/guardrail checks/guardrail.schema checks/partners/plugins checks/registry checks/secrets',
-  'checks/try-guardrail dialects/openai-chat/parameters dialects/stream-whole dialects/texts/walk',
+  'checks/try-guardrail dialects/openai-chat/parameters dialects/openai-responses/response-id dialects/stream-whole dialects/texts/walk',
   'cache/answer-store cache/embed cache/recall cache/vectors callers/key stored-responses/response-store',
   'config/compile config/config.schema config/provider-fields patterns/pattern-making',
   'prompts/bounds prompts/chat-body prompts/partials prompts/prompt prompts/prompt-template prompts/reference prompts/template',

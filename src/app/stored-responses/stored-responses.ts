@@ -5,7 +5,8 @@ import { ApiError } from '../../lib/errors.ts'
 import { sidePool } from '../database/side-sessions.ts'
 import type { ProviderScope } from '../../gateway/callers/key.ts'
 import type { LogSeal } from '../../gateway/journal/log-seal.ts'
-import type { ResponseStore, StoredResponse } from '../../gateway/stored-responses/response-store.ts'
+import type { ResponseReader, ResponseStore, StoredResponse } from '../../gateway/stored-responses/response-store.ts'
+import { type AnsweredLog, answeredLogs, logOfFormer, mayRead, type StoredOwner } from './former-owner.ts'
 
 export interface StoredResponsesOptions {
   /** `Connection.runtime`. The connections are opened when the first response is kept or asked for. */
@@ -40,32 +41,30 @@ export function openStoredResponses(options: StoredResponsesOptions): StoredResp
   const connections = (): Pool => (pool ??= openPool(options))
   return {
     keeps: retentionDays > 0,
-    async get(id, scope) {
-      const [row] = await inTenant<{ response: Buffer }>(connections(), scope, {
-        text: 'SELECT response FROM stored_responses WHERE organisation_id = $1 AND workspace_id IS NOT DISTINCT FROM $2 AND id = $3 AND expires_at > now()',
-        values: [scope.organisationId, scope.workspaceId, id],
-      })
-      return row === undefined ? null : open(seal, { id, scope, sealed: row.response })
+    async get(id, reader) {
+      const row = await readable(connections(), id, reader)
+      return row === null ? null : open(seal, { id, scope: reader, sealed: row.response })
     },
-    async put(id, scope, stored) {
+    async put(id, owner, stored) {
       if (performance.now() < pausedUntil) throw unavailable()
-      const sealed = Buffer.concat(seal.seal(placeOf(id, scope), [Buffer.from(JSON.stringify(stored))]))
+      const sealed = Buffer.concat(seal.seal(placeOf(id, owner), [Buffer.from(JSON.stringify(stored))]))
       const insert = {
-        text: `INSERT INTO stored_responses (organisation_id, workspace_id, id, expires_at, response)
-               VALUES ($1, $2, $3, now() + $4 * interval '1 day', $5) ON CONFLICT DO NOTHING`,
-        values: [scope.organisationId, scope.workspaceId, id, retentionDays, sealed],
+        text: `INSERT INTO stored_responses (organisation_id, workspace_id, id, expires_at, response, api_key_id, user_id)
+               VALUES ($1, $2, $3, now() + $4 * interval '1 day', $5, $6, $7) ON CONFLICT DO NOTHING`,
+        values: [owner.organisationId, owner.workspaceId, id, retentionDays, sealed, owner.apiKeyId, owner.userId],
       }
       try {
-        await inTenant(connections(), scope, insert)
+        await inTenant(connections(), owner, insert)
       } catch (error) {
         pausedUntil = performance.now() + pauseMs
         throw error
       }
     },
-    async remove(id, scope) {
-      const rows = await inTenant(connections(), scope, {
+    async remove(id, reader) {
+      if ((await readable(connections(), id, reader)) === null) return false
+      const rows = await inTenant(connections(), reader, {
         text: 'DELETE FROM stored_responses WHERE organisation_id = $1 AND workspace_id IS NOT DISTINCT FROM $2 AND id = $3 AND expires_at > now() RETURNING id',
-        values: [scope.organisationId, scope.workspaceId, id],
+        values: [reader.organisationId, reader.workspaceId, id],
       })
       return rows.length > 0
     },
@@ -73,6 +72,43 @@ export function openStoredResponses(options: StoredResponsesOptions): StoredResp
       await pool?.end().catch(() => {})
     },
   }
+}
+
+interface KeptRow extends StoredOwner {
+  readonly response: Buffer
+  readonly created_at: Date
+}
+
+/** Returns the row of a response that the reader may read; null: there is none. */
+async function readable(pool: Pool, id: string, reader: ResponseReader): Promise<KeptRow | null> {
+  const { organisationId, workspaceId } = reader
+  const [row] = await inTenant<KeptRow>(pool, reader, {
+    text: `SELECT response, api_key_id, user_id, created_at FROM stored_responses
+            WHERE organisation_id = $1 AND workspace_id IS NOT DISTINCT FROM $2 AND id = $3 AND expires_at > now()`,
+    values: [organisationId, workspaceId, id],
+  })
+  if (row === undefined) return null
+  const owner = reader.own === null || row.api_key_id !== null ? row : await formerOwner(pool, { id, reader, row })
+  return mayRead(reader, owner) ? row : null
+}
+
+interface Former {
+  readonly id: string
+  readonly reader: ResponseReader
+  readonly row: KeptRow
+}
+
+/** Returns the owner of a response that was kept without one, and notes it. */
+async function formerOwner(pool: Pool, { id, reader, row }: Former): Promise<StoredOwner> {
+  const { organisationId, workspaceId } = reader
+  const logs = await inTenant<AnsweredLog>(pool, reader, { text: answeredLogs, values: [organisationId, workspaceId, row.created_at] })
+  const log = await logOfFormer(id, logs)
+  if (log === null) return row
+  await inTenant(pool, reader, {
+    text: 'UPDATE stored_responses SET api_key_id = $3, user_id = $4 WHERE organisation_id = $1 AND id = $2 AND api_key_id IS NULL',
+    values: [organisationId, id, log.api_key_id, log.user_id],
+  })
+  return log
 }
 
 interface Sealed {

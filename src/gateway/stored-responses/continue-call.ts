@@ -4,6 +4,7 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Call } from '../call.ts'
 import { isOwnResponseId, previousNotFound } from '../dialects/openai-responses/response-id.ts'
 import { itemsOf } from './input-items.ts'
+import { readerOf } from './response-readers.ts'
 import type { ResponseStore } from './response-store.ts'
 
 /** The operations that read a conversation on from a response: to answer it, and to count it. */
@@ -26,8 +27,7 @@ interface Continuing {
  * target can go on, also one that has never seen it. Instructions are not carried over.
  */
 export async function continueCall(call: Call, id: string, { store, maxJsonBytes }: Continuing): Promise<Call> {
-  const { organisationId, workspaceId } = call.caller.key
-  const stored = await store.get(id, { organisationId, workspaceId })
+  const stored = await store.get(id, readerOf(call.caller.key))
   if (stored === null) throw new ApiError('not_found', previousNotFound(id), { param: 'previous_response_id' })
   const asked: Fields = isFields(call.body?.json) ? call.body.json : {}
   const { previous_response_id: _, ...rest } = asked

@@ -5,6 +5,7 @@ import { isOwnResponseId } from '../dialects/openai-responses/response-id.ts'
 import { toApiError, type ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import { itemsOf, toKeptItems } from './input-items.ts'
+import { ownerOf } from './response-readers.ts'
 import type { ResponseStore } from './response-store.ts'
 
 interface Keeping {
@@ -25,10 +26,7 @@ export function keepResponse(call: Call, attempt: Attempt | null, { end, respons
   if (response === null) return null
   const id = String(response['id'])
   if (!isOwnResponseId(id)) return null
-  const { organisationId, workspaceId } = call.caller.key
   const asked = isFields(attempt.body?.json) ? attempt.body.json['input'] : null
   const stored = { response, input: toKeptItems(itemsOf(asked), id) }
-  return responses
-    .put(id, { organisationId, workspaceId }, stored)
-    .catch((thrown: unknown) => report(toApiError(thrown), call.exchange.requestId))
+  return responses.put(id, ownerOf(call.caller.key), stored).catch((thrown: unknown) => report(toApiError(thrown), call.exchange.requestId))
 }

@@ -6,6 +6,7 @@ import { isOwnResponseId } from '../dialects/openai-responses/response-id.ts'
 import { inputItemsQuery, responseQuery } from '../front/bounds/queries.ts'
 import { readQuery } from '../front/bounds/validate.ts'
 import { type ItemPage, pageOf, presentItem } from './input-items.ts'
+import { readerOf } from './response-readers.ts'
 import type { ResponseStore, StoredResponse } from './response-store.ts'
 
 const operations: ReadonlySet<string> = new Set([
@@ -22,13 +23,12 @@ export function ownResponseAsked({ operation: { name, params } }: CallHead): str
   return isOwnResponseId(id) ? id : null
 }
 
-/** Answers a request for a kept response. Throws `not_found` when the caller's workspace has none of this id. */
+/** Answers a request for a kept response. Throws `not_found` when there is none of this id for the caller. */
 export async function ownResponse(store: ResponseStore, head: CallHead, id: string): Promise<object> {
-  const { organisationId, workspaceId } = head.caller.key
-  const scope = { organisationId, workspaceId }
+  const reader = readerOf(head.caller.key)
   const search = head.path.split('?', 2)[1] ?? ''
   if (head.operation.name === 'deleteModelResponse') {
-    if (!(await store.remove(id, scope))) throw gone(id)
+    if (!(await store.remove(id, reader))) throw gone(id)
     return { id, object: 'response', deleted: true }
   }
   if (new URLSearchParams(search).get('stream') === 'true')
@@ -39,7 +39,7 @@ export async function ownResponse(store: ResponseStore, head: CallHead, id: stri
         param: 'stream',
       },
     )
-  const stored = await store.get(id, scope)
+  const stored = await store.get(id, reader)
   if (stored === null) throw gone(id)
   // OpenAI's own words for a response that did not run in the background, as none of Gatehouse's does.
   if (head.operation.name === 'cancelModelResponse')
@@ -69,6 +69,6 @@ function page({ input }: StoredResponse, search: string): object {
 const gone = (id: string): ApiError =>
   new ApiError(
     'not_found',
-    `Response with id '${id}' not found: it was deleted, its time is over, it was made with "store": false, or it belongs to another workspace.`,
+    `Response with id '${id}' not found: it was deleted, its time is over, it was made with "store": false, or it belongs to another workspace, or to another key whose logs this one may not view.`,
     { param: 'response_id' },
   )

@@ -19,7 +19,12 @@ test('a database that falls silent holds one answer up for two seconds, and not 
     for (const socket of open) socket.destroy()
     silent.close()
   })
-  const put = () => stored.put('resp', { organisationId: randomUUID(), workspaceId: null }, { response: {}, input: [] })
+  const put = () =>
+    stored.put(
+      'resp',
+      { organisationId: randomUUID(), workspaceId: null, apiKeyId: randomUUID(), userId: null },
+      { response: {}, input: [] },
+    )
   const begun = performance.now()
   t.is((await t.throwsAsync(put(), { instanceOf: ApiError }))?.code, 'dependency_unavailable')
   t.true(performance.now() - begun > 1000)

@@ -1,3 +1,4 @@
+import { keyedId } from '../../../lib/keyed-id.ts'
 import { oneLine } from '../../../lib/text/one-line.ts'
 import { hashedId } from '../tool-calls.ts'
 
@@ -5,8 +6,11 @@ import { hashedId } from '../tool-calls.ts'
 const front = 'resp_gw'
 const form = /^resp_gw[0-9A-Za-z]{32}$/
 
-/** Returns the id of the response to a request. */
-export const responseId = (requestId: string): string => front + hashedId(requestId, 32)
+/** Returns the id of the response to a request: all events of an answer have the same, and the id of the request does not tell it. */
+export const responseId = (requestId: string): string => front + keyedId(requestId, 32)
+
+/** Returns the id that earlier releases gave the response to a request. */
+export const formerResponseId = (requestId: string): string => front + hashedId(requestId, 32)
 
 /** Returns true if Gatehouse made the response, so that it alone can have kept it; any other lives with its provider. */
 export const isOwnResponseId = (id: string): boolean => form.test(id)
