@@ -1,6 +1,7 @@
 import { defineEntity, p, type InferEntity, type Opt } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
+import type { Role } from '../../lib/access/roles.ts'
 
 /** A tenant: everything else belongs to one. */
 export const Organisation = defineEntity({
@@ -16,6 +17,8 @@ export const Organisation = defineEntity({
     status: status('active', 'archived'),
     settings: p.json<Record<string, unknown>>().default('{}'),
     defaults: p.json<Record<string, unknown>>().default('{}'),
+    /** Of the caller who set `settings.jwt`: nobody above comes by its tokens; null: of an admin of the organisation. */
+    tokenIssuerRank: p.text().$type<Role>().nullable(),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),
   },

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
@@ -9,6 +10,7 @@ import { allowedHosts } from '../../lib/allowed-hosts.ts'
 import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
 import { deniedFields } from '../../lib/access/export-settings.ts'
 import { enforcedMetadata } from '../../lib/access/enforced-metadata.ts'
+import { rankOf } from '../../lib/access/rank.ts'
 import { groupBasedProvisioning } from '../../lib/access/provisioning-settings.ts'
 import { toList, usualSorts } from '../../lib/paging.ts'
 import { userKeySettings } from '../../lib/access/user-key-settings.ts'
@@ -54,9 +56,11 @@ export const updateOrganisation = route({
     )
   await demandGuardrails(em, { home: homeOf(actor), vault: deps.vault }, { defaults: body.defaults, path: 'defaults' })
   const row = await own(em, actor)
+  const settings = mergeFields(row.settings, body.settings)
   assignDefined(row, {
     name: body.name,
-    settings: mergeFields(row.settings, body.settings),
+    settings,
+    ...(settings !== undefined && !isDeepStrictEqual(settings['jwt'], row.settings['jwt']) && { tokenIssuerRank: rankOf(actor) }),
     defaults: mergeFields(row.defaults, body.defaults),
   })
   audit({ id: row.id })

@@ -1,5 +1,5 @@
 import type { TokenHolder } from '../../gateway/ports.ts'
-import { roleIn, type OrganisationRole, type WorkspaceRole } from '../../lib/access/roles.ts'
+import { isAtLeast, roleIn, type OrganisationRole, type Role, type WorkspaceRole } from '../../lib/access/roles.ts'
 
 /** A user whom a token may mean. */
 export interface Candidate {
@@ -18,6 +18,8 @@ export interface Found {
   readonly email: string | null
   readonly byEmail: Candidate | null
   readonly bySubject: Candidate | null
+  /** Of the caller who set the issuer: its tokens speak for nobody above. */
+  readonly rank: Role
 }
 
 /** The person behind a token. */
@@ -35,7 +37,15 @@ const nobody: Person = { person: null, conflict: null, link: null }
  * Tells who the holder of a token is. The e-mail address finds a user once; from then on the issuer's subject must stay the same, since an
  * address can be given to another person.
  */
-export function personOf({ subject, email, byEmail, bySubject }: Found): Person {
+export function personOf({ rank, ...found }: Found): Person {
+  const told = matching(found)
+  const { person } = told
+  if (person === null || person.role === null || isAtLeast(rank, person.role)) return told
+  // No subject becomes that person's by the word of an issuer which may not speak for them.
+  return { ...told, person: { ...person, isAbove: true }, link: null }
+}
+
+function matching({ subject, email, byEmail, bySubject }: Omit<Found, 'rank'>): Person {
   if (byEmail === null) return subject === null || bySubject === null ? nobody : knownBySubject(bySubject, email)
   if (subject === null || byEmail.status === 'archived') return of(byEmail)
   if (byEmail.subject !== null && byEmail.subject !== subject) return conflict(`${email} is known by another sub`)
@@ -52,5 +62,5 @@ const conflict = (why: string): Person => ({ ...nobody, conflict: why })
 
 const of = ({ id, status, organisationRole, workspaceRole }: Candidate): Person => ({
   ...nobody,
-  person: { userId: id, role: roleIn(organisationRole, workspaceRole), removed: status !== 'active' },
+  person: { userId: id, role: roleIn(organisationRole, workspaceRole), removed: status !== 'active', isAbove: false },
 })

@@ -3,6 +3,7 @@ import type { TokenHolder } from '../../gateway/ports.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
+import type { Role } from '../../lib/access/roles.ts'
 import { tokenSettings } from '../../lib/access/token-settings.ts'
 import { allowedHostsOf } from '../../app/snapshot/allowed-hosts.ts'
 import { type DefaultsRow, requestDefaults } from '../../app/snapshot/request-defaults.ts'
@@ -41,6 +42,7 @@ interface HolderRow extends DefaultsRow {
   readonly workspaceSlug: string
   readonly workspaceMetadata: unknown
   readonly accessOverrides: unknown
+  readonly issuerRank: Role | null
   readonly byEmail: Candidate | null
   readonly bySubject: Candidate | null
 }
@@ -56,7 +58,7 @@ const candidate = (whom: string) => `
 
 const holder = (key: string) => `
   SELECT w.id AS "workspaceId", w.slug AS "workspaceSlug", w.defaults -> 'metadata' AS "workspaceMetadata",
-         w.access_overrides AS "accessOverrides", o.settings AS "organisationSettings", NULL AS defaults,
+         w.access_overrides AS "accessOverrides", o.settings AS "organisationSettings", o.token_issuer_rank AS "issuerRank", NULL AS defaults,
          ${limitedColumn('w')} AS "workspaceLimited", w.defaults AS "workspaceDefaults", o.defaults AS "organisationDefaults",
          (SELECT c.id FROM configs c WHERE c.workspace_id = w.id AND c.is_default AND c.status = 'active') AS "workspaceConfig",
          ${candidate('u.email = $3::text')} AS "byEmail",
@@ -81,8 +83,9 @@ export const tokenHolderView: Views['tokenHolder'] = {
       const { issuer, subject } = identity ?? unknown
       const [row] = await ask<HolderRow>({ ...query, values: [organisationId, workspace, email, issuer, subject] })
       if (row === undefined) return null
-      const { byEmail, bySubject } = row
-      const { person, conflict, link: userId } = personOf({ subject, email, byEmail, bySubject })
+      const { byEmail, bySubject, issuerRank } = row
+      const rank = issuerRank ?? 'organisation-admin'
+      const { person, conflict, link: userId } = personOf({ subject, email, byEmail, bySubject, rank })
       if (userId !== null && identity !== null) await remember(ask, { organisationId, userId, ...identity })
       const found = [byEmail, bySubject].flatMap((user) => user?.id ?? [])
       const stranger = byEmail?.status === 'active' ? [] : [anyOf('users')]

@@ -34,6 +34,8 @@ export async function startCallers(control: Control, acme: Tenant): Promise<Call
   const jwt = { jwks: { keys: issuer.jwks.keys.filter(({ kid }) => kid === 'EdDSA') } }
   const stored = await control.call(acme.adminKey, 'PUT', '/admin/organisation', { settings: { jwt } })
   if (stored.status !== 200) throw new Error(stored.text)
+  // As if an owner had set it, so that it speaks for owners too.
+  await control.sql.query(`UPDATE organisations SET token_issuer_rank = 'owner' WHERE id = $1`, [acme.organisationId])
   const keys = new Map([
     ['admin key', acme.adminKey],
     ['workspace key', acme.workspaceKey],

@@ -213,6 +213,7 @@ test.serial('a token is never an admin key, and holds what calls models, reads a
   const held = 'prompts.list prompts.read workspaces.list completions.write service.configs.list acme.providers.list'
   const everything = [never, more, held].join(' ').split(' ')
   await control.createUser(acme, { email: 'boss@acme.example', role: 'owner' })
+  await control.sql.query(`UPDATE organisations SET token_issuer_rank = 'owner' WHERE id = $1`, [acme.organisationId])
   await control.refresh()
   const boss = token({ scope: undefined, scopes: everything, email_id: 'Boss@acme.example', sub: 'boss-1' })
   for (const path of ['/admin/organisation', '/admin/users', '/api-keys']) {

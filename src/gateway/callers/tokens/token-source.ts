@@ -25,8 +25,11 @@ export interface TokenHolder {
   readonly defaults: RequestDefaults | null
   /** Those of the workspace. */
   readonly limits: KeyView['limits']
-  /** The user of the organisation whom the token means; null when it has none. `role` is null for one who is not in the workspace. */
-  readonly person: { readonly userId: string; readonly role: Role | null; readonly removed: boolean } | null
+  /**
+   * The user of the organisation whom the token means; null when it has none. `role` is null for one who is not in the workspace. `isAbove`: they
+   * rank above the caller who set the issuer.
+   */
+  readonly person: { readonly userId: string; readonly role: Role | null; readonly removed: boolean; readonly isAbove: boolean } | null
   /** Why the token is refused although it is good: it may be another person's; null: it is not. */
   readonly conflict: string | null
 }

@@ -22,6 +22,11 @@ export function toKeyView(claims: TokenClaims, holder: TokenHolder, { reads }: {
       'forbidden',
     )
   if (person?.removed === true) throw tokenFault(`${claims.holder} was removed from the organisation.`, 'forbidden')
+  if (person?.isAbove === true)
+    throw tokenFault(
+      `${claims.holder} ranks above the caller that set settings.jwt. An owner who is signed in may set it again, for all.`,
+      'forbidden',
+    )
   const role = person === null ? 'member' : person.role
   if (role === null) throw tokenFault(`${claims.holder} is not a member of the workspace ${holder.workspaceSlug}.`, 'forbidden')
   const scopes = claims.scopes.filter((scope) => tokenScopes(reads).has(scope))
