@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { RowChange } from '../../app/audit/changes.ts'
 import type { Deps } from '../../app/deps.ts'
+import type { Actor } from '../../app/route.ts'
 import { adopt, hold, rolesInName, settlePlaces } from '../scim/index.ts'
 import { lockPeople } from '../sessions/index.ts'
 import type { User } from '../users/user.entity.ts'
@@ -39,12 +40,13 @@ export async function takeGroups(
 }
 
 /** Forgets the groups of everybody in an organisation, and takes away what they gave. */
-export async function forgetGroups(em: EntityManager, deps: Deps, organisationId: string): Promise<readonly RowChange[]> {
+export async function forgetGroups(em: EntityManager, deps: Deps, actor: Actor): Promise<readonly RowChange[]> {
+  const { organisationId } = actor
   await hold(em, organisationId)
   const gone = await em.execute<{ user_id: string }[]>('DELETE FROM sso_groups WHERE organisation_id = ? RETURNING user_id', [
     organisationId,
   ])
-  return gone.length === 0 ? [] : settlePlaces(em, deps, { organisationId, userIds: null })
+  return gone.length === 0 ? [] : settlePlaces(em, deps, { organisationId, userIds: null, by: { actor, param: 'group_claim' } })
 }
 
 function toRow(name: string, { config, level }: Pick<Deps, 'config' | 'level'>) {

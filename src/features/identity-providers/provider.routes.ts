@@ -49,9 +49,7 @@ export const putProvider = route({
   demandMayHave(deps, standing)
   const row = await store(call)
   await em.flush()
-  const { organisationId } = actor
-  const changes =
-    row.enabled && row.settings.group_claim !== null ? await settle(em, deps, organisationId) : await forgetGroups(em, deps, organisationId)
+  const changes = row.enabled && row.settings.group_claim !== null ? await settle(em, deps, actor) : await forgetGroups(em, deps, actor)
   audit({ id: row.id, changes })
   return presentProvider(await providerOf(em, deps, standing), { deps, standing })
 })
@@ -202,7 +200,8 @@ function mayKeep(before: IdentityProvider | null, body: PutOidc): boolean {
   )
 }
 
-async function settle(em: EntityManager, deps: Deps, organisationId: string) {
+async function settle(em: EntityManager, deps: Deps, actor: Actor) {
+  const { organisationId } = actor
   await hold(em, organisationId)
-  return settlePlaces(em, deps, { organisationId, userIds: null })
+  return settlePlaces(em, deps, { organisationId, userIds: null, by: { actor, param: 'role_mappings' } })
 }

@@ -1,12 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { RowChange } from '../../app/audit/changes.ts'
 import type { Deps } from '../../app/deps.ts'
-import type { OrganisationRole, WorkspaceRole } from '../../lib/access/roles.ts'
+import { isAtLeast, type OrganisationRole, type WorkspaceRole } from '../../lib/access/roles.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { lockPeople } from '../sessions/index.ts'
 import { User } from '../users/user.entity.ts'
 import { removeMember } from '../workspaces/index.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
+import { demandReach, type Bound } from './reach.ts'
 import type { ScimGroup } from './scim-group.entity.ts'
 import { ScimUser } from './scim-user.entity.ts'
 
@@ -20,17 +21,20 @@ export interface Settled {
   readonly organisationId: string
   /** Null: everybody's. */
   readonly userIds: readonly string[] | null
+  /** The caller at whose word it is done; absent: it is a sign-in, or a job. */
+  readonly by?: Bound
 }
 
 /**
  * Gives people the places in workspaces, and the roles in the organisation, that their groups say, and takes away those that groups gave
  * and give no longer. What was given by hand stays until a group gives the same place: from then on the groups decide. Returns what was
- * written by SQL alone, for the trail.
+ * written by SQL alone, for the trail. Throws AB03 when a caller would take something from a person that ranks above it.
  */
 export async function settlePlaces(em: EntityManager, deps: Needs, settled: Settled): Promise<readonly RowChange[]> {
   if (settled.userIds?.length === 0 || !arePlacesGiven(deps)) return []
   const [places, roles] = [await placesToSettle(em, settled), await rolesToSettle(em, deps, settled)]
   const here = await lockPeople(em, [...new Set([...places.map(({ user_id }) => user_id), ...roles.map(({ id }) => id)])])
+  if (settled.by !== undefined) await demandReach(em, deps, { by: settled.by, ...lossesOf(places, roles) })
   const changes = await settleWorkspaces(em, settled.organisationId, { found: places, here })
   for (const role of roles) if (here.has(role.id)) await settleRole(em, deps, role)
   return changes
@@ -163,11 +167,22 @@ async function give(em: EntityManager, organisationId: string, given: readonly G
 
 interface RoleDifference {
   readonly id: string
+  readonly present: OrganisationRole
+  readonly given: 'owner' | 'admin' | null
   readonly wanted: 'owner' | 'admin' | null
 }
 
+/** Returns the people who lose a place or a role in a workspace, and those whose role in the organisation becomes another. */
+const lossesOf = (places: readonly Difference[], roles: readonly RoleDifference[]) => ({
+  losing: places.filter(({ wanted, present }) => isLower(wanted, present)).map(({ user_id }) => user_id),
+  roles: roles.map(({ id, present, given, wanted }) => ({ id, present, next: nextRole(present, { given, wanted }) })),
+})
+
+const isLower = (wanted: WorkspaceRole | null, present: WorkspaceRole | null): boolean =>
+  present !== null && (wanted === null || !isAtLeast(wanted, present))
+
 const roleDifferences = (among: People['among']): string => `
-  SELECT s.id, w.role AS wanted
+  SELECT s.id, u.role AS present, s.given_role AS given, w.role AS wanted
     FROM scim_users s JOIN users u ON u.id = s.id
     LEFT JOIN (SELECT g.user_id, max(g.role) AS role
                  FROM (SELECT m.user_id, g.organisation_id, g.organisation_role AS role FROM scim_group_members m JOIN scim_groups g ON g.id = m.group_id

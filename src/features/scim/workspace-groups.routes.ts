@@ -99,7 +99,7 @@ export const createScimMapping = route({
     createdBy: actor.id,
   })
   await flushUnique(em, `The group ${group.displayName} gives a role in this workspace already.`, 'scim_group_id')
-  const changes = await settlePlaces(em, deps, { organisationId, userIds: await idsOfMembers(em, group.id) })
+  const changes = await settlePlaces(em, deps, { organisationId, userIds: await idsOfMembers(em, group.id), by: { actor, param: 'role' } })
   audit({ id: row.id, workspaceId: workspace.id, changes })
   return presentMapping(row, group.displayName)
 })
@@ -122,7 +122,11 @@ export const deleteScimMapping = route({
   if (row === null) throw notFound('mapping', id, 'scimWorkspaceGroupId')
   em.remove(row)
   await em.flush()
-  const changes = await settlePlaces(em, deps, { organisationId, userIds: await idsOfMembers(em, row.groupId) })
+  const changes = await settlePlaces(em, deps, {
+    organisationId,
+    userIds: await idsOfMembers(em, row.groupId),
+    by: { actor, param: 'scimWorkspaceGroupId' },
+  })
   audit({ id: row.id, workspaceId: row.workspaceId, changes })
   return { success: true as const }
 })

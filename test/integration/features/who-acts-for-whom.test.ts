@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
@@ -16,7 +17,7 @@ import {
   type Rank,
   type Reply,
 } from './ranks.ts'
-import { clientWith, patchOf, userSchema, type ScimClient, type ScimReply } from './scim-client.ts'
+import { clientWith, groupSchema, patchOf, userSchema, type ScimClient, type ScimReply } from './scim-client.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
 /**
@@ -27,9 +28,13 @@ const golden = join(import.meta.dirname, '../../golden/ranks.txt')
 
 let control: Control
 let acme: Tenant
+/** A token for SCIM that writes everybody. */
+let byOwner: string
 test.before(async () => {
   control = await startControl()
   acme = await control.createTenant('acme')
+  const owner = await sessionOf(control, await personOf(control, acme, 'O'), 'owner')
+  byOwner = String((await owner.ask('POST', '/scim/tokens', { name: 'By an owner' })).body['token'])
 })
 test.after.always(() => control?.close())
 
@@ -135,6 +140,21 @@ const scimActs: readonly Act[] = (
         client.send('POST', '/Users', { body: { schemas: [userSchema], userName: email, name: { givenName: 'Another' } } }),
     ],
     ['deletes', (client, { id }) => client.send('DELETE', `/Users/${id}`)],
+    [
+      'takes out of a group that gives a place',
+      async (client, person) => {
+        const id = await groupWith(person)
+        return client.send('PATCH', `/Groups/${id}`, { body: patchOf({ op: 'remove', path: `members[value eq "${person.id}"]` }) })
+      },
+    ],
+    [
+      'empties a group that gives a place',
+      async (client, person) => {
+        const id = await groupWith(person)
+        return client.send('PUT', `/Groups/${id}`, { body: { schemas: [groupSchema], displayName: id, members: [] } })
+      },
+    ],
+    ['deletes a group that gives a place', async (client, person) => client.send('DELETE', `/Groups/${await groupWith(person)}`)],
   ] satisfies readonly (readonly [string, (client: ScimClient, person: TestPerson) => Promise<ScimReply>])[]
 ).map(([name, does]) => ({
   name: `by a token for SCIM, ${name}`,
@@ -146,6 +166,18 @@ const scimActs: readonly Act[] = (
     return { status: status < 300 ? 200 : status, text, body }
   },
 }))
+
+/** A group with a person in it, to whom it gives a place as an admin of the workspace. Returns its id. */
+async function groupWith({ id }: TestPerson): Promise<string> {
+  const client = clientWith(control.origin, byOwner)
+  const body = { schemas: [groupSchema], displayName: randomUUID(), members: [{ value: id }] }
+  const made = await client.send('POST', '/Groups', { body })
+  const group = String(made.body.id)
+  const mapping = { workspace_id: acme.workspaceId, scim_group_id: group, role: 'admin' }
+  const mapped = await control.call(acme.adminKey, 'POST', '/scim/workspaces', mapping)
+  if (mapped.status !== 200) throw new Error(`${made.text} ${mapped.text}`)
+  return group
+}
 
 const newMember = () => personOf(control, acme, 'm')
 

@@ -155,7 +155,11 @@ export const deleteScimGroup = route({
   await renewMembers(em, deps, group.id)
   em.remove(group)
   await em.flush()
-  const changes = await settlePlaces(em, deps, { organisationId: actor.organisationId, userIds: members.map(({ id }) => id) })
+  const changes = await settlePlaces(em, deps, {
+    organisationId: actor.organisationId,
+    userIds: members.map(({ id }) => id),
+    by: { actor, param: 'members' },
+  })
   audit({ id: group.id, changes })
   return nothing
 })
@@ -177,14 +181,15 @@ interface Change {
   readonly renamed: boolean
 }
 
-async function settle({ em, actor: { organisationId }, deps, audit }: AnyCall, change: Change): Promise<void> {
+async function settle({ em, actor, deps, audit }: AnyCall, change: Change): Promise<void> {
+  const { organisationId } = actor
   const { group, moved, renamed } = change
   group.version += 1
   await em.flush()
   if (renamed) await renewMembers(em, deps, group.id)
   const returned = await returnArchived(em, organisationId, moved.sent)
   const userIds = [...new Set([...(await toSettle(em, deps, change)), ...returned.map(({ id }) => id)])]
-  const changes = await settlePlaces(em, deps, { organisationId, userIds })
+  const changes = await settlePlaces(em, deps, { organisationId, userIds, by: { actor, param: renamed ? 'displayName' : 'members' } })
   audit({ id: group.id, changes: [...movedChange(group.id, moved), ...returned, ...changes] })
 }
 

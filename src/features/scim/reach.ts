@@ -1,0 +1,56 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Deps } from '../../app/deps.ts'
+import type { Actor } from '../../app/route.ts'
+import { rankOf } from '../../lib/access/rank.ts'
+import { isAtLeast, type OrganisationRole, type Role } from '../../lib/access/roles.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { rankedRole } from '../users/index.ts'
+import { User } from '../users/user.entity.ts'
+
+/** The caller at whose word groups give and take, and the field that says so. */
+export interface Bound {
+  readonly actor: Actor
+  readonly param: string
+}
+
+/** The role of a person in the organisation, and the one that groups leave. */
+interface RoleChange {
+  readonly id: string
+  readonly present: OrganisationRole
+  readonly next: OrganisationRole
+}
+
+interface Reached {
+  readonly by: Bound
+  /** The people who lose a place or a role in a workspace. */
+  readonly losing: readonly string[]
+  readonly roles: readonly RoleChange[]
+}
+
+/** Throws AB03 when groups would take something from a person that ranks above the caller, or give a role above the caller's own. */
+export async function demandReach(em: EntityManager, { config }: Pick<Deps, 'config'>, { by, losing, roles }: Reached): Promise<void> {
+  const lowered = roles.filter(({ present, next }) => !isAtLeast(rankedRole(next), rankedRole(present)))
+  const ids = [...new Set([...losing, ...lowered.map(({ id }) => id)])]
+  const reach = reachOf(by.actor, config.scim.ownerGroups)
+  const people = ids.length === 0 ? [] : await em.find(User, { id: { $in: ids } })
+  const above = people.find(({ role }) => !isAtLeast(reach, rankedRole(role)))
+  const given = roles.find(({ present, next }) => next !== present && !isAtLeast(reach, rankedRole(next)))
+  if (above === undefined && given === undefined) return
+  const told =
+    above === undefined
+      ? `The group gives the role ${given?.next ?? ''}, which is above that of`
+      : `${above.email} would lose a role or a place in a workspace, and ranks above`
+  throw new ApiError(
+    'AB03',
+    `${told} the caller that writes, or of the one that made its token. An owner, signed in, makes a token for all.`,
+    {
+      param: by.param,
+    },
+  )
+}
+
+/** Groups make and unmake owners where the operator says so (SCIM_OWNER_GROUPS). */
+const reachOf = (actor: Actor, ownerGroups: boolean): Role => {
+  const rank = rankOf(actor)
+  return ownerGroups && rank === 'organisation-admin' ? 'owner' : rank
+}
