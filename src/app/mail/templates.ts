@@ -21,6 +21,7 @@ const ofAlerts = [
 /** The mails that are sent, each with what it may tell besides. */
 export const templates = {
   'user-invite': ['organisation_name', 'role', 'workspaces', 'invite_link', 'expires_at'],
+  'address-changed': ['organisation_name', 'former_address', 'new_address', 'client_name', 'changed_at'],
   'password-reset': ['organisation_name', 'reset_link', 'expires_at'],
   'apikey-usage-threshold-alert': ofAlerts,
   'apikey-usage-exhausted-alert': ofAlerts,

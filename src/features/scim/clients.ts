@@ -16,6 +16,17 @@ interface Client {
   /** Their present role in the organisation. */
   readonly maker_role: OrganisationRole | null
   readonly stale: boolean
+  readonly slug: string
+  readonly is_first: boolean
+  readonly is_only: boolean
+}
+
+/** The place of a client's organisation in the installation. */
+export interface Place {
+  readonly slug: string
+  /** The settings of the installation are its own. */
+  readonly isFirst: boolean
+  readonly isOnly: boolean
 }
 
 /** Its last use is noted no more often than this. */
@@ -26,13 +37,24 @@ const good = `
    WHERE t.status = 'active' AND o.status = 'active' AND (t.expires_at IS NULL OR t.expires_at > ?)
      AND (t.token_hash = ? OR (t.previous_token_hash = ? AND t.previous_token_expires_at > ?))`
 
+const noOther = (where: string): string => `NOT EXISTS (SELECT 1 FROM organisations x WHERE x.status = 'active' AND ${where})`
+
 const found = `
   SELECT t.id, t.organisation_id, t.name, t.rank, t.maker_id,
-         (SELECT u.role FROM users u WHERE u.id = t.maker_id AND u.organisation_id = t.organisation_id AND u.status = 'active') AS maker_role, (t.last_used_at IS NULL OR t.last_used_at < now() - interval '${notedEverySeconds} seconds') AS stale
+         (SELECT u.role FROM users u WHERE u.id = t.maker_id AND u.organisation_id = t.organisation_id AND u.status = 'active') AS maker_role, (t.last_used_at IS NULL OR t.last_used_at < now() - interval '${notedEverySeconds} seconds') AS stale,
+         o.slug, ${noOther('(x.created_at, x.id) < (o.created_at, o.id)')} AS is_first, ${noOther('x.id <> o.id')} AS is_only
   ${good}`
 
 /** The hashes of the tokens that clients have shown. */
 const shown = new WeakMap<Actor, Buffer>()
+const places = new WeakMap<Actor, Place>()
+
+/** Returns the place of a client's organisation in the installation. */
+export function placeOfClient(client: Actor): Place {
+  const place = places.get(client)
+  if (place === undefined) throw new Error('a client of SCIM has shown no token')
+  return place
+}
 
 /** A part of a statement, with its values. */
 export interface Part {
@@ -70,6 +92,7 @@ export async function identifyClient(token: string, deps: Deps): Promise<Actor> 
     permissions: new Set(),
   }
   shown.set(actor, hashToken(deps, token))
+  places.set(actor, { slug: client.slug, isFirst: client.is_first, isOnly: client.is_only })
   return actor
 }
 

@@ -1,12 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { RowChange } from '../../../app/audit/changes.ts'
+import type { Deps } from '../../../app/deps.ts'
+import { queueMail } from '../../../app/mail/outbox.ts'
 import type { Actor } from '../../../app/route.ts'
 import { rankOf } from '../../../lib/access/rank.ts'
 import { isAtLeast, type OrganisationRole } from '../../../lib/access/roles.ts'
 import { ApiError } from '../../../lib/errors.ts'
+import { Organisation } from '../../organisations/organisation.entity.ts'
 import { lockPeople } from '../../sessions/index.ts'
 import { archiveUser, rankedRole } from '../../users/index.ts'
 import { User } from '../../users/user.entity.ts'
+import { demandOwnedAddress } from '../owned-domains.ts'
 import { isLastOwner } from '../places.ts'
 import { scimError } from '../scim-error.ts'
 import { ScimUser } from '../scim-user.entity.ts'
@@ -14,6 +18,12 @@ import type { Document } from '../schema/normalise.ts'
 import { isSeen, readUser, userTables, type UserRow } from './user-rows.ts'
 import { isKnown, storeChanged, storeNew, type Stored } from './user-store.ts'
 import { wantedUser, type WantedUser } from './wanted-user.ts'
+
+/** A client that writes, with what the write needs. */
+export interface Writer {
+  readonly client: Actor
+  readonly deps: Deps
+}
 
 /** A user as written. */
 export interface Written {
@@ -25,27 +35,46 @@ export interface Written {
 }
 
 /** Stores a new user; one who is there by hand already becomes the identity provider's. Throws `uniqueness`. */
-export async function addUser(em: EntityManager, client: Actor, document: Document): Promise<Written> {
+export async function addUser(em: EntityManager, writer: Writer, document: Document): Promise<Written> {
+  const { client, deps } = writer
   const { organisationId } = client
   const wanted = wantedUser(document)
   const own = await claim(em, organisationId, { wanted, id: null })
   if (own !== null) await lockPeople(em, [own])
   const there = own === null ? null : await readUser(em, organisationId, own)
   // Somebody new is in no group, and has no place.
-  if (there === null) return { ...(await storeNew(em, organisationId, wanted)), settles: false }
-  return change(em, client, { before: there, wanted })
+  if (there === null) {
+    await demandOwnedAddress(em, deps, { client, email: wanted.email })
+    return { ...(await storeNew(em, organisationId, wanted)), settles: false }
+  }
+  return change(em, writer, { before: there, wanted })
 }
 
 /** Changes a user to what the document says. Throws `uniqueness`, and AB03 for the last owner. */
 export async function changeUser(
   em: EntityManager,
-  client: Actor,
+  writer: Writer,
   { before, document }: { readonly before: UserRow; readonly document: Document },
 ): Promise<Written> {
   const wanted = wantedUser(document)
   const isSameName = before.user_name === wanted.userName && before.email === wanted.email
-  if (!isSameName || !isKnown(before)) await claim(em, client.organisationId, { wanted, id: before.id })
-  return change(em, client, { before, wanted })
+  if (!isSameName || !isKnown(before)) await claim(em, writer.client.organisationId, { wanted, id: before.id })
+  return change(em, writer, { before, wanted })
+}
+
+interface Moving {
+  readonly client: Actor
+  readonly before: UserRow
+  readonly email: string
+}
+
+/** Tells a person at the address that was theirs until now, since the new one may be another person's. */
+async function tellFormerAddress(em: EntityManager, deps: Deps, { client, before, email }: Moving): Promise<void> {
+  const { organisationId } = client
+  const { name: organisation_name } = await em.findOneOrFail(Organisation, { id: organisationId })
+  const changed_at = new Date(deps.clock.now()).toISOString().slice(0, 16).replace('T', ' ').concat(' UTC')
+  const variables = { organisation_name, former_address: before.email, new_address: email, client_name: client.name ?? '', changed_at }
+  await queueMail(em, deps, { organisationId, recipient: before.email, template: 'address-changed', variables })
 }
 
 interface Changing {
@@ -53,8 +82,12 @@ interface Changing {
   readonly wanted: WantedUser
 }
 
-async function change(em: EntityManager, client: Actor, { before, wanted }: Changing): Promise<Written> {
+async function change(em: EntityManager, { client, deps }: Writer, { before, wanted }: Changing): Promise<Written> {
   demandBelow(client, changedFields(before, wanted), before.role)
+  if (wanted.email !== before.email) {
+    await demandOwnedAddress(em, deps, { client, email: wanted.email })
+    if (before.status === 'active') await tellFormerAddress(em, deps, { client, before, email: wanted.email })
+  }
   const stored = await storeChanged(em, before, wanted)
   const status = wanted.active === undefined ? before.status : wanted.active ? 'active' : 'archived'
   if (status === before.status) return { ...stored, settles: !isKnown(before) }

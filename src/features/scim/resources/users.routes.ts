@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
+import { deliverMails } from '../../../app/mail/outbox.ts'
 import { route, type Call } from '../../../app/route.ts'
 import { notFound } from '../../../app/database/find.ts'
 import { isUuid } from '../../../lib/is-uuid.ts'
@@ -128,7 +129,7 @@ export const createScimUser = route({
   const { em, actor, deps, body } = call
   await hold(em, actor.organisationId)
   const document = normalise(userType(isByUsers(deps)), body)
-  const row = await settle(call, saidGroups(body, document), await addUser(em, actor, document))
+  const row = await settle(call, saidGroups(body, document), await addUser(em, { client: actor, deps }, document))
   return presented(call, { row, asked: call.query, made: true })
 })
 
@@ -147,7 +148,7 @@ export const replaceScimUser = route({
   const { em, actor, deps, body } = call
   const row = await lockedUser(call, call.params.id)
   const document = normalise(userType(isByUsers(deps)), body)
-  const changed = await settle(call, saidGroups(body, document), await changeUser(em, actor, { before: row, document }))
+  const changed = await settle(call, saidGroups(body, document), await changeUser(em, { client: actor, deps }, { before: row, document }))
   return presented(call, { row: changed, asked: call.query })
 })
 
@@ -169,7 +170,7 @@ export const patchScimUser = route({
   const before = userDocument(row, isByUsers(deps) ? await groupsOf(em, [row.id]) : null)
   const document = applyPatch(type, before, operations)
   const said = isDeepStrictEqual(before['groups'], document['groups']) ? undefined : (document['groups'] ?? [])
-  const changed = await settle(call, said, await changeUser(em, actor, { before: row, document }))
+  const changed = await settle(call, said, await changeUser(em, { client: actor, deps }, { before: row, document }))
   return presented(call, { row: changed, asked: call.query })
 })
 
@@ -224,13 +225,16 @@ const saysNone = ([name, value]: readonly [string, unknown]): boolean =>
  * as it is then.
  */
 async function settle(
-  { em, actor: { organisationId }, deps, audit }: AnyCall,
+  { em, actor, deps, audit, afterCommit }: AnyCall,
   groups: unknown,
   { row, changes, settles }: Written,
 ): Promise<UserRow> {
+  const { organisationId } = actor
+  // A mail tells of an address that changed.
+  afterCommit(() => deliverMails(deps))
   const moved = isByUsers(deps) && groups !== undefined ? await setGroupsOfUser(em, { id: row.id, organisationId }, groups) : []
   const isSettled = !settles && moved.length === 0
-  const placed = isSettled ? [] : await settlePlaces(em, deps, { organisationId, userIds: [row.id] })
+  const placed = isSettled ? [] : await settlePlaces(em, deps, { organisationId, userIds: [row.id], by: { actor, param: 'groups' } })
   audit({ id: row.id, changes: [...changes, ...moved, ...placed] })
   return isSettled ? row : find(em, organisationId, row.id)
 }
