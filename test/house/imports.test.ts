@@ -61,7 +61,7 @@ const gatewayDoors: readonly string[] = [
   'credentials/auth-request credentials/authorize credentials/azure-storage credentials/entra credentials/google-federation credentials/signing credentials/sigv4 credentials/web-identity credentials/workload/workload credentials/workload/aws-identity credentials/workload/azure-identity credentials/workload/google-identity',
   'secrets/read-secret secrets/secret-cache secrets/secret-reference secrets/test-secret egress/metadata-services',
   'callers/identify callers/failed-credentials callers/tokens/jwks callers/tokens/tokens callers/tokens/token-refusals',
-  'checks/check checks/guardrail checks/guardrail.schema checks/partners/plugins checks/registry checks/secrets',
+  'checks/check checks/check-release checks/guardrail checks/guardrail.schema checks/partners/plugins checks/registry checks/secrets',
   'checks/try-guardrail dialects/openai-chat/parameters dialects/openai-responses/response-id dialects/stream-whole dialects/texts/walk',
   'cache/answer-store cache/embed cache/recall cache/vectors callers/key stored-responses/response-store',
   'config/compile config/config.schema config/provider-fields patterns/pattern-making',

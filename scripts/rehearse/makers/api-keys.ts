@@ -1,13 +1,13 @@
 import type { Maker } from '../maker.ts'
 
 /** A key with every field, a rotated one, and one that was deleted. */
-export const apiKeys: Maker = async ({ client, admin, workspace, name }) => {
+export const apiKeys: Maker = async ({ client, admin, workspace, name, has }) => {
   const full = await workspace.post('/api-keys/workspace/service', {
     name: name('key'),
     description: 'With every field.',
     scopes: ['completions.write', 'logs.list', 'virtual_keys.list'],
     rate_limits: [{ type: 'requests', unit: 'rpm', value: 600 }],
-    usage_limits: { type: 'cost', credit_limit: 10, periodic_reset: 'monthly', alert_threshold: 8 },
+    usage_limits: { type: 'cost', credit_limit: 10, alert_threshold: 8, ...(has('1.7.0') && { periodic_reset: 'monthly' }) },
     defaults: { metadata: { team: name('team') } },
     alert_emails: ['ops@example.com'],
     expires_at: '2099-01-01T00:00:00.000Z',

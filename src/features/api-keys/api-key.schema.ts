@@ -9,11 +9,11 @@ import { valuesSince } from '../../release/since.ts'
 import {
   boundedByField,
   keyRateLimits,
+  keyUsageLimitsField,
+  keyUsageLimitsShown,
   lastUseFields,
   rateLimitsView,
   statusesField,
-  usageLimitsField,
-  usageLimitsShown,
   usageShown,
 } from '../limits/index.ts'
 
@@ -41,7 +41,7 @@ const rotationPolicy = z.strictObject({
 const optionalFields = {
   description: textField(10_000).nullable().optional(),
   rate_limits: keyRateLimits.nullable().optional(),
-  usage_limits: usageLimitsField,
+  usage_limits: keyUsageLimitsField,
   defaults: defaults.nullable().optional(),
   alert_emails: z.array(z.email()).max(50).nullable().optional(),
   expires_at: moment.nullable().optional(),
@@ -123,7 +123,7 @@ export const apiKeyView = z
     scopes: z.array(valuesSince(scopeReleases, z.string())),
     defaults: z.record(z.string(), z.unknown()),
     rate_limits: rateLimitsView.nullable(),
-    usage_limits: usageLimitsShown,
+    usage_limits: keyUsageLimitsShown,
     usage: usageShown,
     bounded_by: boundedByField,
     ...lastUseFields,

@@ -4,7 +4,7 @@ import { route } from '../../app/route.ts'
 import { createApiKey as createSecret, keyHint } from '../../lib/api-key.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { searching, toList, usualSorts } from '../../lib/paging.ts'
-import { boundsAbove, havingStatus, withOwnUsage, withUsage } from '../limits/index.ts'
+import { boundsAbove, demandReactivation, havingStatus, withOwnUsage, withUsage } from '../limits/index.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { ApiKey } from './api-key.entity.ts'
 import {
@@ -106,6 +106,8 @@ export const updateApiKey = route({
   response: empty,
 })(async ({ em, actor, deps, params, body, audit }) => {
   const key = await findKey(em, actor, { id: params.id, verb: 'update' })
+  const { usage_limits: wanted, reset_usage: reset } = body
+  await demandReactivation(em, deps.level, { kind: 'api-key', row: key, wanted, reset })
   await changeKey(em, key, { body, actor, nowMs: deps.clock.now() })
   audit({ id: key.id, workspaceId: key.workspaceId ?? null })
   return {}

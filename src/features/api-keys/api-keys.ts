@@ -15,7 +15,7 @@ import { demandConfig, type Home } from '../references/index.ts'
 import { demandScope, resolveWorkspace } from '../workspaces/index.ts'
 import { ApiKey, type KeyDefaults } from './api-key.entity.ts'
 import { minTransitionMs, type CreateApiKey, type KeyDefaultsChange, type UpdateApiKey } from './api-key.schema.ts'
-import { demandRoom, ownerOfNewKey, userKeyExpiry, userKeyRules } from './user-keys.ts'
+import { demandRoom, type NewOwner, ownerOfNewKey, userKeyExpiry, userKeyRules } from './user-keys.ts'
 import { makerOf } from './key-rank.ts'
 import { datedPolicy } from './rotation.ts'
 import { checkMayGrant, checkScopesFit, keyScope } from './key-scopes.ts'
@@ -84,7 +84,7 @@ export async function missingKeyMetadata(
 
 interface KeyContext {
   readonly actor: Actor
-  readonly deps: Pick<Deps, 'vault' | 'clock'>
+  readonly deps: Pick<Deps, 'vault' | 'clock' | 'level'>
   readonly type: KeyType
   readonly workspaceId: string | null
 }
@@ -98,7 +98,7 @@ export async function addKey(
   const nowMs = deps.clock.now()
   const asked = toExpiry(body.expires_at, nowMs)
   const ofUser = type === 'workspace-user' && workspaceId !== null
-  const user = ofUser ? await newUserKey(em, actor, { workspaceId, userId: body.user_id, asked, nowMs }) : null
+  const user = ofUser ? await newUserKey(em, actor, { workspaceId, userId: body.user_id, level: deps.level, asked, nowMs }) : null
   const secret = createSecret()
   const key = em.create(ApiKey, {
     organisationId: actor.organisationId,
@@ -127,17 +127,15 @@ const optionalColumns = (body: CreateApiKey) => ({
   alertEmails: body.alert_emails ?? [],
 })
 
-interface NewUserKey {
-  readonly workspaceId: string
-  readonly userId: string | undefined
+interface NewUserKey extends NewOwner {
   readonly asked: Date | null | undefined
   readonly nowMs: number
 }
 
-async function newUserKey(em: EntityManager, actor: Actor, { workspaceId, userId, asked, nowMs }: NewUserKey) {
-  const rules = await userKeyRules(em, actor, workspaceId)
-  const id = await ownerOfNewKey(em, actor, { workspaceId, userId })
-  await demandRoom(em, workspaceId, { max: rules.max_user_api_keys, now: new Date(nowMs) })
+async function newUserKey(em: EntityManager, actor: Actor, { asked, nowMs, ...wanted }: NewUserKey) {
+  const rules = await userKeyRules(em, actor, wanted.workspaceId)
+  const id = await ownerOfNewKey(em, actor, wanted)
+  await demandRoom(em, wanted.workspaceId, { max: rules.max_user_api_keys, now: new Date(nowMs) })
   return { id, expiresAt: userKeyExpiry(asked, rules, { bornMs: nowMs, isNew: true }) }
 }
 

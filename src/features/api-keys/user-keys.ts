@@ -7,22 +7,34 @@ import { userKeySettings, type UserKeySettings } from '../../lib/access/user-key
 import { rankOf } from '../../lib/access/rank.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { User } from '../users/user.entity.ts'
+import type { Level } from '../../release/level.ts'
 import { demandRank } from '../workspaces/index.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
 import { ApiKey } from './api-key.entity.ts'
 
+/** The person that a new user key is for, where it acts, and the level that decides who may make it. */
+export interface NewOwner {
+  readonly workspaceId: string
+  readonly userId: string | undefined
+  readonly level: Pick<Level, 'atLeast'>
+}
+
+/** AB03 for a person who makes no keys for others. */
+function demandMaker(actor: Actor, level: NewOwner['level']): void {
+  const rank = rankOf(actor)
+  if (!isAtLeast(rank, 'manager')) throw new ApiError('AB03', 'Members make keys for themselves only.', { param: 'user_id' })
+  if (rank !== 'manager' || actor.userId === null || level.atLeast('1.8.0')) return
+  const said = 'Managers make keys for others from release 1.8.0 on, and this installation is at an earlier level.'
+  throw new ApiError('AB03', said, { param: 'user_id' })
+}
+
 /** Returns the owner of a new user key: the caller, or the member whom a manager, an admin or a service key names. */
-export async function ownerOfNewKey(
-  em: EntityManager,
-  actor: Actor,
-  { workspaceId, userId }: { workspaceId: string; userId: string | undefined },
-): Promise<string> {
+export async function ownerOfNewKey(em: EntityManager, actor: Actor, { workspaceId, userId, level }: NewOwner): Promise<string> {
   const wanted = (userId ?? actor.userId)?.toLowerCase()
   if (wanted === undefined) throw new ApiError('AB01', 'Whose key is it? A service key has to say.', { param: 'user_id' })
   const isOther = wanted !== actor.userId && actor.type !== 'invite'
-  if (isOther && !isAtLeast(rankOf(actor), 'manager'))
-    throw new ApiError('AB03', 'Members make keys for themselves only.', { param: 'user_id' })
+  if (isOther) demandMaker(actor, level)
   const here = { id: wanted, organisationId: actor.organisationId, status: 'active' } as const
   const user = await em.findOne(User, here, { lockMode: LockMode.PESSIMISTIC_READ })
   if (user === null) throw notFound('user', wanted, 'user_id')

@@ -1,6 +1,8 @@
 import { levelFault } from '../guardrails/index.ts'
 import { inlineChecks } from '../../gateway/checks/secrets.ts'
 import { configsWithin, type GatewayConfig } from '../../gateway/config/config.schema.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { laterBeside } from '../../gateway/config/provider-fields.ts'
 import { pathText } from '../../lib/json/json-path.ts'
 import type { Level } from '../../release/level.ts'
 import { guardrailFields } from './secrets.ts'
@@ -10,9 +12,19 @@ export function refuseLaterChecks(config: GatewayConfig, level: Pick<Level, 'rel
   const checks = guardrailFields.flatMap((name) =>
     (config[name] ?? []).flatMap((guardrail, at) => (typeof guardrail === 'string' ? [] : inlineChecks(guardrail, [name, at]))),
   )
-  for (const { id, path: at } of checks) {
-    const fault = levelFault(id, `${path}.${pathText(at)}`, level)
+  for (const { entry, id, parameters } of checks) {
+    const paths = { id: `${path}.${pathText(id)}`, parameters: `${path}.${pathText(parameters)}` }
+    const fault = levelFault(entry, paths, level)
     if (fault !== null) throw fault
   }
+  const later = laterBeside(config, (release) => level.atLeast(release))
+  if (later !== null)
+    throw new ApiError(
+      'AB01',
+      `${later.name} comes with release ${later.release} beside ${later.beside}. The level of this installation is ${level.release}.`,
+      {
+        param: `${path}.${later.name}`,
+      },
+    )
   for (const [at, inner] of configsWithin(config)) refuseLaterChecks(inner, level, `${path}.${at}`)
 }

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { flushUnique, holdSlug } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
+import { nameOfRelease, releasesOfCheck } from '../../gateway/checks/check-release.ts'
 import { type CheckEntry, checkList, spelledOut } from '../../gateway/checks/guardrail.schema.ts'
 import { checkListSecrets, checkUrls } from '../../gateway/checks/secrets.ts'
 import { pluginsUsedBy } from '../../gateway/checks/partners/plugins.ts'
@@ -94,8 +95,8 @@ export async function acceptChecks(
   if (workspaceId !== null) refuseCredentials(checks)
   const outcome = restoreSecrets(checks, stored, secretsOf)
   if ('fault' in outcome) throw maskFault(`checks${pathText(outcome.fault.path)}`, outcome.fault.reason, moved)
-  for (const [at, { id }] of checks.entries()) {
-    const fault = levelFault(id, `checks[${at}].id`, level)
+  for (const [at, entry] of checks.entries()) {
+    const fault = levelFault(entry, { id: `checks[${at}].id`, parameters: `checks[${at}].parameters` }, level)
     if (fault !== null) throw fault
   }
   const restored = checkList.parse(outcome.restored)
@@ -103,12 +104,19 @@ export async function acceptChecks(
   return restored
 }
 
-/** Returns the fault of a check that a later release brings than the installation's level; null when there is none. */
-export function levelFault(id: string, param: string, level: WriteContext['level']): ApiError | null {
-  const since = findCheck(id)?.since
-  if (since === undefined || level.atLeast(since)) return null
-  const said = `The check ${id} comes with release ${since}. The level of this installation is ${level.release}.`
-  return new ApiError('AB01', said, { param })
+/** The paths of a check in a body: of its id, and of its parameters. */
+export interface CheckPaths {
+  readonly id: string
+  readonly parameters: string
+}
+
+/** Returns the fault of a check, or of a parameter of it, that a later release brings than the installation's level; null when there is none. */
+export function levelFault({ id, parameters = {} }: CheckEntry, paths: CheckPaths, level: WriteContext['level']): ApiError | null {
+  const check = findCheck(id)
+  const later = check === null ? undefined : releasesOfCheck(check, parameters).find(({ release }) => !level.atLeast(release))
+  if (later === undefined) return null
+  const said = `${nameOfRelease(id, later.field)} comes with release ${later.release}. The level of this installation is ${level.release}.`
+  return new ApiError('AB01', said, { param: later.field === null ? paths.id : `${paths.parameters}.${later.field}` })
 }
 
 /** A workspace's guardrail could collect the keys that callers bring. */

@@ -4,6 +4,7 @@ import { inTrial } from '../../app/trial-limit.ts'
 import { scopes, type Check } from '../../gateway/checks/check.ts'
 import { checks, findCheck } from '../../gateway/checks/registry.ts'
 import { type Sample, tryGuardrail } from '../../gateway/checks/try-guardrail.ts'
+import { atLevel } from '../../release/at-level.ts'
 import { guardrailScopes } from './access.ts'
 import { tryOnLogs } from './log-trial.ts'
 import { type Ready, readyGuardrail, runDeps } from './trial.ts'
@@ -19,11 +20,11 @@ export const listChecks = route({
 })(async ({ query, deps: { level } }) => {
   const only = query.id === undefined ? null : findCheck(query.id)
   const wanted = checks.filter((check) => query.id === undefined || check === only)
-  const data = wanted.filter(({ since }) => level.atLeast(since)).map(presentCheck)
+  const data = wanted.filter(({ since }) => level.atLeast(since)).map((check) => presentCheck(check, level.release))
   return { object: 'check_catalogue' as const, data }
 })
 
-const presentCheck = (check: Check) => ({
+const presentCheck = (check: Check, release: string) => ({
   id: check.id,
   title: check.title,
   description: check.about,
@@ -36,7 +37,7 @@ const presentCheck = (check: Check) => ({
   timeout: check.timeoutMs,
   secrets: [...check.secrets],
   plugin: check.account?.plugin ?? null,
-  parameters: { ...z.toJSONSchema(check.parameters, { io: 'input', unrepresentable: 'any' }) },
+  parameters: { ...z.toJSONSchema(atLevel(check.parameters, release, 'description'), { io: 'input', unrepresentable: 'any' }) },
   format: check.basis ?? null,
   object: 'check' as const,
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type LaterBeside, laterBeside } from '../../gateway/config/provider-fields.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
 import { findProvider } from '../../gateway/providers/catalog.ts'
 import { meantSentence } from '../../gateway/providers/meant-provider.ts'
@@ -8,6 +9,7 @@ import type { Provider } from '../../gateway/providers/provider.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { plainIssue } from '../../lib/json/plain-issue.ts'
 import { refusal, refusedPart } from '../../lib/json/schema-faults.ts'
+import type { Level } from '../../release/level.ts'
 import { choices, extraFields, fieldType, requiredFields } from './configuration-fields.ts'
 import { toFields } from './credential-fields.ts'
 
@@ -19,6 +21,7 @@ export interface ConfigurationContext {
   readonly hasKey: boolean
   /** Fields that come from external secret managers, so that they need not be given. */
   readonly mapped?: readonly string[]
+  readonly level: Pick<Level, 'atLeast'>
 }
 
 /** The row of the catalogue, or AB01 naming the field. */
@@ -30,19 +33,22 @@ export function catalogueRow(aiProviderId: string, param: string): Provider {
 }
 
 /** Checks configurations against their kind of provider; null is as absent. AB01 names the field as `configurations.<name>`. */
-export function parseConfigurations(given: Configurations, { aiProviderId, hasKey, mapped = [] }: ConfigurationContext): Configurations {
+export function parseConfigurations(given: Configurations, context: ConfigurationContext): Configurations {
+  const { aiProviderId, hasKey, mapped = [] } = context
   const provider = catalogueRow(aiProviderId, 'ai_provider_id')
   const schema = schemaFor(aiProviderId, provider)
   const parsed = schema.safeParse(withoutNulls(given), { error: plainIssue })
   if (!parsed.success)
     throw refusedPart(parsed.error, { value: given, above: 'configurations', unknown: 'is no configuration of this provider', schema })
   const configurations = parsed.data
+  const later = laterBeside(configurations, (release) => context.level.atLeast(release))
+  if (later !== null) throw fault(later.name, tooEarly(later))
   const twice = mapped.find((name) => configurations[name] !== undefined)
   if (twice !== undefined) throw fault(twice, 'is given, and mapped to a secret too: leave one of them out')
   const isThere = (name: string): boolean => mapped.includes(name) || configurations[name] !== undefined
   const demanded = (names: readonly string[]): readonly string[] => names.filter((name) => !mapped.includes(name))
   if (configurations['custom_host'] === undefined) {
-    demandAll(configurations, demanded(missingHere(aiProviderId, provider)))
+    demandAll(configurations, demanded(missingHere(context, { provider, configurations })))
     addressOf(aiProviderId, configurations)
   }
   for (const choice of choices) {
@@ -56,6 +62,9 @@ export function parseConfigurations(given: Configurations, { aiProviderId, hasKe
   }
   return configurations
 }
+
+const tooEarly = ({ release, beside }: LaterBeside): string =>
+  `comes with release ${release} beside ${beside}, and this installation is at an earlier level`
 
 const withoutNulls = (given: Configurations): Configurations =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
@@ -71,8 +80,15 @@ function schemaFor(aiProviderId: string, provider: Provider) {
   return z.strictObject(Object.fromEntries(names.map((name) => [name, fieldType(name).optional()])))
 }
 
-const missingHere = (aiProviderId: string, provider: Provider): readonly string[] => [
-  ...(requiredFields[aiProviderId] ?? []),
+interface Given {
+  readonly provider: Provider
+  readonly configurations: Configurations
+}
+
+const missingHere = ({ aiProviderId, level }: ConfigurationContext, { provider, configurations }: Given): readonly string[] => [
+  ...(requiredFields[aiProviderId] ?? []).filter(
+    (name) => laterBeside({ ...configurations, [name]: name }, (release) => level.atLeast(release))?.name !== name,
+  ),
   ...Object.entries(provider.fields ?? {}).flatMap(([name, preset]) => (preset === null ? [name] : [])),
   ...(provider.baseUrl === null ? ['custom_host'] : []),
 ]

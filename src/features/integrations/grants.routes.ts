@@ -69,7 +69,7 @@ export const putGrants = route({
   const integration = await findIntegration(em, actor, { reference: params.slug, verb: 'update' })
   if (integration.workspaceId)
     throw new ApiError('AB01', 'The integration belongs to one workspace, and serves no other.', { param: 'slug' })
-  const wanted = await updateGrants(em, integration, { body, nowMs: deps.clock.now() })
+  const wanted = await updateGrants(em, integration, { body, nowMs: deps.clock.now(), level: deps.level })
   await addDefaultProviders(em, integration, { wanted, actor })
   audit({ id: integration.id })
   return {}

@@ -4,6 +4,8 @@ import type { Actor } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
+import type { Level } from '../../release/level.ts'
+import { demandReactivation } from '../limits/index.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
 import type { UpdateGrants, WorkspaceGrant } from './grants.schema.ts'
 import { IntegrationWorkspace } from './integration-workspace.entity.ts'
@@ -56,17 +58,23 @@ export interface NeedsProvider {
 interface Change {
   readonly body: UpdateGrants
   readonly nowMs: number
+  readonly level: Pick<Level, 'atLeast'>
 }
 
 /** Changes who has access; tells the workspaces that are to get a provider. */
 export async function updateGrants(
   em: EntityManager,
   integration: Integration,
-  { body, nowMs }: Change,
+  { body, nowMs, level }: Change,
 ): Promise<readonly NeedsProvider[]> {
   const named = await namedWorkspaces(em, integration, body.workspaces ?? [])
   const rows = new Map((await em.find(IntegrationWorkspace, ownedBy(integration))).map((row) => [row.workspaceId, row]))
   if (overrides(body)) for (const row of rows.values()) if (!named.has(row.workspaceId)) em.remove(row)
+  for (const [at, [workspaceId, given]] of [...named].entries()) {
+    const row = rows.get(workspaceId)
+    const change = { kind: 'integration-workspace', wanted: given.usage_limits, reset: given.reset_usage } as const
+    if (row !== undefined) await demandReactivation(em, level, { ...change, row, param: `workspaces[${at}].usage_limits` })
+  }
   for (const [workspaceId, given] of named) changeGrant(rows.get(workspaceId) ?? giveAccess(em, { integration, workspaceId }), given, nowMs)
   if (body.global_workspace_access !== undefined) integration.globalWorkspaceAccess = body.global_workspace_access
   await em.flush()

@@ -40,7 +40,7 @@ export const createIntegration = route({
   const workspaceId = await workspaceFilter(em, actor, body.workspace_id)
   demandWrite(actor, workspaceId, 'create')
   const wanted = toNewIntegration(body, workspaceId)
-  const row = await addIntegration(em, wanted, { actor, vault: deps.vault, egress: deps.egress })
+  const row = await addIntegration(em, wanted, { actor, ...deps })
   if (body.create_default_provider) {
     const home = workspaceId ?? (await resolveWorkspace(em, actor, undefined)).id
     const handle = {

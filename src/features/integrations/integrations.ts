@@ -7,6 +7,7 @@ import { assignDefined } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { freeSlug, toSlug } from '../../lib/text/slug.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
+import type { Level } from '../../release/level.ts'
 import { addressOf, checkUrls, parseConfigurations, splitSecrets, type Configurations } from './configurations.ts'
 import { openConfigurations, sealConfigurations, sealKey } from './credential.ts'
 import { keyField } from '../../gateway/secrets/secret-reference.ts'
@@ -16,6 +17,7 @@ import { Integration } from './integration.entity.ts'
 interface Guards {
   readonly vault: Vault
   readonly egress: Egress
+  readonly level: Pick<Level, 'atLeast'>
 }
 
 export interface NewIntegration {
@@ -36,11 +38,11 @@ export interface NewIntegration {
 export async function addIntegration(
   em: EntityManager,
   wanted: NewIntegration,
-  { actor, vault, egress }: Guards & { actor: Actor },
+  { actor, vault, egress, level }: Guards & { actor: Actor },
 ): Promise<Integration> {
   const { aiProviderId, workspaceId } = wanted
   const mappings = await resolveMappings(em, actor, { given: wanted.secretMappings, aiProviderId, workspaceId })
-  const configurations = parseConfigurations(wanted.configurations, { aiProviderId, ...keysOf(wanted.key !== null, mappings) })
+  const configurations = parseConfigurations(wanted.configurations, { aiProviderId, level, ...keysOf(wanted.key !== null, mappings) })
   await checkUrls(configurations, egress)
   const owner = { id: uuidv7(), organisationId: actor.organisationId }
   const slug = await chooseSlug(em, actor, wanted)
@@ -108,7 +110,8 @@ interface Changing extends Guards {
 }
 
 /** Changes the key and the configurations. A credential that stays is never carried over to another host. */
-export async function changeCredential(row: Integration, change: CredentialChange, { em, actor, vault, egress }: Changing): Promise<void> {
+export async function changeCredential(row: Integration, change: CredentialChange, changing: Changing): Promise<void> {
+  const { em, actor, vault, egress, level } = changing
   const { aiProviderId } = row
   if (change.secretMappings !== undefined) {
     const given = change.secretMappings ?? []
@@ -118,7 +121,7 @@ export async function changeCredential(row: Integration, change: CredentialChang
     const before = await openConfigurations(row, vault)
     const hasKey = change.key === undefined ? Boolean(row.credential) : change.key !== null
     const merged = change.configurations === undefined ? before : merge(before, change.configurations)
-    const after = parseConfigurations(merged, { aiProviderId, ...keysOf(hasKey, row.secretMappings ?? []) })
+    const after = parseConfigurations(merged, { aiProviderId, level, ...keysOf(hasKey, row.secretMappings ?? []) })
     if (hostOf(row, before) !== hostOf(row, after)) demandSecretsAgain(row, change, after)
     await checkUrls(after, egress)
     assignDefined(row, await sealConfigurations(row, after, vault))

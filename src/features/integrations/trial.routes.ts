@@ -28,7 +28,7 @@ export const testNewIntegration = route({
 })(async ({ em, actor, deps, body }) => {
   const { ai_provider_id: aiProviderId, key = null } = body
   demandWrite(actor, await workspaceFilter(em, actor, body.workspace_id), 'create')
-  const configurations = parseConfigurations(body.configurations ?? {}, { aiProviderId, hasKey: key !== null })
+  const configurations = parseConfigurations(body.configurations ?? {}, { aiProviderId, hasKey: key !== null, level: deps.level })
   return carryOut(em, { aiProviderId, stored: toStored(key, configurations) }, { actor, deps })
 })
 

@@ -12,6 +12,7 @@ export type { RateLimit } from '../../gateway/limits/written-limits.ts'
 export { keepLimits } from './limits.jobs.ts'
 export { boundsAbove } from './bounds-above.ts'
 export { findLimits, findPolicyLimits, presentOwned, type OwnedLimit } from './limited-rows.ts'
+export { demandReactivation } from './reactivation.ts'
 export { limitStates, standingsOf, type Standing } from './standing.ts'
 export { boundedByField, lastUseFields, limitOwner, standingFields, usageShown } from './standing.schema.ts'
 export { withOwnUsage, withUsage } from './shown-usage.ts'
@@ -30,6 +31,8 @@ export {
 } from './limit.ts'
 export {
   keyRateLimits,
+  keyUsageLimitsField,
+  keyUsageLimitsShown,
   moneyFields,
   rateLimits,
   rateLimitsView,

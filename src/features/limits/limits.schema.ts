@@ -15,31 +15,51 @@ export const moneyFields = {
   }),
 }
 
-const usageLimitsShape = z.strictObject({
+const budgetFields = {
   type: z.enum(usageTypes).optional().meta({
     description: '`cost` counts US dollars, `tokens` tokens, `requests` requests; `cost` when absent, and absent then in answers too.',
   }),
   credit_limit: z.int().min(1).nullable().default(null),
   alert_threshold: z.int().min(1).nullable().default(null),
-  periodic_reset: z.enum(['monthly', 'weekly']).nullable().default(null),
-  periodic_reset_days: since('1.10.0', z.int().min(1).max(365).nullable()).default(null),
   next_usage_reset_at: since('1.10.0', z.iso.datetime({ offset: true }).nullable()).default(null),
   on_unpriced: moneyFields.on_unpriced.optional(),
   output_policy: moneyFields.output_policy.optional(),
+}
+
+const periodicReset = z.enum(['monthly', 'weekly']).nullable()
+const periodicResetDays = z.int().min(1).max(365).nullable()
+
+const usageLimitsShape = z.strictObject({
+  ...budgetFields,
+  periodic_reset: periodicReset.default(null),
+  periodic_reset_days: since('1.10.0', periodicResetDays).default(null),
 })
 
-/** A budget: how much a key or a provider may use, and when its counter starts again. */
-export const usageLimits = usageLimitsShape
-  .superRefine((fields, context) => {
-    const terms = { type: fields.type ?? 'cost', onUnpriced: fields.on_unpriced, outputPolicy: fields.output_policy } as const
-    for (const fault of [periodFault(toPeriod(fields)), thresholdFault(fields), moneyFault(terms)])
-      if (fault !== null) context.addIssue({ code: 'custom', path: [fault.field], message: fault.message })
-  })
-  .overwrite((fields) => ({
-    ...fields,
-    next_usage_reset_at: fields.next_usage_reset_at === null ? null : givenBorder(fields.next_usage_reset_at, fields.periodic_reset),
-  }))
-  .meta({ id: 'UsageLimits', description: 'A budget in US dollars, tokens or requests.' })
+/** Keys got both ways to start again at once, before workspaces got the second one. */
+const keyUsageLimitsShape = z.strictObject({
+  ...budgetFields,
+  periodic_reset: since('1.7.0', periodicReset).default(null),
+  periodic_reset_days: since('1.7.0', periodicResetDays).default(null),
+})
+
+const budgetOf = (shape: typeof usageLimitsShape) =>
+  shape
+    .superRefine((fields, context) => {
+      const terms = { type: fields.type ?? 'cost', onUnpriced: fields.on_unpriced, outputPolicy: fields.output_policy } as const
+      for (const fault of [periodFault(toPeriod(fields)), thresholdFault(fields), moneyFault(terms)])
+        if (fault !== null) context.addIssue({ code: 'custom', path: [fault.field], message: fault.message })
+    })
+    .overwrite((fields) => ({
+      ...fields,
+      next_usage_reset_at: fields.next_usage_reset_at === null ? null : givenBorder(fields.next_usage_reset_at, fields.periodic_reset),
+    }))
+
+const description = 'A budget in US dollars, tokens or requests.'
+
+/** A budget: how much a provider or a workspace may use, and when its counter starts again. */
+export const usageLimits = budgetOf(usageLimitsShape).meta({ id: 'UsageLimits', description })
+
+const keyUsageLimits = budgetOf(keyUsageLimitsShape).meta({ id: 'ApiKeyUsageLimits', description })
 
 export type UsageLimits = z.output<typeof usageLimits>
 
@@ -70,13 +90,10 @@ export const singleRateLimit = z.array(providerLimit).max(1)
 /** Rate limits as they are answered. */
 export const rateLimitsView = z.array(z.object({ type: z.string(), unit: z.string(), value: z.number() }))
 
-/** A budget as it is answered. */
-const usageLimitsView = z.object({
+const budgetView = {
   type: z.string().optional(),
   credit_limit: z.number().nullable(),
   alert_threshold: z.number().nullable(),
-  periodic_reset: z.string().nullable(),
-  periodic_reset_days: since('1.10.0', z.number().nullable()),
   next_usage_reset_at: since('1.10.0', z.string().nullable()),
   current_usage: z
     .number()
@@ -88,14 +105,29 @@ const usageLimitsView = z.object({
   is_exhausted_alerts_sent: z.boolean().optional(),
   on_unpriced: z.string().optional(),
   output_policy: z.string().optional(),
+}
+
+/** A budget as it is answered. */
+const usageLimitsView = z.object({
+  ...budgetView,
+  periodic_reset: z.string().nullable(),
+  periodic_reset_days: since('1.10.0', z.number().nullable()),
+})
+
+const keyUsageLimitsView = z.object({
+  ...budgetView,
+  periodic_reset: since('1.7.0', z.string().nullable()),
+  periodic_reset_days: since('1.7.0', z.number().nullable()),
 })
 
 const flag = 'USAGE_LIMITS_ENABLED'
 
-/** The budget of a key or a provider, and the one budget that a list of a workspace may hold: there while usage limits are on. */
+/** The budget of a key, that of a provider, and the one budget that a list of a workspace may hold: there while usage limits are on. */
+export const keyUsageLimitsField = whileOn(flag, keyUsageLimits.nullable().optional())
 export const usageLimitsField = whileOn(flag, usageLimits.nullable().optional())
 export const usageLimitsList = whileOn(flag, z.array(usageLimits).max(1).nullable().optional())
 
 /** The same as they are answered. */
+export const keyUsageLimitsShown = whileOn(flag, keyUsageLimitsView.nullable())
 export const usageLimitsShown = whileOn(flag, usageLimitsView.nullable())
 export const usageLimitsListShown = whileOn(flag, z.array(usageLimitsView))

@@ -7,7 +7,7 @@ import type { UsageLimits } from './limits.schema.ts'
 import { type Counted, countedOf, type Standing } from './standing.ts'
 
 /** A row whose budget is shown. */
-interface Budgeted {
+export interface Budgeted {
   readonly id: string
   readonly organisationId: string
   readonly usageLimits?: UsageLimits | readonly UsageLimits[] | null | undefined
@@ -58,6 +58,18 @@ export async function withOwnUsage<View extends Shown>(
   return shown
 }
 
+/** Returns true if the budget of a row is exhausted in this period. */
+export async function isUsedUp(
+  em: EntityManager,
+  { kind, row }: { readonly kind: Limited['kind']; readonly row: Budgeted },
+): Promise<boolean> {
+  const limit = budgetOf(kind, row)
+  const counted = limit === null ? null : ((await countedOf(em, [limit])).get(limit.id) ?? null)
+  return counted !== null && isExhausted(counted)
+}
+
+const isExhausted = ({ standing, exhausted }: Counted): boolean => standing.state === 'exhausted' || exhausted
+
 const budgetOf = (kind: Limited['kind'], { id, organisationId, usageLimits, usageResetAt, createdAt }: Budgeted): Limit | null =>
   toGatewayLimits({
     kind,
@@ -73,10 +85,10 @@ const budgetOf = (kind: Limited['kind'], { id, organisationId, usageLimits, usag
 function told(budget: unknown, counted: Counted): unknown {
   if (Array.isArray(budget)) return budget.map((each: unknown) => told(each, counted))
   if (!isFields(budget)) return budget
-  const { spent, state, resets_at: ends } = counted.standing
+  const { spent, resets_at: ends } = counted.standing
   const used = {
     current_usage: spent,
-    status: state === 'exhausted' || counted.exhausted ? 'exhausted' : 'active',
+    status: isExhausted(counted) ? 'exhausted' : 'active',
     last_reset_at: counted.begun,
     is_threshold_alerts_sent: counted.threshold,
     is_exhausted_alerts_sent: counted.exhausted,

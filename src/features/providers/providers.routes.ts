@@ -4,7 +4,7 @@ import { route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { searching, toList, usualSorts } from '../../lib/paging.ts'
 import { taggedWith } from '../../lib/text/tags.ts'
-import { havingStatus, withOwnUsage, withUsage } from '../limits/index.ts'
+import { demandReactivation, havingStatus, withOwnUsage, withUsage } from '../limits/index.ts'
 import { addProvider, demandAccess, demandUnused, findIntegration, providerDependants } from '../integrations/index.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { ProviderEntity } from './provider.entity.ts'
@@ -95,6 +95,8 @@ export const updateProvider = route({
 })(async ({ em, actor, deps, params, query, body, audit }) => {
   const workspace = query.workspace_id ?? body.workspace_id
   const row = await findStoredProvider(em, actor, { ...named(params, { workspace_id: workspace }), forWrite: true })
+  const { usage_limits: wanted, reset_usage: reset } = body
+  await demandReactivation(em, deps.level, { kind: 'provider', row, wanted, reset })
   changeProvider(row, body, deps.clock.now())
   audit({ id: row.id, workspaceId: row.workspaceId })
   return { id: row.id, slug: row.slug }

@@ -36,15 +36,15 @@ export const trace = z
     workspace_ids: z.array(z.string()),
     start_time: z.string(),
     last_start_time: z.string().meta({ description: 'When the latest part began; the order of the list.' }),
-    duration_ms: count.meta({ description: 'From the first start to the last end.' }),
+    duration_ms: since('1.3.3', count.meta({ description: 'From the first start to the last end.' })),
     requests: count.meta({ description: 'Requests of the gateway, each of which is a log.' }),
     client_spans: count.meta({ description: 'Spans that clients sent by OTLP.' }),
-    errors: count.meta({ description: 'Requests with a status of 400 or more, and spans of clients that failed.' }),
+    errors: since('1.3.3', count.meta({ description: 'Requests with a status of 400 or more, and spans of clients that failed.' })),
     total_units: since('1.6.1', count.meta({ description: 'Tokens of the requests.' })),
-    cost_pico_usd: cost,
-    providers: z.array(z.string()),
-    models: z.array(z.string()),
-    services: z.array(z.string()).meta({ description: 'The `service.name` of the clients.' }),
+    cost_pico_usd: since('1.3.3', cost),
+    providers: since('1.3.3', z.array(z.string())),
+    models: since('1.3.3', z.array(z.string())),
+    services: since('1.3.3', z.array(z.string()).meta({ description: 'The `service.name` of the clients.' })),
   })
   .meta({ id: 'Trace', description: 'Requests and spans that belong together.' })
 

@@ -22,7 +22,7 @@ import {
   providerRead,
 } from '../providers/index.ts'
 import { ProviderEntity } from '../providers/provider.entity.ts'
-import { havingStatus, withOwnUsage, withUsage } from '../limits/index.ts'
+import { demandReactivation, havingStatus, withOwnUsage, withUsage } from '../limits/index.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { createdVirtualKey, createVirtualKeyBody, updateVirtualKeyBody, virtualKeyList, virtualKeyView } from './virtual-key.schema.ts'
 import { azureConfigurations, ownIntegration, presentVirtualKey, toProviderId } from './virtual-keys.ts'
@@ -49,7 +49,7 @@ export const createVirtualKey = route({
     secretMappings: body.secret_mappings ?? [],
     configurations: { ...azureMode, ...withoutNulls(azureConfigurations(body)), ...body.configurations },
   }
-  const integration = await addIntegration(em, owned, { actor, vault: deps.vault, egress: deps.egress })
+  const integration = await addIntegration(em, owned, { actor, ...deps })
   const handle = { ...body, kind, workspaceId, integrationId: integration.id } as const
   const row = await addProvider(em, handle, { actor, nowMs: deps.clock.now() })
   audit({ id: row.id, workspaceId })
@@ -111,6 +111,8 @@ export const updateVirtualKey = route({
   response: empty,
 })(async ({ em, actor, deps, params, query, body, audit }) => {
   const row = await findStoredProvider(em, actor, { reference: params.slug, workspace: query.workspace_id, kind, forWrite: true })
+  const { usage_limits: wanted, reset_usage: reset } = body
+  await demandReactivation(em, deps.level, { kind: 'provider', row, wanted, reset })
   changeProvider(row, body, deps.clock.now())
   const azure = azureConfigurations(body)
   const named = body.configurations !== undefined || Object.keys(azure).length > 0

@@ -5,7 +5,7 @@ import { route, type Actor, type Call, type Route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isAtLeast } from '../../lib/access/roles.ts'
 import { searching, toList, usualSorts } from '../../lib/paging.ts'
-import { withOwnUsage, withUsage } from '../limits/index.ts'
+import { demandReactivation, withOwnUsage, withUsage } from '../limits/index.ts'
 import { findWorkspace, visibleWorkspaces } from './access.ts'
 import { archiveContents, demandEmpty, restoreIncidental } from './contents.ts'
 import { addMembers, membersOf, presentMembers } from './members.ts'
@@ -76,6 +76,8 @@ const updateWorkspace = route({
   response: empty,
 })(async ({ em, actor, deps, params, body, audit }) => {
   const workspace = await findWorkspace(em, actor, { reference: params.workspaceId, lock: true })
+  const { usage_limits: wanted, reset_usage: reset } = body
+  await demandReactivation(em, deps.level, { kind: 'workspace', row: workspace, wanted, reset })
   await changeWorkspace(em, workspace, { body, actor, vault: deps.vault, config: deps.config })
   if (body.reset_usage === true) workspace.usageResetAt = new Date(deps.clock.now())
   audit({ id: workspace.id, workspaceId: workspace.id })

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Check, Phase, ReadyCheck, Scope } from './check.ts'
+import { type CheckRelease, releasesOfCheck } from './check-release.ts'
 import { scopes } from './check.ts'
 import { type CheckEntry, checksOf, type guardrailActions, type InlineGuardrail, phasesOf, spelledOut } from './guardrail.schema.ts'
 import { findCheck } from './registry.ts'
@@ -15,6 +16,8 @@ export interface Feedback {
 export interface GuardrailCheck {
   readonly definition: Check
   readonly ready: ReadyCheck
+  /** The releases that it needs, with the parameters that were given. */
+  readonly releases: readonly CheckRelease[]
   /** True when it may change what it looks at, with the parameters it has. */
   readonly changes: boolean
   readonly scope: Scope
@@ -105,6 +108,7 @@ function readyCheck({ id, parameters = {} }: CheckEntry, { deny, ofOrganisation 
   return {
     definition,
     ready,
+    releases: releasesOfCheck(definition, parameters),
     changes: definition.changes && ready.changes !== false,
     scope: scopes.find((name) => name === scope) ?? 'all',
     onError: toOnError(onError ?? failOnError ?? deny),

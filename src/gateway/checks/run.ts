@@ -15,6 +15,7 @@ import {
   type Subject,
   type Verdict,
 } from './check.ts'
+import { nameOfRelease } from './check-release.ts'
 import type { Guardrail, GuardrailCheck } from './guardrail.ts'
 import { type CheckRun, type HookResult, lets, toHookResult } from './hook-results.ts'
 
@@ -174,7 +175,7 @@ async function judged<Body extends Inspected>(
   check: GuardrailCheck,
   { phase, body, request, status, deps, refuses, unfinished = false }: RunOptions<Body>,
 ): Promise<Verdict> {
-  demandReadable(check.definition, body, { deps, phase })
+  demandReadable(check, body, { deps, phase })
   const parts = inScope(body.parts, phase === 'output' ? 'all' : check.scope)
   if (check.definition.reads === 'text') {
     if (parts.length === 0) return { passed: true, data: { explanation: 'There is nothing to read.' } }
@@ -220,9 +221,12 @@ interface RunPhase {
 }
 
 /** Throws why a check cannot tell. Of a request that cannot be read, its path and headers may still be such that it must not pass. */
-function demandReadable({ id, since, reads, readsBody }: Check, body: Inspected, { deps: { atLeast }, phase }: RunPhase): void {
+function demandReadable({ definition, releases }: GuardrailCheck, body: Inspected, { deps: { atLeast }, phase }: RunPhase): void {
+  const { id, reads, readsBody } = definition
   const { unreadable, unread } = body
-  if (!atLeast(since)) throw cannotTell(`The check ${id} comes with release ${since}, and this installation is at an earlier level.`)
+  for (const { release, field } of releases)
+    if (!atLeast(release))
+      throw cannotTell(`${nameOfRelease(id, field)} comes with release ${release}, and this installation is at an earlier level.`)
   if (unreadable !== undefined && readsBody && (reads === 'text' || phase === 'output')) throw cannotTell(unreadable)
   if (unread !== undefined && reads === 'text') throw cannotTell(unread)
 }

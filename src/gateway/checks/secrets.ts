@@ -1,6 +1,6 @@
 import { type JsonPath, valueAt } from '../../lib/json/json-path.ts'
 import type { SecretPlace } from '../../lib/text/masked-secrets.ts'
-import { checksOf, inlineGuardrail } from './guardrail.schema.ts'
+import { type CheckEntry, checksOf, inlineGuardrail } from './guardrail.schema.ts'
 import { pluginsUsedBy } from './partners/plugins.ts'
 import { findCheck } from './registry.ts'
 import { isFields } from '../../lib/json/fields.ts'
@@ -43,11 +43,31 @@ function urlsIn(id: string, parameters: unknown, path: JsonPath): readonly Check
 }
 
 /** The checks of a guardrail of a config, each with its place in it. */
-export function inlineChecks(guardrail: unknown, path: JsonPath): readonly { readonly path: JsonPath; readonly id: string }[] {
+export function inlineChecks(guardrail: unknown, path: JsonPath): readonly InlineCheck[] {
   const parsed = inlineGuardrail.safeParse(guardrail)
   if (!parsed.success) return []
   const listed = parsed.data.checks?.length ?? 0
-  return checksOf(parsed.data).map(({ id }, at) => ({ id, path: at < listed ? [...path, 'checks', at, 'id'] : [...path, id] }))
+  return checksOf(parsed.data).map((entry, at) => {
+    const own = [...path, 'checks', at]
+    const [id, parameters] =
+      at < listed
+        ? [
+            [...own, 'id'],
+            [...own, 'parameters'],
+          ]
+        : [
+            [...path, entry.id],
+            [...path, entry.id],
+          ]
+    return { entry, id, parameters }
+  })
+}
+
+/** A check within a guardrail of a config, and the paths of its id and of its parameters. */
+export interface InlineCheck {
+  readonly entry: CheckEntry
+  readonly id: JsonPath
+  readonly parameters: JsonPath
 }
 
 /** The partners whose stored credentials a guardrail of a config uses. */

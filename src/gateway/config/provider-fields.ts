@@ -74,6 +74,26 @@ export function releaseOfField(name: string, value: string): string | null {
   return brought === undefined || (brought.value !== undefined && brought.value !== value) ? null : brought.since
 }
 
+/** A field that a release brought beside one value of another, while it has always been there beside the others. */
+const broughtBeside = [{ name: 'aws_region', beside: 'aws_auth_type', value: 'assumedRole', since: '1.6.0' }] as const
+
+/** A field among others, and the release that brought it beside them. */
+export interface LaterBeside {
+  readonly name: string
+  readonly release: string
+  /** The other field with its value, as a text for people. */
+  readonly beside: string
+}
+
+/** Returns the first field that a level does not have beside the others; null: it has them all. */
+export function laterBeside(fields: Readonly<Record<string, unknown>>, atLeast: (release: string) => boolean): LaterBeside | null {
+  const isGiven = (name: string) => fields[name] !== undefined && fields[name] !== null && fields[name] !== ''
+  const found = broughtBeside.find(
+    ({ name, beside, value, since: release }) => fields[beside] === value && isGiven(name) && !atLeast(release),
+  )
+  return found === undefined ? null : { name: found.name, release: found.since, beside: `${found.beside}: ${found.value}` }
+}
+
 /** The fields of a config that hold a credential: sealed at rest, never shown. */
 export const secretConfigFields: ReadonlySet<string> = new Set(['api_key', 'modal_key', ...secretFields])
 

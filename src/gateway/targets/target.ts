@@ -2,7 +2,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { type Addressing, addressingOf, modelReference, type ModelReference, type Reference } from './addressing.ts'
 import type { TargetConfig } from '../config/choose.ts'
-import { releaseOfField } from '../config/provider-fields.ts'
+import { laterBeside, releaseOfField } from '../config/provider-fields.ts'
 import type { KeyView } from '../callers/key.ts'
 import type { ProviderSource, ProviderView } from './provider-view.ts'
 import { keyless, needsVirtualKey, noCredential, noProvider, twoProviders, unknownSlug } from './target-refusals.ts'
@@ -175,6 +175,7 @@ function given(request: TargetRequest, addressing: GivenAddressing): Target {
       param: 'x-service-custom-host',
     })
   const credential = addressing.credential ?? callerCredential(headers, caller, { provider, fields, atLeast: request.atLeast })
+  demandLevel(credential.fields, request.atLeast)
   if (credential.key === null && customHost === null && needsKey(provider)) throw noCredential(id)
   const isStored = config !== null && config.slug !== null && config.customHost !== null && config.customHost === customHost?.url
   return {
@@ -217,6 +218,15 @@ function tooEarly(name: string, { field, value, release }: Early): ApiError {
   const param = `x-service-${name}`
   const what = releaseOfField(field, '') === null ? `${param}: ${value}` : param
   return new ApiError('invalid_request', `${what} comes with release ${release}, which is above the level of this installation.`, { param })
+}
+
+/** Throws when a detail is given beside another, and the level does not know it there. */
+function demandLevel(fields: Credential['fields'], atLeast: TargetRequest['atLeast']): void {
+  const later = laterBeside(fields, atLeast)
+  if (later === null) return
+  const { name, release, beside } = later
+  const said = `${name} comes with release ${release} beside ${beside}, and this installation is at an earlier level.`
+  throw new ApiError('invalid_request', said, { param: name })
 }
 
 /** The caller's own credential: the first header that holds one, no key of ours; and the detail headers as fields. */

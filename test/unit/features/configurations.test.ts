@@ -3,9 +3,11 @@ import { parseConfigurations, splitSecrets } from '../../../src/features/integra
 import { toFields } from '../../../src/features/integrations/credential-fields.ts'
 import { providers } from '../../../src/gateway/providers/catalog.ts'
 import { ApiError } from '../../../src/lib/errors.ts'
+import { fixedLevel } from '../../../src/release/level.ts'
 
 type Given = Record<string, unknown>
 
+const level = fixedLevel('1.12.0')
 const account = { client_email: 'a@b.iam', private_key: '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----' }
 const deployment = { azure_deployment_name: 'gpt', azure_api_version: '2024-10-21', azure_model_slug: 'gpt-4o' }
 const azure = { azure_auth_mode: 'default', azure_resource_name: 'res', azure_deployment_config: [deployment] }
@@ -13,13 +15,13 @@ const bedrock = { aws_auth_type: 'accessKey', aws_region: 'eu-west-1', aws_acces
 const oracle = { oracle_region: 'uk', oracle_tenancy: 't', oracle_user: 'u', oracle_fingerprint: 'f', oracle_private_key: 'pem\npem' }
 
 const takes = test.macro({
-  exec: (t, id: string, given: Given) => t.notThrows(() => parseConfigurations(given, { aiProviderId: id, hasKey: true })),
+  exec: (t, id: string, given: Given) => t.notThrows(() => parseConfigurations(given, { aiProviderId: id, hasKey: true, level })),
   title: (_, ...given) => `takes ${JSON.stringify(given)}`,
 })
 
 const refuses = test.macro({
   exec(t, id: string, given: Given, field: string, hasKey: boolean = true) {
-    const error = t.throws(() => parseConfigurations(given, { aiProviderId: id, hasKey }), { instanceOf: ApiError })
+    const error = t.throws(() => parseConfigurations(given, { aiProviderId: id, hasKey, level }), { instanceOf: ApiError })
     t.like(error, { code: 'AB01', param: `configurations.${field}` })
   },
   title: (_, ...given) => `refuses ${JSON.stringify(given)}`,
@@ -107,18 +109,18 @@ test(refuses, 'triton', { custom_host: 'https://host.example', triton_backend: '
 
 test('every provider of the catalogue takes a custom host', (t) => {
   for (const id of Object.keys(providers)) {
-    t.notThrows(() => parseConfigurations({ custom_host: 'https://host.example/v1' }, { aiProviderId: id, hasKey: true }), id)
+    t.notThrows(() => parseConfigurations({ custom_host: 'https://host.example/v1' }, { aiProviderId: id, hasKey: true, level }), id)
   }
 })
 
 test('an unknown provider is named as such', (t) => {
-  const error = t.throws(() => parseConfigurations({}, { aiProviderId: 'constructor', hasKey: true }), { instanceOf: ApiError })
+  const error = t.throws(() => parseConfigurations({}, { aiProviderId: 'constructor', hasKey: true, level }), { instanceOf: ApiError })
   t.like(error, { code: 'AB01', param: 'ai_provider_id' })
 })
 
 test('a fault does not quote the value', (t) => {
   const error = t.throws(() =>
-    parseConfigurations({ ...oracle, oracle_private_key: 'CANARY\0' }, { aiProviderId: 'oracle', hasKey: false }),
+    parseConfigurations({ ...oracle, oracle_private_key: 'CANARY\0' }, { aiProviderId: 'oracle', hasKey: false, level }),
   )
   t.false(error?.message.includes('CANARY'))
 })

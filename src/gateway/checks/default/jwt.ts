@@ -2,6 +2,7 @@ import { decodeProtectedHeader, errors, type JWTClaimVerificationOptions, type J
 import { z } from 'zod'
 import { localKeys, remoteKeys } from '../../callers/tokens/jwks.ts'
 import type { Fields } from '../../../lib/json/fields.ts'
+import { since } from '../../../release/since.ts'
 import { isCredentialHeader } from '../../wire/headers.ts'
 import { bearerToken } from '../../wire/bearer.ts'
 import { check, type CheckContext, verdict, type Verdict } from '../check.ts'
@@ -43,11 +44,14 @@ const fields = {
     .meta({ description: 'The header that holds the token, with or without `Bearer`.' }),
   cacheMaxAge: z.number().min(30).max(2_592_000).default(86_400).meta({ description: 'Seconds for which fetched keys are kept.' }),
   clockTolerance: z.number().min(0).max(3600).default(5).meta({ description: 'Seconds by which clocks may differ.' }),
-  maxTokenAge: z
-    .string()
-    .regex(duration, 'Write a duration, such as 1d or 12h.')
-    .optional()
-    .meta({ description: 'The oldest token, by its `iat`. Unless given: `1d` with keys, any age without.' }),
+  maxTokenAge: since(
+    '1.3.3',
+    z
+      .string()
+      .regex(duration, 'Write a duration, such as 1d or 12h.')
+      .optional()
+      .meta({ description: 'The oldest token, by its `iat`. Unless given: `1d` with keys, any age without.' }),
+  ),
   algorithms: z
     .array(z.enum(algorithms))
     .min(1)
