@@ -247,3 +247,9 @@ export const route =
     spec: RouteSpec<Params, Query, Body, Result, Found>,
   ) =>
   (handle: (call: Call<Params, Query, Body, Found>) => Promise<Result>): Route => ({ ...spec, handle })
+
+/** The methods of requests that may depend on an `If-Match`. */
+const conditional: ReadonlySet<Route['method']> = new Set(['PUT', 'DELETE'])
+
+/** Returns true if a route honours `If-Match`. */
+export const isConditional = ({ method }: Pick<Route, 'method'>): boolean => conditional.has(method)

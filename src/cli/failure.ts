@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { BootRefusal } from '../app/start/boot-refusal.ts'
+import { BootRefusal } from '../app/boot-refusal.ts'
 import { DatabaseConnectionError } from '../app/database/connection-error.ts'
 import { ConfigError } from '../config/index.ts'
 import { DistributionFault } from '../distribution/fault.ts'

@@ -21,7 +21,7 @@ test('the troubleshooting page explains every code that an answer can carry', (t
 
 test('the troubleshooting page explains every refusal to start, every check, and every finding', (t) => {
   const refusals = [
-    ...(/type RefusalCode =([^\n]*(?:\n {2}\|[^\n]*)*)/.exec(read('src/app/start/boot-refusal.ts'))?.[1] ?? '').matchAll(/'(\w+)'/g),
+    ...(/type RefusalCode =([^\n]*(?:\n {2}\|[^\n]*)*)/.exec(read('src/app/boot-refusal.ts'))?.[1] ?? '').matchAll(/'(\w+)'/g),
   ].map(([, code = '']) => code)
   t.true(refusals.length > 3)
   const findings = [...read('src/cli/doctor/findings.ts').matchAll(/^ {2}'?([\w-]+)'?: \{$/gm)].map(([, id = '']) => id)

@@ -1,6 +1,6 @@
 import type { Client, ClientConfig } from 'pg'
 import { z } from 'zod'
-import { BootRefusal } from '../start/boot-refusal.ts'
+import { BootRefusal } from '../boot-refusal.ts'
 import { enter, sessionClient } from './session.ts'
 
 const rounds = 3

@@ -11,7 +11,8 @@ import { protocolsOf, type ProtocolMiddleware } from './routes/protocols.ts'
 import type { Context, Middleware, State } from './context.ts'
 import type { Frame } from './frame.ts'
 import { reservedPaths, sharedSegments } from '../level/reserved.ts'
-import { firstSegment, ownership, type OwnerOf } from './ownership.ts'
+import { firstSegment } from '../../lib/text/first-segment.ts'
+import { ownership, type OwnerOf } from './ownership.ts'
 import { wholePath } from '../route.ts'
 
 type ControlRouter = Router<State>

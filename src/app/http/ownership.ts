@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { fronts } from '../../gateway/front/fronts.ts'
 import { matchOperation, plainPath } from '../../gateway/front/match.ts'
+import { firstSegment } from '../../lib/text/first-segment.ts'
 
 /** The claims of the control plane on paths below `/v1`. */
 export interface Claims {
@@ -42,11 +43,3 @@ function claimedForm(url: string): string {
 
 /** The part of a segment that may be a name of ours: `secret-references` of `secret-references%20` and `secret-references.json`. */
 const nameOf = (segment: string): string => /^[\w-]*/.exec(segment)?.[0] ?? ''
-
-/** `api-keys` of `/api-keys/:id?x=1`. */
-export function firstSegment(path: string, from = 1): string {
-  const slash = path.indexOf('/', from)
-  const query = path.indexOf('?', from)
-  const end = Math.min(slash === -1 ? path.length : slash, query === -1 ? path.length : query)
-  return path.slice(from, end)
-}

@@ -5,7 +5,7 @@ import { fixedLevel, type Level } from '../../release/level.ts'
 import type { Feature, Job } from '../feature.ts'
 import type { Route } from '../route.ts'
 import { deliverMailsJob, pruneMailOutcomesJob } from '../mail/outbox.ts'
-import { pruneIdempotencyKeys } from '../http/routes/idempotency.ts'
+import { pruneIdempotencyKeys } from '../database/prune-idempotency-keys.ts'
 import { pruneChanges } from '../snapshot/prune-changes.ts'
 
 /** Why a feature is not there, for the answer to who asks for it. */

@@ -1,6 +1,6 @@
 import { operations } from '../../gateway/front/operations.ts'
 import type { Feature } from '../feature.ts'
-import { firstSegment } from '../http/ownership.ts'
+import { firstSegment } from '../../lib/text/first-segment.ts'
 import { levelAdvice, type MountOptions, type Unavailable } from './mount.ts'
 
 /** Paths of the control plane that a release brings, whether this build has them or not. */

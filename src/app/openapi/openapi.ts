@@ -1,12 +1,11 @@
 import type { z } from 'zod'
-import { isConditional } from '../http/routes/etag.ts'
 import { errorSchema } from './error-schema.ts'
 import { type Example, exampleAt, withExamples } from './examples.ts'
 import { gatewayPaths } from './gateway-paths.ts'
 import { schemaWriter, type SchemaWriter } from './schemas.ts'
 import type { Feature } from '../feature.ts'
 import type { Shown } from '../../release/at-level.ts'
-import type { CallerKind, Route } from '../route.ts'
+import { isConditional, type CallerKind, type Route } from '../route.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -3,7 +3,7 @@ import { satisfies } from '../../release/floor.ts'
 import { chartFor, findRelease, type ReleaseTable } from '../../release/table.ts'
 import { compareVersions } from '../../release/version.ts'
 import type { Logger } from 'pino'
-import { BootRefusal } from './boot-refusal.ts'
+import { BootRefusal } from '../boot-refusal.ts'
 import type { Records } from '../level/lazy-release-table.ts'
 import type { StartMode } from './start-mode.ts'
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { ConfigError } from '../../config/index.ts'
-import { BootRefusal, type RefusalCode } from './boot-refusal.ts'
+import { BootRefusal, type RefusalCode } from '../boot-refusal.ts'
 
 /** Why a start failed, as programs read it. Wrong settings and refusals end with exit code 78, the rest with 1. */
 export type StartFailureCode =

@@ -3,7 +3,7 @@ import { startApp, type TestApp } from '../../support/app.ts'
 import { inDatabase } from '../../support/database.ts'
 import { type RawAnswer, send } from '../../support/http.ts'
 import { errorOf } from '../../support/caller.ts'
-import { pruneIdempotencyKeys } from '../../../src/app/http/routes/idempotency.ts'
+import { pruneIdempotencyKeys } from '../../../src/app/database/prune-idempotency-keys.ts'
 
 let app: TestApp
 let now = Date.now()

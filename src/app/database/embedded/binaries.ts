@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { z } from 'zod'
-import { BootRefusal } from '../../start/boot-refusal.ts'
+import { BootRefusal } from '../../boot-refusal.ts'
 import { findProjectPath } from '../project-path.ts'
 
 /** The paths of the embedded PostgreSQL's programs. */

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import type { ClientBase } from 'pg'
 import { compareVersions } from '../../../release/version.ts'
-import { BootRefusal } from '../../start/boot-refusal.ts'
+import { BootRefusal } from '../../boot-refusal.ts'
 import { migrationLockHeld } from './migration-lock.ts'
 
 /** The release state that the database records. */

@@ -3,7 +3,7 @@ import { canonicalJson } from '../../../lib/json/canonical-json.ts'
 import { isFields } from '../../../lib/json/fields.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { Feature } from '../../feature.ts'
-import { wholePath, type Route } from '../../route.ts'
+import { isConditional, wholePath, type Route } from '../../route.ts'
 
 /** The pairs of GETs whose answers have an ETag and writes whose `If-Match` refers to them. */
 export interface Representations {
@@ -12,12 +12,6 @@ export interface Representations {
   /** Returns true if a PUT or DELETE may send the ETag of this GET back. */
   has(get: Route): boolean
 }
-
-/** The methods of what may depend on an `If-Match`. */
-const conditional: ReadonlySet<Route['method']> = new Set(['PUT', 'DELETE'])
-
-/** Returns true if a route honours `If-Match`. */
-export const isConditional = ({ method }: Pick<Route, 'method'>): boolean => conditional.has(method)
 
 /** Pairs every PUT and DELETE with the GET of its path, or of the path that it names. */
 export function representations(features: readonly Feature[]): Representations {

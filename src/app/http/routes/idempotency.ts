@@ -3,9 +3,7 @@ import { canonicalJson } from '../../../lib/json/canonical-json.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { uuidv7 } from '../../../lib/uuid.ts'
 import type { Deps } from '../../deps.ts'
-import type { Job } from '../../feature.ts'
 import type { Actor } from '../../route.ts'
-import { asSystem } from '../../database/orm.ts'
 
 /** A POST that its caller may send again: the key that they chose, and what the request says. */
 export interface Repeatable {
@@ -82,12 +80,3 @@ const place = ({ organisationId }: Actor, rowId: string) => ({ organisationId, t
 const hashKey = (actor: Actor, key: string, vault: Needs['vault']) => vault.hashKey(`idempotency-key:${actor.type}:${actor.id}:${key}`)
 
 const hashRequest = (request: Repeatable['request'], vault: Needs['vault']) => vault.hashKey(`idempotent:${canonicalJson(request)}`)
-
-/** Removes the answers that nobody can ask for any more. */
-export const pruneIdempotencyKeys: Job = {
-  name: 'prune-idempotency-keys',
-  every: '17 * * * *',
-  irreversible: true,
-  run: ({ orm, clock }) =>
-    asSystem(orm, async (em) => void (await em.execute('DELETE FROM idempotency_keys WHERE expires_at <= ?', [new Date(clock.now())]))),
-}
