@@ -33,6 +33,7 @@ type ListenAddress = Pick<Config, 'host' | 'port' | 'tls' | 'managementPort' | '
 
 /** Opens a way to the process at this address, which is trusted because the operator named it. Throws UsageError when it is none. */
 export function openProcess(url: string): ProcessQuestions {
+  // This machine, or one beside it: no proxy of the way out.
   const egress = createEgress({ trustedHosts: [hostOf(url)], connectTimeoutMs: timeoutMs })
   const ask = async (path: string): Promise<Answered | null> => {
     try {

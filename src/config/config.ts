@@ -215,6 +215,14 @@ export interface Config {
   readonly trustedCustomHosts: readonly string[]
   /** The hosts that data may name, `stored` among them for all that is stored; null: all. */
   readonly allowedCustomHosts: readonly string[] | null
+  /** The forward proxies; null: every host is connected to directly. */
+  readonly proxies: {
+    readonly https: Secret | null
+    readonly http: Secret | null
+    /** `*`, hosts, suffixes, addresses and CIDRs that need no proxy. */
+    readonly direct: readonly string[]
+    readonly names: 'checked' | 'pinned' | 'unchecked'
+  } | null
   /** Of one address, over all workers; 0: no limit. */
   readonly failedCredentialsPerMinute: number
   /** Extra header prefixes: `portkey` makes `x-portkey-*` mean `x-service-*`. */

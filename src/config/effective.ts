@@ -1,4 +1,4 @@
-import { gather, type Environment } from './environment.ts'
+import { gather, sourceOf, type Environment } from './environment.ts'
 import { settingNames, settings, type SettingName } from './settings.ts'
 
 /** A setting as the documents tell it, with the value that takes effect here. */
@@ -30,7 +30,7 @@ export function reportSettings(env: Environment): readonly SettingReport[] {
       since,
       secret,
       value: given === undefined ? otherwise : mask(given, secret),
-      from: given === undefined ? null : env[name] ? name : `${name}_FILE`,
+      from: given === undefined ? null : sourceOf(name, env),
     }
   })
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Problem } from './problems.ts'
+import { otherNames } from './proxy-settings.ts'
 import { settingNames, settings, type SettingName } from './settings.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -17,16 +18,26 @@ export function gather(env: Environment): Given {
   const problems: Problem[] = []
   const values: Partial<Record<SettingName, string>> = {}
   for (const name of settingNames) {
-    const given = settings[name].secret ? readSecret(name, env, problems) : env[name]?.trim()
+    const given = settings[name].secret ? readSecret(name, env, problems) : valueOf(name, env)?.trim()
     if (given) values[name] = given
   }
   return { values, problems }
 }
 
+/** Some settings are known under a second name. */
+const valueOf = (name: SettingName, env: Environment): string | undefined => env[name] || env[otherNames[name] ?? name]
+
+/** Returns the variable that a setting is read from. */
+export function sourceOf(name: SettingName, env: Environment): string {
+  if (env[name]) return name
+  const other = otherNames[name]
+  return other !== undefined && env[other] && !env[`${name}_FILE`] ? other : `${name}_FILE`
+}
+
 function readSecret(name: SettingName, env: Environment, problems: Problem[]): string | undefined {
   const fileSetting = `${name}_FILE`
   const file = env[fileSetting]
-  if (!file) return env[name]
+  if (!file) return valueOf(name, env)
   const refuse = (fault: string) => void problems.push({ name: fileSetting, fault, example: `/run/secrets/${name.toLowerCase()}` })
   if (env[name]) return refuse(`is given although ${name} is: give one of them`)
   try {

@@ -5,6 +5,7 @@ export { effectiveSettings, reportSettings, type SettingReport } from './effecti
 export type { Environment } from './environment.ts'
 export { duration } from './kinds.ts'
 export { loadConfig } from './load.ts'
+export { loadProxies } from './load-proxies.ts'
 export { environment } from './process-environment.ts'
 export { ConfigError, formatProblems, type Problem } from './problems.ts'
 export { allSettingNames, settingNames, settings, type SettingName } from './settings.ts'

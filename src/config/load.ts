@@ -7,6 +7,7 @@ import { deepFreeze, frozenSet } from './freeze.ts'
 import { identityOf, missingForIdentity } from './load-identity.ts'
 import { logStoreOf, missingForLogStore } from './load-log-store.ts'
 import { missingForOidc, oidcOf } from './load-oidc.ts'
+import { proxiesOf } from './load-proxies.ts'
 import { missingForSaml, samlOf } from './load-saml.ts'
 import { spanExportOf } from './load-tracing.ts'
 import { belongTogether, certificates, privateKey } from './pem.ts'
@@ -128,6 +129,7 @@ function assemble(values: Values): Omit<Config, 'given' | 'told' | 'unread' | 'i
     encryptionKey: values.ENCRYPTION_KEY ?? null,
     encryptionKeyPrevious: values.ENCRYPTION_KEY_PREVIOUS ?? null,
     ...accessOf(values),
+    proxies: proxiesOf(values),
     headerAliases: values.HEADER_ALIASES,
     dedicatedValidation: values.DEDICATED_VALIDATION,
     corsOrigins: values.CORS_ORIGINS,

@@ -10,6 +10,7 @@ import { logStoreSettings } from './log-store-settings.ts'
 import { scimSettings } from './scim-settings.ts'
 import { tracingSettings } from './tracing-settings.ts'
 import { priceSettings } from './price-settings.ts'
+import { proxySettings } from './proxy-settings.ts'
 import { signInSettings } from './sign-in-settings.ts'
 import { ssoSettings } from './sso-settings.ts'
 import { published } from '../release/published.ts'
@@ -127,6 +128,7 @@ export const settings = {
     desc: 'The only allowed hosts beside the providers of the catalogue, for custom hosts, webhooks and key sets of token issuers, in requests and in stored data: names, `*.suffix`, addresses or CIDRs, with or without a port. `stored` allows all stored hosts and none from a request itself. Private hosts need `TRUSTED_CUSTOM_HOSTS` too. Default: all hosts.',
     example: 'stored, *.llm.example.com, 10.1.0.7:8080',
   }),
+  ...proxySettings,
   FAILED_CREDENTIALS_PER_MINUTE: setting(integer(0, 1_000_000), '60', {
     desc: 'The number of invalid API keys, tokens and invitations that one address (for IPv6, one network of 64 bits) may send per minute. Above it, Gatehouse answers unknown credentials from this address with 429, without reading them. Valid keys are neither counted nor refused. An address may also make ten times as many requests without a credential per minute, such as those of sign-ins and links to a new password. Behind a proxy set `TRUSTED_PROXIES`, otherwise all clients share one address. `0`: no limit.',
     example: '600',

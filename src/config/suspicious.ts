@@ -1,5 +1,6 @@
 import { nearest } from '../lib/text/nearest.ts'
 import type { Environment } from './environment.ts'
+import { otherNames } from './proxy-settings.ts'
 import { settingNames, settings, type SettingName } from './settings.ts'
 
 /** A name in the environment that we do not know, and the setting it is probably meant to be. */
@@ -11,7 +12,21 @@ export interface SuspiciousName {
 const shortest = 5
 
 /** Names that systems and tools set, and that happen to lie close to ours. */
-const innocent = new Set(['LINES', 'SHLVL', 'COLUMNS', 'LOGNAME', 'HOSTNAME', 'TESTS', 'DEBUG', 'USERNAME', 'MODULES'])
+const innocent = new Set([
+  'LINES',
+  'SHLVL',
+  'COLUMNS',
+  'LOGNAME',
+  'HOSTNAME',
+  'TESTS',
+  'DEBUG',
+  'USERNAME',
+  'MODULES',
+  'FTP_PROXY',
+  'ALL_PROXY',
+  'ftp_proxy',
+  'all_proxy',
+])
 
 /** Names of other products for the same thing, too far away for the edit distance. */
 const synonyms: Readonly<Record<string, string>> = {
@@ -25,7 +40,11 @@ const synonyms: Readonly<Record<string, string>> = {
   MAX_UPLOAD_SIZE: 'MAX_UPLOAD_SIZE_IN_MB',
 }
 
-const ours: readonly string[] = settingNames.flatMap((name) => (settings[name].secret ? [name, `${name}_FILE`] : [name]))
+const ours: readonly string[] = settingNames.flatMap((name) => [
+  name,
+  ...(settings[name].secret ? [`${name}_FILE`] : []),
+  ...(otherNames[name] === undefined ? [] : [otherNames[name]]),
+])
 
 /** Finds misspelt settings: what is not ours but lies at most two edits away, in any case. */
 export function suspiciousNames(env: Environment): readonly SuspiciousName[] {

@@ -68,7 +68,7 @@ const gatewayDoors: readonly string[] = [
   'prompts/bounds prompts/chat-body prompts/partials prompts/prompt prompts/prompt-template prompts/reference prompts/template',
   'dialects/neutral/model models/list-path models/model-facts models/offered-models models/test-provider providers/catalog/labels',
   'providers/catalog providers/endpoint providers/fields providers/meant-provider providers/provider routing/breaker routing/state routing/verdict',
-  'egress/allowed-hosts egress/create-egress egress/egress egress/narrowed tracing/ids',
+  'egress/allowed-hosts egress/create-egress egress/egress egress/narrowed egress/proxies tracing/ids',
   'journal/confidential journal/frame journal/journal journal/log-seal journal/owner journal/reader journal/record journal/segment limits/counters limits/lease-ledger limits/limit limits/policy limits/value-key limits/written-limits',
   'prices/entry prices/multipliers prices/names prices/price-source prices/price-usage prices/rates prices/resolve prices/state-of prices/terms prices/whole metering/runs ending/metrics ending/query-keys ending/record ending/redact wire/bearer wire/header-list wire/headers',
 ]
@@ -122,6 +122,17 @@ test('the environment is read in src/config alone, and nothing but the egress re
   t.deepEqual(
     reaches.map(({ file }) => file),
     [],
+  )
+  const withoutProxies = sources.filter(({ text }) =>
+    text
+      .split('createEgress({')
+      .slice(1)
+      .some((call) => !call.slice(0, call.indexOf('})')).includes('proxies')),
+  )
+  t.deepEqual(
+    withoutProxies.map(({ file }) => file),
+    ['src/cli/ask-process.ts'],
+    'what reaches out must know the forward proxies; only the process of this machine is asked directly',
   )
 })
 

@@ -28,6 +28,8 @@ export interface SpanReceiver {
   readonly serviceName: string
   readonly serviceVersion: string
   readonly trustedHosts: readonly string[]
+  /** The forward proxies, in JSON with secrets in the clear. */
+  readonly proxies: string
   readonly connectTimeoutMs: number
 }
 

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts'
+import { concealSecret, inTheClear } from '../../lib/plain-secrets.ts'
 import type { SpanReceiver } from './messages.ts'
 import type { SpanExporter } from './span-exporter.ts'
 
@@ -6,7 +7,7 @@ const contentTypes = { 'http/json': 'application/json' } as const
 
 /** Returns the receiver of spans as the thread needs it; null: none is configured. */
 export function packReceiver(
-  config: Pick<Config, 'spanExport' | 'version' | 'trustedCustomHosts' | 'connectTimeoutMs'>,
+  config: Pick<Config, 'spanExport' | 'version' | 'trustedCustomHosts' | 'connectTimeoutMs' | 'proxies'>,
 ): SpanReceiver | null {
   const { spanExport, version, trustedCustomHosts, connectTimeoutMs } = config
   if (spanExport === null) return null
@@ -19,6 +20,7 @@ export function packReceiver(
     serviceName,
     serviceVersion: version,
     trustedHosts: trustedCustomHosts,
+    proxies: inTheClear(config.proxies),
     connectTimeoutMs,
   }
 }
@@ -27,6 +29,8 @@ export function packReceiver(
 export async function openExporter(receiver: SpanReceiver): Promise<SpanExporter> {
   const { createEgress } = await import('../../gateway/egress/create-egress.ts')
   const { createSpanExporter, readHeaders } = await import('./span-exporter.ts')
-  const egress = createEgress({ trustedHosts: receiver.trustedHosts, connectTimeoutMs: receiver.connectTimeoutMs })
+  const { trustedHosts, connectTimeoutMs } = receiver
+  const proxies: Config['proxies'] = JSON.parse(receiver.proxies, concealSecret)
+  const egress = createEgress({ trustedHosts, connectTimeoutMs, proxies })
   return createSpanExporter({ ...receiver, headers: readHeaders(receiver.headers), egress })
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { IdentityConfig, LogStoreConfig } from '../../config/config.ts'
+import type { Config, IdentityConfig, LogStoreConfig } from '../../config/config.ts'
 import { createEgress } from '../../gateway/egress/create-egress.ts'
 import { unpackConnection } from '../journal/messages.ts'
 import { createSession } from '../journal/session.ts'
@@ -18,7 +18,8 @@ const input: MoverInput = workerData
 const config: LogStoreConfig = JSON.parse(input.store, concealSecret)
 const identity: IdentityConfig = JSON.parse(input.identity, concealSecret)
 const session = createSession('log-store', unpackConnection(input.connection))
-const egress = createEgress({ trustedHosts: input.trustedHosts, connectTimeoutMs: input.connectTimeoutMs })
+const proxies: Config['proxies'] = JSON.parse(input.proxies, concealSecret)
+const egress = createEgress({ trustedHosts: input.trustedHosts, connectTimeoutMs: input.connectTimeoutMs, proxies })
 const mover = createMover({
   ...config,
   client: () => session.client(),

@@ -9,6 +9,8 @@ export interface MoverInput {
   readonly identity: string
   readonly retentionDays: number
   readonly trustedHosts: readonly string[]
+  /** The forward proxies, likewise. */
+  readonly proxies: string
   readonly connectTimeoutMs: number
 }
 

@@ -8,7 +8,7 @@ import type { MoverInput, MoverReport } from './messages.ts'
 
 export interface StartMoverOptions {
   readonly store: LogStoreConfig
-  readonly config: Pick<Config, 'identity' | 'logRetentionDays' | 'trustedCustomHosts' | 'connectTimeoutMs'>
+  readonly config: Pick<Config, 'identity' | 'logRetentionDays' | 'trustedCustomHosts' | 'connectTimeoutMs' | 'proxies'>
   readonly database: DatabaseConfig
   readonly client: ClientConfig
   readonly log: Logger
@@ -43,6 +43,7 @@ export function startMover({ store, config, database, client, log }: StartMoverO
     identity: inTheClear(config.identity),
     retentionDays: config.logRetentionDays,
     trustedHosts: config.trustedCustomHosts,
+    proxies: inTheClear(config.proxies),
     connectTimeoutMs: config.connectTimeoutMs,
   }
   const ended = Promise.withResolvers<void>()

@@ -68,6 +68,7 @@ export function createBase(config: Config, log: Logger, overrides: Partial<Pick<
     createEgress({
       trustedHosts: config.trustedCustomHosts,
       allowedHosts: config.allowedCustomHosts === null ? null : parseAllowedHosts(config.allowedCustomHosts),
+      proxies: config.proxies,
       connectTimeoutMs: config.connectTimeoutMs,
       onBlocked: ({ reason, ...event }) => {
         metrics.egressBlocked(reason)

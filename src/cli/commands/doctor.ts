@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { environment } from '../../config/index.ts'
+import { describeProxies, reportProxies, type ProxyReport } from '../doctor/proxies.ts'
 import type { Trouble } from '../doctor/trouble.ts'
 import { nearest } from '../../lib/text/nearest.ts'
 import { addWait } from '../database.ts'
@@ -33,13 +34,14 @@ export function addDoctor(program: Command): void {
     .option('--no-process', 'ask no process: none is meant to run')
     .option('--explain <word>', 'instead: what an error code, a check or a finding means')
     .option('--strict', 'a warning fails too')
-    .option('--json', '{ ok, troubles: [{ id, severity, what, fix }] }')
+    .option('--json', '{ ok, proxies, troubles: [{ id, severity, what, fix }] }')
     .action(async (options: Options) => {
       if (options.explain !== undefined) return explainOne(options.explain)
-      const troubles = await examine(options)
+      const { troubles, proxies } = await examine(options)
       const wrong = troubles.some(({ severity }) => severity === 'error' || options.strict)
-      if (options.json) console.log(JSON.stringify({ ok: !wrong, troubles }, null, 2))
-      else console.log(troubles.length === 0 ? 'Nothing is wrong.' : troubles.map(toText).join('\n\n'))
+      if (options.json) console.log(JSON.stringify({ ok: !wrong, proxies, troubles }, null, 2))
+      else if (proxies !== null) console.log(`${wrap(describeProxies(proxies), '').join('\n')}\n`)
+      if (!options.json) console.log(troubles.length === 0 ? 'Nothing is wrong.' : troubles.map(toText).join('\n\n'))
       process.exitCode = wrong ? exitCodes.refused : exitCodes.done
     })
   addSso(doctor)
@@ -79,7 +81,13 @@ function toReport({ organisation, provider, troubles }: SsoReport): string {
 /** An option that may be given several times. */
 const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
-async function examine({ url: given, process: asks }: Options): Promise<readonly Trouble[]> {
+interface Examined {
+  readonly troubles: readonly Trouble[]
+  /** Null: there are none, or the settings cannot be read. */
+  readonly proxies: ProxyReport | null
+}
+
+async function examine({ url: given, process: asks }: Options): Promise<Examined> {
   const { openProcess, ownUrl } = await import('../ask-process.ts')
   const { examineJournal } = await import('../doctor/journal.ts')
   const { comparePriceLists } = await import('../doctor/price-lists.ts')
@@ -101,7 +109,8 @@ async function examine({ url: given, process: asks }: Options): Promise<readonly
     const checked = fromChecks(await runChecks(preflightChecks, stage))
     const silent = seen.every((troubles) => troubles.some(({ id }) => id === 'process-silent'))
     const journal = config === null ? [] : examineJournal(config.dataDir, { running: !silent })
-    return [...seen.flatMap((troubles, at) => placed(troubles, urls, at)), ...compared, ...checked, ...journal]
+    const troubles = [...seen.flatMap((found, at) => placed(found, urls, at)), ...compared, ...checked, ...journal]
+    return { troubles, proxies: reportProxies(config?.proxies ?? null) }
   } finally {
     await Promise.all(running.map((one) => one.close()))
     await stage.close()

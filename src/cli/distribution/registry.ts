@@ -3,6 +3,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { Registry } from '../../distribution/registry/registry.ts'
 import { parseTarget, type RegistryTarget } from '../../distribution/registry/target.ts'
+import { environment, loadProxies } from '../../config/index.ts'
 import { UsageError } from '../failure.ts'
 import { readNamed, readSecret } from './trust.ts'
 
@@ -31,8 +32,9 @@ export async function openNamedRegistry(command: Command): Promise<{ readonly ta
   if ((username === undefined) !== (passwordFile === undefined)) throw new UsageError('--username and --password-file belong together')
   if (ca !== undefined) believe(readNamed('--ca', ca))
   const { openRegistry } = await import('../../distribution/registry/registry.ts')
+  const proxies = loadProxies(environment())
   const password = passwordFile === undefined ? '' : readSecret('--password-file', passwordFile)
-  return { target, registry: openRegistry(target, username === undefined ? null : { username, password }) }
+  return { target, registry: openRegistry(target, username === undefined ? null : { username, password }, proxies) }
 }
 
 function believe(pem: string): void {

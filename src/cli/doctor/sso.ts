@@ -21,6 +21,7 @@ export const examineSso = (command: Command, organisation: string | undefined): 
     const egress = createEgress({
       trustedHosts: config.trustedCustomHosts,
       allowedHosts: config.allowedCustomHosts === null ? null : parseAllowedHosts(config.allowedCustomHosts),
+      proxies: config.proxies,
       connectTimeoutMs: config.connectTimeoutMs,
     })
     try {

@@ -52,7 +52,8 @@ export async function performAsOperator(
   route: Route,
   asked: Asked,
 ): Promise<unknown> {
-  const egress = createEgress({ trustedHosts: config.trustedCustomHosts, connectTimeoutMs: config.connectTimeoutMs })
+  const { trustedCustomHosts: trustedHosts, connectTimeoutMs, proxies } = config
+  const egress = createEgress({ trustedHosts, connectTimeoutMs, proxies })
   const metrics = createMetrics(config.version)
   const signing = openSigning({ config, clock, metrics })
   const served = { config, log, clock, egress, level, metrics, signing, logStore: null, featuresOn: () => [] }

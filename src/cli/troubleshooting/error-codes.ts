@@ -144,7 +144,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   upstream_unreachable: {
     means: 'No connection to the provider could be made: the name does not resolve, the port is closed, or TLS failed.',
-    fix: 'Try from the same machine: `curl -v` to the host in the message. Private authorities belong in `NODE_EXTRA_CA_CERTS`, egress rules in the NetworkPolicy.',
+    fix: 'Try from the same machine: `curl -v` to the host in the message. Private authorities belong in `NODE_EXTRA_CA_CERTS`, egress rules in the NetworkPolicy. A message that names a proxy: see [forward proxies](proxies.md).',
   },
   upstream_bad_response: {
     means: 'The provider closed the connection, or sent invalid HTTP.',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { createEgress } from '../../gateway/egress/create-egress.ts'
+import type { ProxySettings } from '../../gateway/egress/proxies.ts'
 import { oneLine } from '../../lib/text/one-line.ts'
 import type { Chunks } from '../bytes.ts'
 import { DistributionFault } from '../fault.ts'
@@ -33,9 +34,9 @@ const connectTimeoutMs = 15_000
 const digestHeader = 'docker-content-digest'
 
 /** Opens no connection yet. A private address is no obstacle: the operator named it. */
-export function openRegistry(target: RegistryTarget, credentials: Credentials | null): Registry {
+export function openRegistry(target: RegistryTarget, credentials: Credentials | null, proxies: ProxySettings | null): Registry {
   const port = new URL(target.origin).port
-  const egress = createEgress({ trustedHosts: [target.hostname, ...(port === '' ? [] : [target.host])], connectTimeoutMs })
+  const egress = createEgress({ trustedHosts: [target.hostname, ...(port === '' ? [] : [target.host])], connectTimeoutMs, proxies })
   const known = new Map<string, string>()
   const send = (request: WireRequest) => sendOver(egress, request)
 

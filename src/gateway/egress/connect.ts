@@ -40,7 +40,7 @@ export interface ConnectOptions {
 export type Connect = (callback: buildConnector.Callback) => Socket
 
 /** How long one address of several gets before the next is tried beside it. */
-const attemptMs = 500
+export const attemptMs = 500
 
 /** The connector of one origin. The addresses that were checked are the ones handed to the socket, so no second lookup can differ. */
 export function createConnect(target: Target, options: ConnectOptions): Connect {

@@ -8,6 +8,7 @@ import type { ResolveName } from './names.ts'
 import { systemNames } from './names.ts'
 import { createOrigin, type OriginParts } from './origin.ts'
 import { createPools } from './pools.ts'
+import { createFindProxy, type ProxySettings } from './proxies.ts'
 import { createResolver } from './resolver.ts'
 import type { Target } from './rules.ts'
 import { sendSmall } from './small-exchange.ts'
@@ -24,6 +25,8 @@ export interface EgressOptions {
   readonly trustedHosts: readonly string[]
   /** The hosts that data may name; absent: every host that the guard lets through. */
   readonly allowedHosts?: AllowedHosts | null
+  /** The forward proxies; absent or null: every host is connected to directly. */
+  readonly proxies?: ProxySettings | null
   /** For a new connection: resolving, TCP and TLS together. */
   readonly connectTimeoutMs: number
   /** Told of each refusal. */
@@ -54,16 +57,16 @@ const maxOwners = 10_000
 
 /**
  * Builds the egress guard and its connections. Throws an Error naming the entry when `trustedHosts` holds what is no host.
- * HTTP proxies (HTTPS_PROXY) are not supported: behind one the guard could not see which address is connected to.
  */
 export function createEgress(options: EgressOptions): Egress {
   const { connectTimeoutMs: timeoutMs, resolve = systemNames(), ...settings } = { ...defaults, ...options }
   const trust = parseTrustedHosts(options.trustedHosts)
   const resolver = createResolver({ resolve, maxAgeMs: settings.dnsCacheMs, timeoutMs })
-  const guard = createGuard({ trust, allowed: options.allowedHosts ?? null, resolver, onBlocked: settings.onBlocked })
+  const findProxy = createFindProxy(options.proxies ?? null)
+  const guard = createGuard({ trust, allowed: options.allowedHosts ?? null, resolver, findProxy, onBlocked: settings.onBlocked })
   const pools = createPools({ maxOriginsOfOne: eighthOf(settings.maxOrigins), ...settings })
   const owners = createLru<Egress>(maxOwners)
-  const parts = { trust, resolver, guard, pools, timeoutMs, owner: null }
+  const parts = { trust, resolver, guard, pools, findProxy, timeoutMs, owner: null }
   const ownedBy = (organisationId: string): Egress => {
     const known = owners.get(organisationId)
     if (known !== undefined) return known
@@ -76,7 +79,7 @@ export function createEgress(options: EgressOptions): Egress {
 
 /** The egress of one owner: what it checked is its own, and its connections are shared. */
 function egressWith(parts: OriginParts, ownedBy: Egress['ownedBy']): Egress {
-  const { guard, resolver, pools } = parts
+  const { guard, resolver, pools, findProxy } = parts
   const checked = createLru<EgressOrigin>(maxCheckedOrigins)
   const originOf = (target: Target, param: string, ca?: string): EgressOrigin => createOrigin(target, param, { ...parts, ca })
 
@@ -101,7 +104,7 @@ function egressWith(parts: OriginParts, ownedBy: Egress['ownedBy']): Egress {
     async resolves(url) {
       try {
         const target = guard.inspect(url, 'url', 'by data')
-        if (target.address !== null) return true
+        if (target.address !== null || findProxy(target)?.names === 'unchecked') return true
         await guard.checkNames(target, 'url')
         return (await resolver.resolve(target.hostname)).length > 0
       } catch {

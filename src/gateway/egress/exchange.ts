@@ -4,6 +4,7 @@ import { ApiError } from '../../lib/errors.ts'
 import type { EgressCall, EgressHandler, EgressRequest } from './egress.ts'
 import { duration, toFailure } from './failures.ts'
 import type { Pool, Waiter } from './pool.ts'
+import { type Proxy, refusalOf } from './proxies.ts'
 import { rawHeaderText } from './raw-headers.ts'
 import { detachBody } from './request-body.ts'
 import type { Slot } from './slot.ts'
@@ -14,6 +15,8 @@ export interface Route {
   readonly authority: string
   /** The organisation for which it goes; null: Gatehouse itself. */
   readonly owner: string | null
+  /** The proxy that is sent whole URLs, and what makes a path one; null: the connection leads to the host itself. */
+  readonly forward: { readonly proxy: Proxy; readonly prefix: string } | null
   /** Turns the guard's refusals into the caller's error; leaves other errors alone. */
   explain(error: Error): Error
 }
@@ -72,10 +75,8 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
     this.#phase = 'sending'
     const { method, path, headers, body } = this.#request
     if (body !== null && !(body instanceof Uint8Array)) this.#body = detachBody(body)
-    slot.client.dispatch(
-      { method, path, headers: withoutHost(headers), body: this.#body ?? (body instanceof Uint8Array ? body : null) },
-      this,
-    )
+    const sent = this.#body ?? (body instanceof Uint8Array ? body : null)
+    slot.client.dispatch({ method, ...forwarded(this.#route.forward, path, withoutHost(headers)), body: sent }, this)
   }
 
   fail(error: Error): void {
@@ -117,6 +118,8 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, _: unknown, statusMessage = ''): void {
     if (this.#phase === 'done') return
     if (status < 100) return this.#end(new ApiError('upstream_bad_response', 'The provider sent an answer that is not valid HTTP.'))
+    // Only a proxy asks so, and its question is not for the caller.
+    if (status === 407 && this.#route.forward !== null) return this.#end(refusalOf(this.#route.forward.proxy, status))
     const rawHeaders = rawHeaderText(controller.rawHeaders)
     if (status < 200) return this.#handler.onInformation?.(status, rawHeaders)
     this.#phase = 'answering'
@@ -211,6 +214,14 @@ function faultOf({ method, path, headers }: EgressRequest, authority: string): s
   if (!path.startsWith('/')) return 'the path must start with a slash'
   const host = hostHeaderAt(headers)
   return host === -1 || headers[host + 1] === authority ? null : 'the Host header names another host'
+}
+
+/** The path and headers as the proxy wants them, if there is one that is sent whole URLs. */
+function forwarded(forward: Route['forward'], path: string, headers: string[]): { path: string; headers: string[] } {
+  if (forward === null) return { path, headers }
+  const { authorization } = forward.proxy
+  if (authorization !== null) headers.push('proxy-authorization', authorization)
+  return { path: forward.prefix + path, headers }
 }
 
 /** A copy for undici, without the Host header: undici writes the same one, and takes a given one for another TLS name. */

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../lib/errors.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { ConnectTimeoutError } from './connect.ts'
+import { ProxyError } from './proxies.ts'
 
 /** A duration as people say it: `250 ms`, `30 s`. */
 export function duration(ms: number): string {
@@ -16,8 +17,16 @@ export function toFailure(error: Error, answered: boolean): ApiError {
   if (error instanceof ConnectTimeoutError) {
     return new ApiError('upstream_timeout', `The provider could not be connected to within ${duration(error.timeoutMs)}.`, { cause: error })
   }
+  if (error instanceof ProxyError) return new ApiError('upstream_unreachable', proxyMessage(error), { cause: error })
   const [code, message] = explain(error, answered)
   return new ApiError(code, message, { cause: error })
+}
+
+/** With the words for the failure of the connection to the proxy, where there is one. */
+function proxyMessage({ setting, told, cause }: ProxyError): string {
+  const words =
+    cause instanceof Error ? (unreachable[codeOf(cause)] ?? (isTlsCode(codeOf(cause)) ? 'the TLS connection failed' : null)) : null
+  return `The proxy that ${setting} names ${told}${words === null ? '' : `: ${words}`}.`
 }
 
 type Explanation = readonly [ErrorCode, string]

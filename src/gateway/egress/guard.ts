@@ -1,6 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { AllowedHosts } from './allowed-hosts.ts'
 import { BlockedAddressError, findRefusal } from './connect.ts'
+import type { FindProxy } from './proxies.ts'
 import type { Resolver } from './resolver.ts'
 import type { BlockReason, Target } from './rules.ts'
 import { checkUrl, inTheClear } from './rules.ts'
@@ -18,6 +19,7 @@ export interface GuardOptions {
   /** Null: every host. */
   readonly allowed: AllowedHosts | null
   readonly resolver: Resolver
+  readonly findProxy: FindProxy
   readonly onBlocked: (event: BlockedEvent) => void
 }
 
@@ -37,11 +39,14 @@ export interface Guard {
 }
 
 /** Builds the guard of one policy. */
-export function createGuard({ trust, allowed, resolver, onBlocked }: GuardOptions): Guard {
+export function createGuard({ trust, allowed, resolver, findProxy, onBlocked }: GuardOptions): Guard {
   function blocked(param: string, refusal: { reason: BlockReason; host: string; message: string }): ApiError {
     onBlocked({ param, host: refusal.host, reason: refusal.reason })
     return new ApiError('blocked_host', `${param} ${refusal.message}`, { param })
   }
+
+  /** Only the proxy can tell the addresses of the name. */
+  const isUnchecked = (target: Target) => target.address === null && findProxy(target)?.names === 'unchecked'
 
   function explain(error: Error, target: Target, param: string): Error {
     if (!(error instanceof BlockedAddressError)) return error
@@ -56,6 +61,8 @@ export function createGuard({ trust, allowed, resolver, onBlocked }: GuardOption
   function inspect(url: string, param: string, named: HostNamed): Target {
     const target = checkUrl(url, trust)
     if ('reason' in target) throw blocked(param, target)
+    if (!target.secure && !target.trustedName && isUnchecked(target))
+      throw blocked(param, { reason: 'cleartext', host: target.hostname, message: inTheClear(target.hostname) })
     if (named === 'by data' && allowed?.allows(url, 'stored') === false)
       throw blocked(param, {
         reason: 'not_listed',
@@ -74,6 +81,7 @@ export function createGuard({ trust, allowed, resolver, onBlocked }: GuardOption
       throw blocked(param, { reason: 'query', host: target.hostname, message: 'must not have a query (?...)' })
     },
     async checkNames(target, param) {
+      if (isUnchecked(target)) return
       const addresses = await resolver.resolve(target.hostname).catch(() => [])
       const refusal = findRefusal(addresses, target, trust)
       if (refusal !== null) throw explain(refusal, target, param)

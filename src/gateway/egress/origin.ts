@@ -5,6 +5,8 @@ import { Exchange, type Route } from './exchange.ts'
 import { toFailure } from './failures.ts'
 import type { Guard } from './guard.ts'
 import type { Pools } from './pools.ts'
+import type { FindProxy } from './proxies.ts'
+import { createProxyConnect, tunnels } from './proxy-connect.ts'
 import type { Resolver } from './resolver.ts'
 import type { Target } from './rules.ts'
 import type { Trust } from './trust.ts'
@@ -15,6 +17,7 @@ export interface OriginParts {
   readonly resolver: Resolver
   readonly guard: Guard
   readonly pools: Pools
+  readonly findProxy: FindProxy
   /** The organisation for which requests go; null: Gatehouse itself. */
   readonly owner: string | null
   /** For a new connection. */
@@ -27,12 +30,15 @@ export interface OriginParts {
 export function createOrigin(
   target: Target,
   param: string,
-  { trust, resolver, guard, pools, owner, timeoutMs, ca }: OriginParts,
+  { trust, resolver, guard, pools, findProxy, owner, timeoutMs, ca }: OriginParts,
 ): EgressOrigin {
-  const connect = createConnect(target, { trust, resolver, timeoutMs, ca })
+  const proxy = findProxy(target)
+  const options = { trust, resolver, timeoutMs, ca }
+  const connect = proxy === null ? createConnect(target, options) : createProxyConnect(target, proxy, options)
   const authority = authorityOf(target)
   const origin = `${target.url.protocol}//${authority}`
-  const route: Route = { authority, owner, explain: (error) => guard.explain(error, target, param) }
+  const forward = proxy === null || tunnels(target, proxy) ? null : { proxy, prefix: origin }
+  const route: Route = { authority, owner, forward, explain: (error) => guard.explain(error, target, param) }
   return {
     origin,
     basePath: target.url.pathname.replace(/(?<!\/)\/+$/, ''),
@@ -42,7 +48,7 @@ export function createOrigin(
       return exchange
     },
     async resolve() {
-      if (isIP(target.hostname) !== 0) return
+      if (isIP(target.hostname) !== 0 || proxy?.names === 'unchecked') return
       await resolver.resolve(target.hostname).catch((error: Error) => Promise.reject(toFailure(error, false)))
       await guard.checkNames(target, param)
     },

@@ -27,6 +27,31 @@ async function doctor(
   return { status, ...(JSON.parse(stdout) as Report) }
 }
 
+test('the forward proxies in effect, without their credentials', async (t) => {
+  const env = {
+    DATA_DIR: temporaryFolder(t),
+    HTTPS_PROXY: 'http://me:hunter2@proxy.example:3128',
+    NO_PROXY: 'localhost, 10.0.0.0/8',
+  }
+  const { stdout } = await gatehouseHere(['doctor', '--no-process'], { env })
+  t.true(
+    stdout
+      .replaceAll('\n', ' ')
+      .startsWith(
+        'Gatehouse calls https:// by http://proxy.example:3128 (HTTPS_PROXY, with credentials) and http:// directly. Always directly: localhost, 10.0.0.0/8 (NO_PROXY). PROXY_NAMES is checked.',
+      ),
+    stdout,
+  )
+  t.false(stdout.includes('hunter2'))
+  const { proxies } = JSON.parse((await gatehouseHere(['doctor', '--no-process', '--json'], { env })).stdout) as Record<string, unknown>
+  t.deepEqual(proxies, {
+    https: { url: 'http://proxy.example:3128', credentials: true },
+    http: null,
+    direct: ['localhost', '10.0.0.0/8'],
+    names: 'checked',
+  })
+})
+
 /** What other tests do to the server that they share with this one. */
 const ofTheServer: ReadonlySet<string> = new Set(['postgres-connections', 'postgres-long-transactions'])
 

@@ -71,6 +71,26 @@ test('no bodies in logs', accepts, 'MAX_LOG_BODY_SIZE_IN_KB', '0', (config) => c
 test('a switch that is off', accepts, 'SCIM_ENABLED', 'off', (config) => config.flags.SCIM_ENABLED, false)
 test('a switch that is false', accepts, 'POLICY_ENABLED', 'False', (config) => config.flags.POLICY_ENABLED, false)
 test('a switch that is on', accepts, 'POLICY_ENABLED', 'true', (config) => config.flags.POLICY_ENABLED, true)
+/** Secrets of proxies as they are, once they are read. */
+const proxyOf = ({ proxies }: ReturnType<typeof loadConfig>) => proxies && [proxies.https?.reveal(), proxies.http?.reveal()]
+test('a proxy without a scheme', accepts, 'HTTPS_PROXY', 'proxy:3128', proxyOf, ['http://proxy:3128/', undefined])
+test('a proxy in the lower case that other programs read', accepts, 'http_proxy', 'http://[::1]:8080/', proxyOf, [
+  undefined,
+  'http://[::1]:8080/',
+])
+test('hosts without a proxy alone', accepts, 'no_proxy', '*', proxyOf, null)
+
+test('proxies: the upper-case name goes first, and the list is read with commas and blanks', (t) => {
+  const { proxies } = loadConfig({
+    https_proxy: 'http://other:1',
+    HTTPS_PROXY: 'http://proxy:1',
+    no_proxy: ' localhost,.Example.com  10.0.0.0/8,[::1]:80 ',
+  })
+  t.is(proxies?.https?.reveal(), 'http://proxy:1/')
+  t.deepEqual(proxies?.direct, ['localhost', 'example.com', '10.0.0.0/8', '[::1]:80'])
+  t.throws(() => loadConfig({ https_proxy: 'socks5://secret@x' }), { message: /HTTPS_PROXY names a proxy of the kind socks5:/ })
+})
+
 test('an empty value is absent', accepts, 'PORT', '', (config) => config.port, 8787)
 test('blanks around a value', accepts, 'PORT', ' 80 ', (config) => config.port, 80)
 test('any free port', accepts, 'PORT', '0', (config) => config.port, 0)
@@ -159,6 +179,16 @@ test(refuses, 'TRUSTED_CUSTOM_HOSTS', 'https://ollama:11434', /not a host name, 
 test(refuses, 'TRUSTED_CUSTOM_HOSTS', 'ollama:70000', /not a host name, a \*\.suffix/)
 test(refuses, 'TRUSTED_CUSTOM_HOSTS', '*', /not a host name, a \*\.suffix/)
 test(refuses, 'TRUSTED_CUSTOM_HOSTS', 'a.*.example', /not a host name, a \*\.suffix/)
+test(refuses, 'HTTPS_PROXY', 'http://', /not the URL of an HTTP proxy/)
+test(refuses, 'HTTPS_PROXY', 'proxy:port', /not the URL of an HTTP proxy/)
+test(refuses, 'HTTPS_PROXY', 'socks5://proxy:1080', /socks5:/)
+test(refuses, 'HTTP_PROXY', 'http://proxy:3128/path', /holds a path/)
+test(refuses, 'HTTP_PROXY', 'http://me:50%@proxy:3128', /^holds a user name or a password with a %/)
+test(refuses, 'HTTP_PROXY', 'http://a%3Ab:c@proxy:3128', /colon/)
+test(refuses, 'NO_PROXY', 'a.example, http://b.example', /"http:\/\/b.example" is not a host name, a .suffix/)
+test(refuses, 'NO_PROXY', '10.0.0.0/33', /is not a host name/)
+test(refuses, 'NO_PROXY', 'a.*', /is not a host name/)
+test(refuses, 'PROXY_NAMES', 'never', /none of checked, pinned, unchecked/)
 test(refuses, 'HEADER_ALIASES', 'x-portkey-', /not a word/)
 test(refuses, 'HEADER_ALIASES', 'forwarded', /taken/)
 test(refuses, 'HEADER_ALIASES', 'service', /taken/)
@@ -257,9 +287,12 @@ for (const name of settingNames.filter((candidate) => settings[candidate].secret
       LOG_STORE_LOCAL_PATH: '/l',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector',
     })
-    const { encryptionKey, encryptionKeyPrevious, init, database, mail, metricsToken, logStore, spanExport, identity, oidc } = config
+    const { encryptionKey, encryptionKeyPrevious, init, database, mail, metricsToken, logStore, spanExport, identity, oidc, proxies } =
+      config
     const read = {
       DB_PASS: database.password,
+      HTTPS_PROXY: proxies?.https,
+      HTTP_PROXY: proxies?.http,
       OIDC_CLIENT_SECRET: oidc?.clientSecret,
       OIDC_CLIENT_JWKS: oidc?.clientJwks,
       ENCRYPTION_KEY: encryptionKey,
@@ -279,7 +312,8 @@ for (const name of settingNames.filter((candidate) => settings[candidate].secret
       AWS_ASSUME_ROLE_SECRET_ACCESS_KEY: identity.aws.assuming?.keys.secretAccessKey,
       IDENTITY_HEADER: identity.azure.endpoint?.header,
     }
-    t.is(new Map(Object.entries(read)).get(name)?.reveal(), value)
+    const revealed = new Map(Object.entries(read)).get(name)?.reveal()
+    t.is(name.endsWith('_PROXY') ? URL.parse(revealed ?? '')?.host : revealed, value)
   })
   test(`${name} and ${name}_FILE together are refused`, (t) => {
     const [problem, ...others] = problemsOf({ [name]: value, [`${name}_FILE`]: file(`${name}.both`, value) })
