@@ -36,3 +36,37 @@ export const noHash = Buffer.alloc(0)
 /** The hash of the row at this place: nobody without the key of the installation can make one that fits. */
 export const linkHash = (vault: Vault, { seq, previous, row }: { seq: number; previous: Uint8Array; row: AuditRow }): Buffer =>
   vault.hashKey(`audit-chain:${seq}:${Buffer.from(previous).toString('hex')}:${canonicalJson(row)}`)
+
+/** A note beside a row from which secrets were taken out. */
+export interface Redaction {
+  /** ISO 8601. */
+  readonly at: string
+  readonly by: string
+  /** The keyed hash over the row as it is since, in hex. */
+  readonly proof: string
+}
+
+/** A row at its place in the chain. */
+export interface Placed {
+  readonly seq: number
+  /** The hash of the row before. */
+  readonly previous: Uint8Array
+  /** The hash of the row, which a redaction leaves as it is. */
+  readonly hash: Uint8Array
+  readonly row: AuditRow
+}
+
+const toHex = (hash: Uint8Array) => Buffer.from(hash).toString('hex')
+
+/** Returns the proof of a redaction: as with a link, no party without the key of the installation can make one. */
+export const redactionProof = (
+  { hashKey }: Pick<Vault, 'hashKey'>,
+  { seq, previous, hash, row }: Placed,
+  { at, by }: Pick<Redaction, 'at' | 'by'>,
+): string => toHex(hashKey(`audit-redaction:${seq}:${toHex(previous)}:${toHex(hash)}:${canonicalJson({ at, by, row })}`))
+
+/** Returns true if a row is as it was written, or as its redaction left it. */
+export const holds = (vault: Vault, placed: Placed, redaction: Redaction | null): boolean =>
+  redaction === null
+    ? linkHash(vault, placed).equals(placed.hash)
+    : redactionProof(vault, placed, redaction) === redaction.proof && typeof redaction.at === 'string' && typeof redaction.by === 'string'

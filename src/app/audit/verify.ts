@@ -1,7 +1,8 @@
 import { IsolationLevel, type EntityManager, type MikroORM } from '@mikro-orm/postgresql'
 import { asSystem } from '../database/orm.ts'
 import type { Vault } from '../secrets/vault.ts'
-import { linkHash, noHash, type AuditRow } from './chain.ts'
+import { holds, noHash, type AuditRow, type Redaction } from './chain.ts'
+import { chainedOrganisations, linksAtOnce, readLinks } from './links.ts'
 
 /** A place that an auditor wrote down earlier: a chain that was cut back to before it, or rewritten, does not go through it. */
 export interface Anchor {
@@ -14,18 +15,14 @@ export interface ChainReport {
   readonly organisationId: string
   readonly slug: string
   readonly rows: number
+  /** The number of rows from which secrets were taken out, with a proof that holds. */
+  readonly redacted: number
   /** The last link, to be written down as an anchor; null when there are no rows. */
   readonly head: Anchor | null
   /** Why the chain does not hold, the first place first; empty when it does. */
   readonly faults: readonly string[]
 }
 
-interface Link extends AuditRow {
-  readonly seq: string | null
-  readonly hash: Uint8Array | null
-}
-
-const batch = 1000
 const maxFaults = 20
 
 /** Walks the chain of every organisation, or of the one with this slug or id. */
@@ -34,10 +31,7 @@ export function verifyAudit(
   { organisation = null, anchor = null }: { readonly organisation?: string | null; readonly anchor?: Anchor | null } = {},
 ): Promise<readonly ChainReport[]> {
   const work = async (em: EntityManager) => {
-    const organisations = await em.execute<{ id: string; slug: string }[]>(
-      'SELECT id, slug FROM organisations WHERE ?::text IS NULL OR slug = ? OR id::text = ? ORDER BY slug',
-      [organisation, organisation, organisation],
-    )
+    const organisations = await chainedOrganisations(em, organisation)
     const reports: ChainReport[] = []
     for (const { id, slug } of organisations) reports.push(await walk(em, { vault, anchor, id, slug }))
     return reports
@@ -55,46 +49,44 @@ interface Walk {
 
 async function walk(em: EntityManager, { vault, anchor, id, slug }: Walk): Promise<ChainReport> {
   const faults: string[] = []
-  let [expected, previous]: [number, Uint8Array] = [1, noHash]
+  let [expected, redacted, previous]: [number, number, Uint8Array] = [1, 0, noHash]
   for (let last = -1; ;) {
-    const links = await em.execute<Link[]>(nextLinks, [id, last])
-    for (const { seq, hash, ...row } of links) {
-      const place = Number(seq ?? 0)
-      const found = hash ?? noHash
-      faults.push(...linkFaults({ place, expected, row, fits: linkHash(vault, { seq: place, previous, row }).equals(found) }))
-      if (anchor?.seq === place && anchor.hash !== toHex(found)) faults.push(`row ${place} is not the one that the anchor names`)
+    const links = await readLinks(em, { organisationId: id, after: last })
+    for (const { place, hash, redaction, row } of links) {
+      const fits = holds(vault, { seq: place, previous, hash, row }, redaction)
+      faults.push(...linkFaults({ place, expected, row, redaction, fits }))
+      if (anchor?.seq === place && anchor.hash !== toHex(hash)) faults.push(`row ${place} is not the one that the anchor names`)
+      if (fits && redaction !== null) redacted += 1
       expected = place + 1
-      previous = found
+      previous = hash
       last = place
     }
-    if (links.length < batch || faults.length >= maxFaults) break
+    if (links.length < linksAtOnce || faults.length >= maxFaults) break
   }
   const end = { seq: expected - 1, hash: toHex(previous) }
   if (faults.length === 0) faults.push(...(await endFaults(em, { id, end, anchor })))
-  return { organisationId: id, slug, rows: end.seq, head: end.seq === 0 ? null : end, faults: faults.slice(0, maxFaults) }
+  return { organisationId: id, slug, rows: end.seq, redacted, head: end.seq === 0 ? null : end, faults: faults.slice(0, maxFaults) }
 }
 
 const toHex = (hash: Uint8Array) => Buffer.from(hash).toString('hex')
-
-/** Rows that are in no chain come first, as place 0. */
-const nextLinks = `
-  SELECT seq::text AS seq, hash, id, organisation_id, workspace_id, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at,
-         actor_type, actor_id, actor_name, user_id, action, resource_type, resource_id, method, uri, query, request_id, client_ip, country,
-         response_status, request_headers, request_body, before, after, related, error
-    FROM audit_logs WHERE organisation_id = ? AND coalesce(seq, 0) > ? ORDER BY coalesce(seq, 0) LIMIT ${batch}`
 
 interface Found {
   readonly place: number
   readonly expected: number
   readonly row: AuditRow
+  readonly redaction: Redaction | null
   readonly fits: boolean
 }
 
-function linkFaults({ place, expected, row, fits }: Found): readonly string[] {
+function linkFaults({ place, expected, row, redaction, fits }: Found): readonly string[] {
   if (place === 0) return [`the row ${row.id} of ${row.at} is in no chain`]
   if (place !== expected)
     return [place === expected + 1 ? `row ${expected} is missing` : `the rows ${expected} to ${place - 1} are missing`]
-  return fits ? [] : [`row ${place} (${row.id}, ${row.at}) was changed, or follows another row than it did`]
+  if (fits) return []
+  const name = `row ${place} (${row.id}, ${row.at})`
+  return redaction === null
+    ? [`${name} was changed, or follows another row than it did`]
+    : [`${name} was redacted without the key of the installation, was changed after its redaction, or follows another row than it did`]
 }
 
 interface End {

@@ -5,6 +5,7 @@ import { addWait } from '../database.ts'
 import { databaseExits } from '../exit-codes.ts'
 import { explain } from '../command-help.ts'
 import { CommandError, UsageError } from '../failure.ts'
+import { addAuditRedact } from './audit-redact.ts'
 
 interface Options {
   readonly organisation?: string
@@ -12,14 +13,14 @@ interface Options {
   readonly json?: true
 }
 
-/** `gatehouse audit verify`. */
+/** `gatehouse audit verify|redact`. */
 export function addAudit(program: Command): void {
   const audit = explain(program.command('audit').description('Looks after the audit trail.'), { example: 'gatehouse audit verify' })
   const verify = addWait(audit.command('verify'))
     .description('Proves that no row of the audit trail was changed, forged, moved or taken away.')
     .option('--organisation <slug>', 'only this organisation, by slug or id')
     .option('--anchor <row:hash>', 'an end of the chain that was noted earlier, which it must still go through', readAnchor)
-    .option('--json', 'the chains, as an array of { organisationId, slug, rows, head, faults }')
+    .option('--json', 'the chains, as an array of { organisationId, slug, rows, redacted, head, faults }')
     .action(async ({ organisation, anchor, json }: Options, command: Command) => {
       if (anchor !== undefined && organisation === undefined)
         throw new UsageError('--anchor needs --organisation: each has a chain of its own')
@@ -37,6 +38,7 @@ export function addAudit(program: Command): void {
     example: 'gatehouse audit verify --organisation acme --anchor 120:5f2d…',
     exits: { 1: 'the trail does not hold, or there is no such organisation', ...databaseExits },
   })
+  addAuditRedact(audit)
 }
 
 function readAnchor(text: string): Anchor {
@@ -45,7 +47,9 @@ function readAnchor(text: string): Anchor {
   return { seq: Number(seq), hash }
 }
 
-const describe = ({ slug, rows, head, faults }: ChainReport) =>
+const describe = ({ slug, rows, redacted, head, faults }: ChainReport) =>
   faults.length > 0
     ? faults.map((fault) => `${slug}: ${fault}`)
-    : [`${slug}: ${rows} rows hold${head === null ? '' : `, anchor ${head.seq}:${head.hash}`}`]
+    : [
+        `${slug}: ${rows} rows hold${redacted === 0 ? '' : `, ${redacted} of them redacted`}${head === null ? '' : `, anchor ${head.seq}:${head.hash}`}`,
+      ]

@@ -1,4 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import type { Redaction } from '../../app/audit/chain.ts'
 import { createdAt, id } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
@@ -36,6 +37,8 @@ export const AuditLog = defineEntity({
     error: p.json<unknown>().nullable(),
     seq: p.bigint('number').nullable(),
     hash: p.blob().nullable(),
+    /** Null: the row is as it was written. */
+    redaction: p.json<Redaction>().nullable(),
   },
 })
 
