@@ -3,6 +3,7 @@ import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import { inWorkTable, turnOf, workOff } from '../../app/due-work.ts'
 import type { Job } from '../../app/feature.ts'
+import { tenantEgress } from '../../app/tenant-egress.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import type { Alert, Owner } from './alert.ts'
 import { eventOf, eventTypes } from './alert-event.ts'
@@ -33,6 +34,8 @@ interface Waiting {
   readonly secret: Uint8Array
   readonly body: string
   readonly attempts: number
+  /** The field `allowed_custom_hosts` of the organisation. */
+  readonly allowed_hosts: unknown
 }
 
 const second = 1000
@@ -54,10 +57,11 @@ const claim = `
        waiting AS (SELECT d.id, d.next_attempt_at, ${turnOf('d.next_attempt_at')} AS turn
                      FROM alert_deliveries d
                     WHERE d.state = 'pending' AND d.next_attempt_at <= ? AND d.id NOT IN (SELECT l.id FROM in_work l))
-  UPDATE alert_deliveries d SET attempts = d.attempts + 1, next_attempt_at = ? FROM alert_webhooks w
-   WHERE d.id IN (SELECT o.id FROM waiting o WHERE o.turn <= ${atOnceOfOne} ORDER BY o.turn, o.next_attempt_at LIMIT ?)
+  UPDATE alert_deliveries d SET attempts = d.attempts + 1, next_attempt_at = ? FROM alert_webhooks w JOIN organisations o ON o.id = w.organisation_id
+   WHERE d.id IN (SELECT l.id FROM waiting l WHERE l.turn <= ${atOnceOfOne} ORDER BY l.turn, l.next_attempt_at LIMIT ?)
      AND d.state = 'pending' AND d.next_attempt_at <= ? AND w.id = d.webhook_id
-  RETURNING d.id, d.organisation_id, d.webhook_id, w.url, w.secret, d.body, d.attempts`
+  RETURNING d.id, d.organisation_id, d.webhook_id, w.url, w.secret, d.body, d.attempts,
+            o.settings -> 'allowed_custom_hosts' AS allowed_hosts`
 
 /** Sends the deliveries that are due, until none is. */
 export const deliverAlerts = (deps: Deps, ending?: AbortSignal): Promise<void> =>
@@ -101,12 +105,10 @@ export async function sendEvent({ url, secret, id, body }: Sending, { egress, cl
 }
 
 async function deliver(waiting: Waiting, deps: Deps): Promise<void> {
-  const { id, organisation_id: organisationId, webhook_id: webhookId, attempts, secret, ...message } = waiting
+  const { id, organisation_id: organisationId, webhook_id: webhookId, attempts, secret, url, body } = waiting
   const opened = await deps.vault.decrypt(secretPlace({ id: webhookId, organisationId }), secret)
-  const { status, error } = await sendEvent(
-    { ...message, id, secret: opened },
-    { egress: deps.egress.ownedBy(organisationId), clock: deps.clock },
-  )
+  const egress = tenantEgress(deps.egress, { organisationId, allowedHosts: waiting.allowed_hosts })
+  const { status, error } = await sendEvent({ url, body, id, secret: opened }, { egress, clock: deps.clock })
   const now = new Date(deps.clock.now())
   if (error === null) return settle(deps, `state = 'delivered', last_status = ?, last_error = NULL, finished_at = ?`, [status, now, id])
   const wait = waits[attempts - 1]

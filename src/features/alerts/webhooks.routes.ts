@@ -3,9 +3,11 @@ import { findPage } from '../../app/database/list.ts'
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import { type Ahead, route } from '../../app/route.ts'
+import { tenantEgress } from '../../app/tenant-egress.ts'
 import { inTrial } from '../../app/trial-limit.ts'
 import { searching, toList, usualSorts } from '../../lib/paging.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
+import { Organisation } from '../organisations/organisation.entity.ts'
 import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
 import { testEvent } from './alert-event.ts'
 import { sendEvent } from './deliveries.ts'
@@ -131,10 +133,14 @@ export const testAlertWebhook = route({
 
 async function tryWebhook({ actor, params }: Ahead<{ webhookId: string }, unknown, unknown>, deps: Deps) {
   const { organisationId } = actor
-  const row = await inTenant(deps.orm, organisationId, (em) => findWebhook(em, actor, { id: params.webhookId }))
+  const { row, settings } = await inTenant(deps.orm, organisationId, async (em) => ({
+    row: await findWebhook(em, actor, { id: params.webhookId }),
+    settings: (await em.findOneOrFail(Organisation, { id: organisationId })).settings,
+  }))
   const secret = await openSecret(row, deps.vault)
   const message = { url: row.url, secret, id: uuidv7(), body: testEvent(organisationId, deps.clock.now()) }
-  const sending = { egress: deps.egress.ownedBy(organisationId), clock: deps.clock }
+  const egress = tenantEgress(deps.egress, { organisationId, allowedHosts: settings.allowed_custom_hosts })
+  const sending = { egress, clock: deps.clock }
   const startedAt = performance.now()
   const { status, error } = await inTrial(deps.egress, organisationId, () => sendEvent(message, sending))
   return { delivered: error === null, status, error, execution_time: Math.round(performance.now() - startedAt) }

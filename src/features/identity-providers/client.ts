@@ -15,6 +15,7 @@ import {
 import { importJWK } from 'jose'
 import { z } from 'zod'
 import type { Egress } from '../../gateway/egress/egress.ts'
+import { tenantEgress } from '../../app/tenant-egress.ts'
 import { createLru, type Lru } from '../../lib/collections/lru.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { callsTo } from './calls.ts'
@@ -29,7 +30,7 @@ const fetchOf =
   async (url, { method, headers, body }) => {
     const text =
       body === undefined || body === null ? {} : { body: body instanceof URLSearchParams ? body.toString() : z.string().parse(body) }
-    const answer = await egress.ownedBy(provider.organisationId).exchange({
+    const answer = await tenantEgress(egress, provider).exchange({
       url,
       method: method === 'POST' ? 'POST' : 'GET',
       headers,

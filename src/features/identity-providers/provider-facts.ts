@@ -10,6 +10,8 @@ export interface Provider extends Omit<ProviderSettings, 'ca' | 'end_session_end
   readonly type: ProviderType
   readonly source: 'settings' | 'api'
   readonly organisationId: string
+  /** `settings.allowed_custom_hosts` of the organisation, as it is stored; null for the operator's own settings. */
+  readonly allowedHosts: unknown
   readonly name: string
   readonly enabled: boolean
   readonly issuer: string
@@ -34,6 +36,8 @@ export interface Standing {
   /** The settings of the installation are its own. */
   readonly isFirst: boolean
   readonly isOnly: boolean
+  /** The field `allowed_custom_hosts` of its settings, as it is stored. */
+  readonly allowedHosts: unknown
 }
 
 /** The values of a provider that follow from its type. `secret`: null clears it, undefined keeps what is stored. */

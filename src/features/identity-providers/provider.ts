@@ -12,7 +12,7 @@ export type { Provider, Standing } from './provider-facts.ts'
 type Needs = Pick<Deps, 'config' | 'vault' | 'level' | 'orm'>
 
 const standings = `
-  SELECT id, slug, row_number() OVER (ORDER BY created_at, id) = 1 AS "isFirst", count(*) OVER () = 1 AS "isOnly"
+  SELECT id, slug, settings -> 'allowed_custom_hosts' AS "allowedHosts", row_number() OVER (ORDER BY created_at, id) = 1 AS "isFirst", count(*) OVER () = 1 AS "isOnly"
     FROM organisations WHERE status = 'active'`
 
 /** Returns the place of an organisation, by its id or slug; null: there is none. */
@@ -78,6 +78,7 @@ function ofRow(deps: Needs, standing: Standing, row: IdentityProvider): Provider
     type,
     source: 'api',
     organisationId,
+    allowedHosts: standing.allowedHosts,
     name,
     enabled,
     issuer,
@@ -85,7 +86,7 @@ function ofRow(deps: Needs, standing: Standing, row: IdentityProvider): Provider
     redirectUri: type === 'saml' ? acsUrlOf(deps, standing) : redirectUriOf(deps),
     ownedDomains,
     rank: rank ?? 'organisation-admin',
-    version: `${row.id} ${row.lastUpdatedAt.getTime()}`,
+    version: `${row.id} ${row.lastUpdatedAt.getTime()} ${JSON.stringify(standing.allowedHosts)}`,
     secret: async () => (clientSecret ? deps.vault.decrypt(secretPlace(row), clientSecret) : null),
   }
 }
@@ -97,6 +98,7 @@ function ofSettings(deps: Needs, { id: organisationId }: Standing, oidc: OidcCon
     type: 'oidc',
     source: 'settings',
     organisationId,
+    allowedHosts: null,
     name: new URL(oidc.issuer).host,
     enabled: true,
     issuer: oidc.issuer,

@@ -1,4 +1,5 @@
 import type { Egress } from '../../gateway/egress/egress.ts'
+import { tenantEgress } from '../../app/tenant-egress.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { callsTo } from './calls.ts'
 import { makeClient } from './client.ts'
@@ -34,7 +35,7 @@ const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string(), use: z.
 
 async function keysOf(egress: Egress, url: string, provider: Provider): Promise<Step> {
   try {
-    const { status, text } = await egress.ownedBy(provider.organisationId).exchange({
+    const { status, text } = await tenantEgress(egress, provider).exchange({
       url,
       method: 'GET',
       headers: { accept: 'application/json' },

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { Actor, Identifying } from '../../app/route.ts'
+import { tenantEgress } from '../../app/tenant-egress.ts'
 import { remoteKeys } from '../../gateway/callers/tokens/jwks.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { callsTo, clientOf, providersOf, type Provider } from '../identity-providers/index.ts'
@@ -111,7 +112,7 @@ async function verify(token: string, provider: Provider, { egress, clock }: Deps
   if (url === undefined) throw new Error('the provider has no keys')
   const { organisationId } = provider
   const keys = remoteKeys({
-    egress: egress.ownedBy(organisationId),
+    egress: tenantEgress(egress, provider),
     url,
     owner: organisationId,
     maxAgeMs: 600_000,

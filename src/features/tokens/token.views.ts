@@ -12,7 +12,7 @@ import { anyOf, usualLimits, type Ask, type Views } from '../../app/snapshot/vie
 import { limitedColumn, toGatewayLimits, type LimitedRow } from '../limits/index.ts'
 import { type Candidate, personOf } from './token-person.ts'
 
-const issuerById = `SELECT o.settings -> 'jwt' AS settings FROM organisations o WHERE o.id = $1 AND o.status = 'active'`
+const issuerById = `SELECT o.settings -> 'jwt' AS settings, o.settings -> 'allowed_custom_hosts' AS hosts FROM organisations o WHERE o.id = $1 AND o.status = 'active'`
 
 /** How the tokens of an organisation are verified. */
 export const tokenIssuerView: Views['tokenIssuer'] = {
@@ -23,12 +23,17 @@ export const tokenIssuerView: Views['tokenIssuer'] = {
     address,
     isKnown: () => known.isOrganisation(organisationId),
     async read(ask) {
-      const [row] = await ask<{ settings: unknown }>({ name: 'token-issuer', text: issuerById, values: [organisationId] })
+      const [row] = await ask<{ settings: unknown; hosts: unknown }>({ name: 'token-issuer', text: issuerById, values: [organisationId] })
       if (row === undefined) return null
       const stored = tokenSettings.safeParse(row.settings)
-      const version = hash('sha256', `${organisationId} ${JSON.stringify(row.settings)}`, 'base64')
+      const version = hash('sha256', `${organisationId} ${JSON.stringify([row.settings, row.hosts])}`, 'base64')
       return {
-        view: { organisationId, settings: stored.success ? stored.data : null, version },
+        view: {
+          organisationId,
+          settings: stored.success ? stored.data : null,
+          allowedHosts: allowedHostsOf({ allowed_custom_hosts: row.hosts }),
+          version,
+        },
         dependsOn: [organisationId],
         until: Infinity,
       }

@@ -3,6 +3,7 @@ import { genericGrantRequest, ResponseBodyError, WWWAuthenticateChallengeError, 
 import { z } from 'zod'
 import type { Deps } from '../../../app/deps.ts'
 import type { SmallResponse } from '../../../gateway/egress/egress.ts'
+import { tenantEgress } from '../../../app/tenant-egress.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { callsTo } from '../calls.ts'
 import { endpointsOf, hasAll } from '../endpoints.ts'
@@ -66,7 +67,7 @@ const timeoutMs = 10_000
 /** Asks a provider through the egress guard; an ApiError says why it cannot be asked. */
 async function ask({ egress }: Needs, provider: Provider, url: string): Promise<SmallResponse | ApiError> {
   try {
-    return await egress.ownedBy(provider.organisationId).exchange({
+    return await tenantEgress(egress, provider).exchange({
       url,
       method: 'GET',
       headers: { accept: 'application/json, text/html' },

@@ -42,6 +42,7 @@ export function ofSamlSettings({ config, level }: Pick<Deps, 'config' | 'level'>
     source: 'settings',
     rank: 'owner',
     organisationId: standing.id,
+    allowedHosts: null,
     name: new URL(ssoUrl).host,
     enabled: true,
     issuer: entityId,

@@ -10,6 +10,8 @@ export interface TokenIssuer {
   readonly organisationId: string
   /** Null: the organisation takes no tokens. */
   readonly settings: TokenSettings | null
+  /** The hosts that the organisation allows; null: all. */
+  readonly allowedHosts: AllowedHosts | null
   /** Another one after each change of the settings. */
   readonly version: string
 }

@@ -24,7 +24,7 @@ export interface Tokens {
   caller(token: string, address?: string): MaybePromise<KeyView>
 }
 
-export interface TokensOptions extends Omit<VerifyDeps, 'organisationId'> {
+export interface TokensOptions extends Omit<VerifyDeps, 'organisationId' | 'allowedHosts'> {
   readonly snapshot: TokenSource
   readonly prefixes: ClaimPrefixes
   /** Tells whether callers are told what is wrong with a token. */
@@ -103,12 +103,16 @@ interface Shown {
   readonly address: string | undefined
 }
 
-function claimsOf(state: State, { token, address }: Shown, { settings, version, organisationId }: TokenIssuer): MaybePromise<TokenClaims> {
+function claimsOf(
+  state: State,
+  { token, address }: Shown,
+  { settings, version, organisationId, allowedHosts }: TokenIssuer,
+): MaybePromise<TokenClaims> {
   if (settings === null) throw new Error('an issuer without settings verifies nothing')
   const id = `${version}:${hash('sha256', token, 'base64')}`
   return state.verified.get(id, state.now(), async (): Promise<Expiring<TokenClaims>> => {
     if (address !== undefined && state.good.get(id) === undefined && state.spent(address)) throw tokenFault('it was not looked at.')
-    const claims = demandClaims(await verifyToken(token, settings, { ...state, organisationId }), state.prefixes)
+    const claims = demandClaims(await verifyToken(token, settings, { ...state, organisationId, allowedHosts }), state.prefixes)
     state.good.set(id, true)
     return { value: claims, usableUntil: Math.min(claims.expiresAt + settings.clock_tolerance * 1000, state.now() + recheckMs) }
   })

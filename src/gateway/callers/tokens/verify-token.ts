@@ -1,7 +1,9 @@
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose'
 import { ApiError, type ErrorCode } from '../../../lib/errors.ts'
 import type { TokenSettings } from '../../../lib/access/token-settings.ts'
+import type { AllowedHosts } from '../../egress/allowed-hosts.ts'
 import type { Egress } from '../../egress/egress.ts'
+import { egressFor } from '../../egress/narrowed.ts'
 import { localKeys, remoteKeys, type FindKey } from './jwks.ts'
 
 /** Tells whether a credential has the form of a signed token: three parts, of which the first is a JSON object. */
@@ -30,6 +32,8 @@ export interface VerifyDeps {
   readonly egress: Egress
   /** The organisation whose issuer it is. */
   readonly organisationId: string
+  /** The hosts that the organisation allows; null: all. */
+  readonly allowedHosts: AllowedHosts | null
   /** Epoch milliseconds. */
   readonly now: () => number
   /** The audience that is ours without anybody saying so; null: none is. */
@@ -89,11 +93,17 @@ function headerOf(token: string) {
 
 const shown = (value: unknown): string => (value === undefined ? 'missing' : JSON.stringify(value).slice(0, 60))
 
-function toKeys({ jwks, jwks_url: url, jwks_cache_max_age: maxAge }: TokenSettings, { egress, now, organisationId }: VerifyDeps): FindKey {
+function toKeys({ jwks, jwks_url: url, jwks_cache_max_age: maxAge }: TokenSettings, { egress, now, ...owner }: VerifyDeps): FindKey {
   if (jwks !== undefined) return inlineKeys(jwks)
   if (url === undefined) throw new Error('nobody says how the token is verified')
-  const owned = egress.ownedBy(organisationId)
-  return remoteKeys({ egress: owned, url, owner: `tokens of ${organisationId}`, maxAgeMs: maxAge * 1000, timeoutMs: keysTimeoutMs, now })
+  return remoteKeys({
+    egress: egressFor(egress, owner),
+    url,
+    owner: `tokens of ${owner.organisationId}`,
+    maxAgeMs: maxAge * 1000,
+    timeoutMs: keysTimeoutMs,
+    now,
+  })
 }
 
 /** Keys are imported once for as long as the settings stay as they are. */
