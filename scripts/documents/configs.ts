@@ -1,6 +1,6 @@
 import { laterParts } from '../../src/gateway/config/compile.ts'
 import { gatewayConfig } from '../../src/gateway/config/config.schema.ts'
-import { providerFieldNames, secretConfigFields, unreadFieldNames } from '../../src/gateway/config/provider-fields.ts'
+import { providerFieldNames, secretConfigFields, unreadFieldNames } from '../../src/gateway/providers/provider-fields.ts'
 import { breaker, cache, retry, strategy } from '../../src/gateway/config/strategy.schema.ts'
 import { cell, code, fieldRows, fieldTable, type Row, table } from './parameter-table.ts'
 

@@ -1,4 +1,4 @@
-import type { DedicatedValidation } from './front/bounds/validate.ts'
+import type { DedicatedValidation } from './bounds/validate.ts'
 import type { AllowedHosts } from './egress/allowed-hosts.ts'
 
 /** The settings of the data plane. Durations are milliseconds, sizes bytes. */

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import { type Operation, operations, type OperationSpec, type Task } from '../../src/gateway/front/operations.ts'
+import { type Operation, operations, type OperationSpec, type Task } from '../../src/gateway/operations/operations.ts'
 import { formatOf, translatesTask } from '../../src/gateway/dialects/tasks/translate-task.ts'
 import { countProviders } from '../../src/gateway/dialects/token-counts.ts'
 import { plainTraits } from '../../src/gateway/dialects/traits.ts'

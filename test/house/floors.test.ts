@@ -29,32 +29,10 @@ const houses: Readonly<Record<string, House>> = {
     climbs: [],
   },
   'src/gateway': {
-    floors: `wire egress dialects providers credentials call tokens secrets exchange callers targets front trail mirrors ports journal prompts
-      settings tracing patterns checks answers cache routing config stored-responses prices metering limits attempts models explain batches
-      ending pipeline gateway`,
-    climbs: [
-      'attempts/follow-course > batches/begun-batch',
-      'attempts/response-terms > models/listed-facts',
-      'callers/tokens/token-view > limits/written-limits',
-      'callers/tokens/token-limits > limits/limit',
-      'callers/tokens/token-limits > limits/written-limits',
-      'checks/request-body > answers/inspect/inspection',
-      'front/read-call > attempts/prepare',
-      'front/read-call > checks/plan',
-      'front/google-key > config/change-body',
-      'front/misspelt-path > models/own-models',
-      'front/bounds/validate > prompts/chat-body',
-      'limits/needs > attempts/prepare',
-      'metering/charge-of > attempts/attempt',
-      'providers/serving > front/operations',
-      'providers/template > front/operation-params',
-      'providers/catalog/rows > front/operations',
-      'routing/choose-target > config/plan',
-      'targets/target > config/provider-fields',
-      'targets/addressing > config/plan',
-      'targets/aim > front/google-key',
-      'targets/refuse-operation > front/operations',
-    ],
+    floors: `wire egress call operations journal patterns tracing key-sets dialects bounds tokens providers credentials secrets targets checks
+      stored-responses ports settings routing answers cache exchange prices metering mirrors prompts outgoing models limits callers front trail
+      config batches ending attempts explain pipeline gateway`,
+    climbs: [],
   },
 }
 

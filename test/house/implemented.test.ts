@@ -19,7 +19,7 @@ const marked: Readonly<Record<string, string>> = {
   '1.4.0 email-templates': 'src/config/settings.ts',
   '1.5.1 guardrail-partner-backend': 'src/gateway/checks/partners/f5.ts',
   '1.5.1 logs': 'src/features/logs/logs.routes.ts',
-  '1.6.0 provider-region': 'src/gateway/config/provider-fields.ts',
+  '1.6.0 provider-region': 'src/gateway/providers/provider-fields.ts',
   '1.6.1 plugin-providers': 'src/gateway/checks/partners/qualifire.ts',
   '1.6.1 guardrail-request-parameters': 'src/gateway/checks/default/request-parameters.ts',
   '1.6.1 scim': 'src/features/scim/resources/group-write.ts',

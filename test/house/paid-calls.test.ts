@@ -24,7 +24,7 @@ const told = 'a host of the customer is told something, which no price list sell
 /** The files that send requests out, by their path in `src`. */
 const doors: Readonly<Record<string, Door>> = {
   'gateway/attempts/answer-source.ts': { what: 'the request of an attempt, of callers, mirrors and the process itself', cost: settled },
-  'gateway/attempts/renew-secrets.ts': {
+  'gateway/outgoing/renew-secrets.ts': {
     what: 'the same attempt again with a renewed credential, once the first was refused',
     cost: settled,
   },
@@ -49,7 +49,7 @@ const doors: Readonly<Record<string, Door>> = {
   'gateway/checks/default/log.ts': { what: 'a log of the customer', cost: told },
   'gateway/credentials/token-endpoint.ts': { what: 'a token for a provider', cost: identity },
   'gateway/credentials/workload/google-identity.ts': { what: 'the identity of the process', cost: identity },
-  'gateway/callers/tokens/jwks.ts': { what: 'the keys of an issuer', cost: identity },
+  'gateway/key-sets/jwks.ts': { what: 'the keys of an issuer', cost: identity },
   'gateway/secrets/managers/ask-manager.ts': { what: 'a secret of an external manager', cost: identity },
   'app/journal/span-exporter.ts': { what: 'spans', cost: told },
   'app/log-store/object-store.ts': { what: 'logs in a bucket of the customer', cost: told },

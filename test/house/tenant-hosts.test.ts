@@ -13,19 +13,19 @@ const operator = (what: string) => what
 
 /** Where the egress of each file that sends requests out is narrowed, by its path in `src`. */
 const senders: Readonly<Record<string, string | readonly string[]>> = {
-  'gateway/attempts/answer-source.ts': given('gateway/attempts/prepare.ts'),
-  'gateway/attempts/renew-secrets.ts': given('gateway/attempts/prepare.ts'),
-  'gateway/attempts/send-steps.ts': given('gateway/attempts/prepare.ts'),
+  'gateway/attempts/answer-source.ts': given('gateway/outgoing/prepare.ts'),
+  'gateway/outgoing/renew-secrets.ts': given('gateway/outgoing/prepare.ts'),
+  'gateway/attempts/send-steps.ts': given('gateway/outgoing/prepare.ts'),
   'gateway/batches/ask-batch.ts': here,
   'gateway/checks/partners/partner.ts': given('gateway/attempts/try-target.ts', 'gateway/checks/try-guardrail.ts'),
   'gateway/checks/default/valid-urls.ts': given('gateway/attempts/try-target.ts', 'gateway/checks/try-guardrail.ts'),
   'gateway/checks/default/jwt-introspection.ts': given('gateway/attempts/try-target.ts', 'gateway/checks/try-guardrail.ts'),
   'gateway/checks/default/webhook.ts': given('gateway/attempts/try-target.ts', 'gateway/checks/try-guardrail.ts'),
   'gateway/checks/default/log.ts': given('gateway/attempts/try-target.ts', 'gateway/checks/try-guardrail.ts'),
-  'gateway/credentials/token-endpoint.ts': given('gateway/attempts/prepare.ts', 'gateway/models/test-provider.ts'),
+  'gateway/credentials/token-endpoint.ts': given('gateway/outgoing/prepare.ts', 'gateway/models/test-provider.ts'),
   'gateway/credentials/workload/google-identity.ts': operator('the metadata service of the platform'),
-  'gateway/callers/tokens/jwks.ts': given('gateway/callers/tokens/verify-token.ts', 'features/sso/backchannel.ts'),
-  'gateway/secrets/managers/ask-manager.ts': given('gateway/attempts/prepare.ts', 'gateway/secrets/test-secret.ts'),
+  'gateway/key-sets/jwks.ts': given('gateway/callers/tokens/verify-token.ts', 'features/sso/backchannel.ts'),
+  'gateway/secrets/managers/ask-manager.ts': given('gateway/outgoing/prepare.ts', 'gateway/secrets/test-secret.ts'),
   'app/journal/span-exporter.ts': operator('the receiver of spans is a setting'),
   'app/log-store/object-store.ts': operator('the log store is a setting'),
   'app/prices/layer-sources.ts': operator('price lists are settings'),
@@ -39,8 +39,8 @@ const senders: Readonly<Record<string, string | readonly string[]>> = {
 
 /** The files that take the egress of an organisation as it is, and where it is narrowed behind them. */
 const takers: Readonly<Record<string, readonly string[]>> = {
-  'gateway/attempts/answer-source.ts': given('gateway/attempts/prepare.ts'),
-  'gateway/explain/describe-request.ts': given('gateway/attempts/prepare.ts'),
+  'gateway/attempts/answer-source.ts': given('gateway/outgoing/prepare.ts'),
+  'gateway/explain/describe-request.ts': given('gateway/outgoing/prepare.ts'),
   'features/integrations/trial.routes.ts': given('gateway/models/test-provider.ts'),
   'features/costs/settle-batch.ts': given('gateway/batches/ask-batch.ts'),
 }

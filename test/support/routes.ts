@@ -1,5 +1,5 @@
-import { operations, type Operation } from '../../src/gateway/front/operations.ts'
-import { operationParams } from '../../src/gateway/front/operation-params.ts'
+import { operations, type Operation } from '../../src/gateway/operations/operations.ts'
+import { operationParams } from '../../src/gateway/operations/operation-params.ts'
 import { providers } from '../../src/gateway/providers/catalog.ts'
 import type { Provider } from '../../src/gateway/providers/provider.ts'
 import { extraFields, requiredFields } from '../../src/features/integrations/configuration-fields.ts'

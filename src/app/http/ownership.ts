@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { fronts } from '../../gateway/front/fronts.ts'
-import { matchOperation, plainPath } from '../../gateway/front/match.ts'
+import { fronts } from '../../gateway/operations/fronts.ts'
+import { matchOperation, plainPath } from '../../gateway/operations/match.ts'
 import { firstSegment } from '../../lib/text/first-segment.ts'
 
 /** The claims of the control plane on paths below `/v1`. */

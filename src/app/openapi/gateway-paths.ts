@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { bodySchemas, querySchemas } from '../../gateway/front/bounds/validate.ts'
-import { modelOperations, operations, type Operation, type OperationSpec } from '../../gateway/front/operations.ts'
+import { bodySchemas, querySchemas } from '../../gateway/bounds/validate.ts'
+import { modelOperations, operations, type Operation, type OperationSpec } from '../../gateway/operations/operations.ts'
 import { formatPaths } from './format-paths.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -3,7 +3,7 @@ import { notFound } from '../../app/database/find.ts'
 import type { Actor, DataPlaneCall } from '../../app/route.ts'
 import type { Deps } from '../../app/deps.ts'
 import { inlineConfig } from '../../gateway/ending/record.ts'
-import { isGooglePath } from '../../gateway/front/fronts.ts'
+import { isGooglePath } from '../../gateway/operations/fronts.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { findLog, insertedOperation, logScopeOf, openLog, presentLogDetail } from '../logs/index.ts'
 

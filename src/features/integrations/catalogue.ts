@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { releaseOfField } from '../../gateway/config/provider-fields.ts'
-import { operations, type Operation } from '../../gateway/front/operations.ts'
+import { releaseOfField } from '../../gateway/providers/provider-fields.ts'
+import { operations, type Operation } from '../../gateway/operations/operations.ts'
 import { listPathOf } from '../../gateway/models/list-path.ts'
 import { findProvider, type ProviderId, providers } from '../../gateway/providers/catalog.ts'
 import { labels } from '../../gateway/providers/catalog/labels.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type LaterBeside, laterBeside } from '../../gateway/config/provider-fields.ts'
+import { type LaterBeside, laterBeside } from '../../gateway/providers/provider-fields.ts'
 import type { Egress } from '../../gateway/egress/egress.ts'
 import { findProvider } from '../../gateway/providers/catalog.ts'
 import { meantSentence } from '../../gateway/providers/meant-provider.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
-import { asBrought, broughtFields } from '../../gateway/config/provider-fields.ts'
+import { asBrought, broughtFields } from '../../gateway/providers/provider-fields.ts'
 import { laterProviders } from '../../gateway/providers/catalog.ts'
 import { secretFields } from '../../gateway/providers/fields.ts'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounds } from '../../gateway/prompts/bounds.ts'
 import { optionalParameters } from '../../gateway/dialects/openai-chat/parameters.ts'
-import { promptRequest } from '../../gateway/prompts/chat-body.ts'
+import { promptRequest } from '../../gateway/bounds/prompt.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { isStorableJson, textField } from '../../lib/text/text.ts'

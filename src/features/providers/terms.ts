@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { skipPtuField } from '../../gateway/config/provider-fields.ts'
+import { skipPtuField } from '../../gateway/providers/provider-fields.ts'
 import { readMultipliers } from '../../gateway/prices/multipliers.ts'
 import { customEntry, type IntegrationPrices } from '../../gateway/prices/terms.ts'
 import type { PricingConfig } from '../integrations/index.ts'

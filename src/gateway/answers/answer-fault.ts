@@ -9,7 +9,7 @@ import { emptyRequest } from '../dialects/neutral/request.ts'
 import { type ProviderError, readProviderError } from '../dialects/provider-error.ts'
 import { cutFrames, dataOf } from '../wire/sse.ts'
 import { plainTraits } from '../dialects/traits.ts'
-import { conversations, type Task } from '../front/operations.ts'
+import { conversations, type Task } from '../operations/operations.ts'
 
 /** The work that an answer belongs to. */
 export interface AnsweredWork {

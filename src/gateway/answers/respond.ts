@@ -3,7 +3,7 @@ import { type ApiError, retryHeaders } from '../../lib/errors.ts'
 import { ownAnswers } from '../dialects/own-answers.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { textValue } from '../wire/headers.ts'
-import { clientDialect } from '../front/fronts.ts'
+import { clientDialect } from '../operations/fronts.ts'
 
 /** The facts of an exchange for our own answer headers; flat name, value list in the caller's prefix. */
 export interface AnswerFacts {

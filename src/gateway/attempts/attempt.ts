@@ -11,8 +11,9 @@ import type { HeardResponse } from '../stored-responses/heard-response.ts'
 import type { Target } from '../targets/target.ts'
 import type { RequestBody } from '../wire/body.ts'
 import type { Recalled } from '../cache/recall.ts'
-import type { Prepared } from './prepared.ts'
+import type { Prepared } from '../outgoing/prepared.ts'
 import type { TranslatedCall } from './translation.ts'
+import { isRecalled } from '../metering/is-recalled.ts'
 
 /** One try of one target, as far as it got. Only `run-attempts.ts` writes it, and nothing of it reaches the next attempt. */
 export interface Attempt {
@@ -95,9 +96,6 @@ export const beginAttempt = (option: string, body: RequestBody | null, retries =
   usage: null,
   fault: null,
 })
-
-/** Tells whether the answer is one that is given again, so that no provider was asked. */
-export const isRecalled = ({ recalled }: Attempt): boolean => recalled !== null && recalled.answer !== null
 
 /** Tells whether the attempt got as far as a request, or an answer that is given again. */
 export const hasSource = (attempt: Attempt): boolean => attempt.prepared !== null || isRecalled(attempt)

@@ -3,7 +3,7 @@ import { JoinedCompletions } from '../answers/joined-completions.ts'
 import type { AimedCall } from '../call.ts'
 import { severalPrompts } from '../dialects/completions/prompts.ts'
 import { sumUsages } from '../dialects/neutral/token-usage.ts'
-import { conversationOf } from '../front/conversation.ts'
+import { conversationOf } from '../operations/conversation.ts'
 import type { TaskCall } from './task-call.ts'
 import { servingFor, type TranslatedCall, translateTo, type TranslationOptions } from './translation.ts'
 

@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { toApiError } from '../../lib/errors.ts'
 import type { Joined } from '../answers/joined-answer.ts'
 import type { EgressCall, EgressHandler } from '../egress/egress.ts'
-import type { Prepared } from './prepared.ts'
+import type { Prepared } from '../outgoing/prepared.ts'
 
 export interface Parts {
   readonly count: number

@@ -6,8 +6,8 @@ import { lastEvent, type NextStep, type Steps } from '../dialects/steps.ts'
 import type { EgressCall, EgressHandler } from '../egress/egress.ts'
 import { decompress } from '../wire/encoding.ts'
 import { headerValue, type HeaderList } from '../wire/header-list.ts'
-import { prepare, type SendRequest } from './prepare.ts'
-import type { Prepared } from './prepared.ts'
+import { prepare, type SendRequest } from '../outgoing/prepare.ts'
+import type { Prepared } from '../outgoing/prepared.ts'
 
 export interface SteppedCall {
   readonly steps: Steps

@@ -1,5 +1,5 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
-import { type MatchedOperation, matchOperation } from '../front/match.ts'
+import { type MatchedOperation, matchOperation } from '../operations/match.ts'
 import { meterJson, tellsUse } from '../metering/meter.ts'
 import { priceMetered } from '../metering/price-metered.ts'
 import type { PriceSource } from '../prices/price-source.ts'

@@ -1,6 +1,6 @@
 import type { RelayResult } from '../answers/relay.ts'
 import type { Attempt } from '../attempts/attempt.ts'
-import type { Operation } from '../front/operations.ts'
+import type { Operation } from '../operations/operations.ts'
 import type { Trail } from '../trail.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'

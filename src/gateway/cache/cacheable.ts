@@ -1,7 +1,7 @@
 import { hasEnded, holdsError } from '../dialects/answer-marks.ts'
 import { type AnsweredWork, faultOfStream, faultOfWhole } from '../answers/answer-fault.ts'
 import { decompress } from '../wire/encoding.ts'
-import type { OperationSpec } from '../front/operations.ts'
+import type { OperationSpec } from '../operations/operations.ts'
 
 /** Fields of a body by which an answer depends on, or changes, what the provider stores. */
 const stateful = ['previous_response_id', 'conversation', 'background']

@@ -10,6 +10,7 @@ import type { KeySource, KeyView } from './key.ts'
 import type { FailedCredentials } from './failed-credentials.ts'
 import { type CallerHeaders, keyHeaders } from '../wire/headers.ts'
 import type { GatewayMetrics } from '../ending/metrics.ts'
+import { placeholder } from '../wire/placeholder.ts'
 
 /** A caller whose credential was found good. */
 export interface Caller {
@@ -17,9 +18,6 @@ export interface Caller {
   /** Tells whether a text holds a key of ours: the one that was used, or another that we know by its looks. Such a text goes neither upstream nor into logs. */
   readonly holdsOwnKey: (text: string) => boolean
 }
-
-/** The credential that SDKs send when they were given no key of the provider. */
-export const placeholder = 'DUMMY-KEY'
 
 export interface IdentifyDeps {
   readonly snapshot: KeySource

@@ -4,7 +4,7 @@ import { headerValue } from '../wire/header-list.ts'
 import { modelNames } from '../dialects/model-names.ts'
 import { modelRequest } from '../targets/model-access.ts'
 import { isKeyHeader } from '../wire/headers.ts'
-import { matchOperation, plainPath } from '../front/match.ts'
+import { matchOperation, plainPath } from '../operations/match.ts'
 import type { AimedCall, Call } from '../call.ts'
 import type { RequestFacts } from './check.ts'
 

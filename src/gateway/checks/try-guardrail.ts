@@ -1,6 +1,6 @@
 import { editJson } from '../../lib/json/json-edit.ts'
 import { modelOf } from '../wire/body.ts'
-import { matchOperation } from '../front/match.ts'
+import { matchOperation } from '../operations/match.ts'
 import type { AllowedHosts } from '../egress/allowed-hosts.ts'
 import { egressFor } from '../egress/narrowed.ts'
 import type { Phase, RequestFacts } from './check.ts'

@@ -1,10 +1,10 @@
-import { rememberExact } from '../../lib/json/exact-json.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
-import { editJson, type JsonEdit } from '../../lib/json/json-edit.ts'
+import type { JsonEdit } from '../../lib/json/json-edit.ts'
 import { existingPaths } from '../../lib/json/json-path.ts'
-import { type RequestBody } from '../wire/body.ts'
+import type { RequestBody } from '../wire/body.ts'
+import { editBody } from '../wire/edit-body.ts'
 import type { BodyChanges } from './compile.ts'
 
 /** So many places of a body are looked at for what is dropped: a body of a million items must not keep everybody else waiting. */
@@ -30,16 +30,6 @@ export function changeBody(body: RequestBody, { override, fallback, drop }: Body
     set,
     dropped.map((path): JsonEdit => ({ path, value: undefined })),
   )
-}
-
-/** A JSON body with some of its values changed. */
-export function editBody(body: RequestBody, edits: readonly JsonEdit[]): RequestBody {
-  if (edits.length === 0 || body.bytes === null) return body
-  const text = editJson(body.bytes.toString('utf8'), edits)
-  const bytes = Buffer.from(text)
-  const json: unknown = JSON.parse(text)
-  rememberExact(json, text)
-  return { ...body, bytes, json, length: bytes.length }
 }
 
 const tooManyPlaces = () =>

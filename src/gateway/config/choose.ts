@@ -16,7 +16,7 @@ import type { CallerHeaders } from '../wire/headers.ts'
 import { withPatterns } from '../patterns/pattern-making.ts'
 import { type ActiveConfig, compileConfig, type TargetFields } from './compile.ts'
 import { configsWithin, type GatewayConfig, gatewayConfig, unbilledMirrors } from './config.schema.ts'
-import type { Leaf } from './plan.ts'
+import type { Leaf } from '../targets/plan.ts'
 
 interface Standing {
   /** Null for one that the request itself brought. */

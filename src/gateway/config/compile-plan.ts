@@ -3,8 +3,8 @@ import { compileCondition } from '../routing/conditions.ts'
 import type { BreakerRule } from '../routing/breaker.ts'
 import { fallbackAfterFailures, retryAfterFailures } from '../routing/verdict.ts'
 import type { GatewayConfig } from './config.schema.ts'
-import type { Choice, Leaf, Plan, RetryRule, Strategy } from './plan.ts'
-import { providerFieldNames } from './provider-fields.ts'
+import type { Choice, Leaf, Plan, RetryRule, Strategy } from '../targets/plan.ts'
+import { providerFieldNames } from '../providers/provider-fields.ts'
 
 /** The maker of targets, and whose they are. */
 export interface PlanContext<Target> {

@@ -3,8 +3,8 @@ import { compileInline, type Guardrail } from '../checks/guardrail.ts'
 import type { InlineGuardrail } from '../checks/guardrail.schema.ts'
 import { compileLeaf, compilePlan, isAddress } from './compile-plan.ts'
 import { configsWithin, type GatewayConfig, type GuardrailReference } from './config.schema.ts'
-import type { Leaf, Plan } from './plan.ts'
-import { providerFieldsOf, skipPtuField } from './provider-fields.ts'
+import type { Leaf, Plan } from '../targets/plan.ts'
+import { providerFieldsOf, skipPtuField } from '../providers/provider-fields.ts'
 
 export type Parameters = Readonly<Record<string, unknown>>
 

@@ -5,7 +5,7 @@ import type { Phase } from '../checks/check.ts'
 import { checksOf, hook, idleIn, type InlineGuardrail, inlineGuardrail, phasesOf } from '../checks/guardrail.schema.ts'
 import { findProvider, laterProviders } from '../providers/catalog.ts'
 import { valuesSince } from '../../release/since.ts'
-import { asBrought, providerFieldNames, secretConfigFields, skipPtuField, unreadFieldNames } from './provider-fields.ts'
+import { asBrought, providerFieldNames, secretConfigFields, skipPtuField, unreadFieldNames } from '../providers/provider-fields.ts'
 import { breaker, cache, mirrorShare, retry, strategy } from './strategy.schema.ts'
 import { secretField } from '../../lib/json/secret-fields.ts'
 

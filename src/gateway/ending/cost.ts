@@ -1,4 +1,5 @@
-import { type Attempt, isRecalled } from '../attempts/attempt.ts'
+import type { Attempt } from '../attempts/attempt.ts'
+import { isRecalled } from '../metering/is-recalled.ts'
 import type { LoggedCharge, LoggedCost, LoggedCostLine } from '../journal/log-record.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { Metered } from '../metering/meter.ts'

@@ -1,4 +1,5 @@
-import { type Attempt, isRecalled } from '../attempts/attempt.ts'
+import type { Attempt } from '../attempts/attempt.ts'
+import { isRecalled } from '../metering/is-recalled.ts'
 import { begunJob } from '../batches/begun-batch.ts'
 import type { Journal } from '../journal/log-record.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'

@@ -1,6 +1,6 @@
 import { isFields } from '../../lib/json/fields.ts'
 import { forwardedHeaders } from '../attempts/forwarded-headers.ts'
-import { composeRequest, originOf } from '../attempts/prepare.ts'
+import { composeRequest, originOf } from '../outgoing/prepare.ts'
 import { countCall } from '../attempts/count-tokens.ts'
 import { translateCall, type TranslatedCall, translatedHeaders } from '../attempts/translation.ts'
 import type { AttemptDeps } from '../attempts/try-target.ts'

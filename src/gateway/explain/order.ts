@@ -1,4 +1,4 @@
-import { type Choice, type Leaf, leavesOf, type Plan } from '../config/plan.ts'
+import { type Choice, type Leaf, leavesOf, type Plan } from '../targets/plan.ts'
 import { admitted, type ChooseDeps, chooseTarget } from '../routing/choose-target.ts'
 
 /** A target that a request would be sent to, and why then. */

@@ -3,9 +3,9 @@ import { isFields } from '../../lib/json/fields.ts'
 import type { CallHead } from '../call.ts'
 import type { GatewaySettings } from '../settings.ts'
 import { isJsonType, modelOf, type RequestBody } from '../wire/body.ts'
-import { validateBody, validateGoogleBody } from './bounds/validate.ts'
-import { isGooglePath } from './fronts.ts'
-import { isMethodOfGoogle } from './operation-name.ts'
+import { validateBody, validateGoogleBody } from '../bounds/validate.ts'
+import { isGooglePath } from '../operations/fronts.ts'
+import { isMethodOfGoogle } from '../operations/operation-name.ts'
 
 /** Throws `invalid_request` or `unsupported_media_type` for a body that its operation cannot have. */
 export function checkBody(

@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import { isPathOfModels } from '../models/own-models.ts'
-import { matchOperation } from './match.ts'
+import { matchOperation } from '../operations/match.ts'
 import type { Caller } from '../callers/identify.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 

@@ -3,9 +3,9 @@ import { decodeSegment } from '../../lib/text/decode-segment.ts'
 import type { Call } from '../call.ts'
 import type { Parameters } from '../config/compile.ts'
 import { modelReference } from '../targets/addressing.ts'
-import { isGooglePath } from './fronts.ts'
-import { renameModelInBody, takeModelOfPath } from './google-key.ts'
-import { googlePattern } from './google-versions.ts'
+import { isGooglePath } from '../operations/fronts.ts'
+import { renameModelInBody, takeModelOfPath } from '../targets/google-paths.ts'
+import { googlePattern } from '../operations/google-versions.ts'
 
 const ofGoogle = googlePattern(String.raw`/models/([^?]+)(:[^?:/]*(?:\?.*)?)$`)
 

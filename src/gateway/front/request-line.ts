@@ -1,10 +1,10 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type KeyOwner, ownKeyIn } from '../callers/own-keys.ts'
 import type { CallHead } from '../call.ts'
-import { validateQuery } from './bounds/validate.ts'
+import { validateQuery } from '../bounds/validate.ts'
 import { checkDebug } from './debug.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
-import { type MatchedOperation, matchOperation } from './match.ts'
+import { type MatchedOperation, matchOperation } from '../operations/match.ts'
 
 /** A slash and a dot as one server or another reads them: plain, percent-encoded once or more often, in an overlong UTF-8. */
 const slash = String.raw`[/\\]|%(?:25)*(?:2f|5c|c0%(?:25)*af)`

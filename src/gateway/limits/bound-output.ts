@@ -1,6 +1,6 @@
 import { isFields } from '../../lib/json/fields.ts'
 import type { JsonEdit } from '../../lib/json/json-edit.ts'
-import { editBody } from '../config/change-body.ts'
+import { editBody } from '../wire/edit-body.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import type { RequestBody } from '../wire/body.ts'
 

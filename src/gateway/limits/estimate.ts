@@ -1,5 +1,5 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
-import type { Task } from '../front/operations.ts'
+import type { Task } from '../operations/operations.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { inputBound } from './input-bound.ts'
 import { outputBound, type OutputReader } from './output-bound.ts'

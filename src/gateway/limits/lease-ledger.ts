@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import { outputTokens } from '../dialects/neutral/disjoint.ts'
-import { clientDialect } from '../front/fronts.ts'
+import { clientDialect } from '../operations/fronts.ts'
 import type { Call } from '../call.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { Counters, Refusal, Taken } from './counters.ts'

@@ -3,7 +3,7 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { KeyView, ProviderScope } from '../callers/key.ts'
 import type { Target } from '../targets/target.ts'
 import type { Call } from '../call.ts'
-import { ofOperations } from '../front/work.ts'
+import { ofOperations } from '../operations/work.ts'
 import type { Limit } from './limit.ts'
 import { valueKeyOf } from './value-key.ts'
 

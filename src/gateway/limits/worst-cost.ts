@@ -1,6 +1,6 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Counts, Dimension } from '../dialects/neutral/counts.ts'
-import type { Task } from '../front/operations.ts'
+import type { Task } from '../operations/operations.ts'
 import type { ConditionalRates, PriceEntry } from '../prices/entry.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { priceAmount } from '../prices/price-usage.ts'

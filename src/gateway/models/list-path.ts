@@ -1,5 +1,5 @@
 import { modelListPaths } from '../dialects/model-lists.ts'
-import { operations } from '../front/operations.ts'
+import { operations } from '../operations/operations.ts'
 import type { Provider } from '../providers/provider.ts'
 
 /**

@@ -1,16 +1,6 @@
-import { z } from 'zod'
 import { ApiError } from '../../lib/errors.ts'
-import { nullableParameters, optionalParameters } from '../dialects/openai-chat/parameters.ts'
+import { nullableParameters } from '../dialects/openai-chat/parameters.ts'
 import type { Message } from './prompt-template.ts'
-
-const messages = z.array(z.looseObject({ role: z.string().min(1) })).min(1)
-
-/** A request to a prompt. Unknown parameters go on: they are the provider's to judge. */
-export const promptRequest = z.looseObject({
-  variables: z.record(z.string(), z.unknown()).meta({ description: 'The values that the template is filled with.' }),
-  ...optionalParameters,
-  messages: messages.optional().meta({ description: 'In place of the messages that the template makes.' }),
-})
 
 /** The names that no parameter can have: they are the prompt's, or ours. */
 const notParameters: ReadonlySet<string> = new Set(['variables', 'promptID', 'prompt_id'])

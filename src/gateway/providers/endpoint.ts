@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { DialectId } from '../dialects/dialect.ts'
-import type { MatchedOperation } from '../front/match.ts'
+import type { MatchedOperation } from '../operations/match.ts'
 import type { Auth, Offer, Provider, Spoken, Variant } from './provider.ts'
 import { fillTemplate } from './template.ts'
 

@@ -1,6 +1,6 @@
 import type { DialectId } from '../dialects/dialect.ts'
 import type { Traits } from '../dialects/traits.ts'
-import type { Operation, Task } from '../front/operations.ts'
+import type { Operation, Task } from '../operations/operations.ts'
 
 /** The API of a provider's own paths. */
 export type ProviderApi = 'openai' | 'anthropic' | 'google' | 'vertex' | 'bedrock' | 'cohere' | 'oracle' | 'other'

@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import { operationParams } from '../front/operation-params.ts'
+import { operationParams } from '../operations/operation-params.ts'
 
 type Fields = Readonly<Record<string, string>>
 

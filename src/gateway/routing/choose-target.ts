@@ -1,4 +1,4 @@
-import { type Branch, type Choice, type Leaf, leavesOf, type Plan } from '../config/plan.ts'
+import { type Branch, type Choice, type Leaf, leavesOf, type Plan } from '../targets/plan.ts'
 import type { Breakers } from './breaker.ts'
 import { factAt, type RouteFacts } from './conditions.ts'
 import { type Measures, pickLowest } from './measures.ts'

@@ -1,4 +1,4 @@
-import type { Choice, Leaf, Plan } from '../config/plan.ts'
+import type { Choice, Leaf, Plan } from '../targets/plan.ts'
 import { admitted, type ChooseDeps, chooseTarget, firstOpened } from './choose-target.ts'
 import type { RetryBudgets } from './retry-budget.ts'
 import { longestWaitMs, waitBeforeRetry } from './retry-timing.ts'

@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { ChosenConfig, TargetConfig } from '../config/choose.ts'
-import { leavesOf } from '../config/plan.ts'
+import { leavesOf } from './plan.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import { secretFields } from '../providers/fields.ts'
 import type { Credential } from '../providers/provider.ts'

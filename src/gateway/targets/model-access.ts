@@ -5,7 +5,7 @@ import { isForm } from '../wire/form.ts'
 import { choosesDeployment } from './azure-deployment.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import type { ModelRules } from './provider-view.ts'
-import type { MatchedOperation } from '../front/match.ts'
+import type { MatchedOperation } from '../operations/match.ts'
 import type { Call } from '../call.ts'
 import type { Target } from './target.ts'
 

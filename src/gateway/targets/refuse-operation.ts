@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import { type Operation, operations, type Task } from '../front/operations.ts'
+import { type Operation, operations, type Task } from '../operations/operations.ts'
 import { type AskedByPath, isAtGivenHost, lacksPath } from '../providers/endpoint.ts'
 import { doersOf, speakersOf } from '../providers/serving.ts'
 import type { Target } from './target.ts'

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
-import { operations } from '../../../src/gateway/front/operations.ts'
+import { operations } from '../../../src/gateway/operations/operations.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { createCaller, errorOf, headerText, providerHeaders } from '../../support/caller.ts'
 import { send, type RawAnswer } from '../../support/http.ts'

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import { type Operation, operations, type OperationSpec } from '../../../src/gateway/front/operations.ts'
+import { type Operation, operations, type OperationSpec } from '../../../src/gateway/operations/operations.ts'
 import { findProvider, providers } from '../../../src/gateway/providers/catalog.ts'
 import { speakersOf } from '../../../src/gateway/providers/serving.ts'
 import type { ProviderView } from '../../../src/gateway/ports.ts'

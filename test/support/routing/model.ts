@@ -1,4 +1,4 @@
-import type { Choice, Leaf, Plan } from '../../../src/gateway/config/plan.ts'
+import type { Choice, Leaf, Plan } from '../../../src/gateway/targets/plan.ts'
 import type { RouteFacts } from '../../../src/gateway/routing/conditions.ts'
 import type { AttemptReport, FailureRule } from '../../../src/gateway/routing/verdict.ts'
 

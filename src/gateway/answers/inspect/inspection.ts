@@ -20,13 +20,6 @@ export interface Inspection {
   readonly maxHeldBytes: number
 }
 
-/** Returns what is said of a body that cannot be read. */
-export const unreadable = (reason: string): Inspected & { readonly unreadable: string } => ({
-  json: undefined,
-  parts: [],
-  unreadable: reason,
-})
-
 /** The status of an answer that is passed on: 246 when a guardrail that does not deny has failed. The pass-through keeps its own. */
 export function statusOf({ aimed, hooks }: Inspection, { status }: AnswerHead, passed: boolean): number {
   const failed = !passed || hooks.before_request_hooks.some(({ verdict }) => !verdict)
@@ -55,10 +48,4 @@ export function runAfter<Body extends Inspected>(
   options: AfterOptions<Body>,
 ): Promise<Outcome<Body>> {
   return runGuardrails(plan.output, { ...options, phase: 'output', body, request: requestFacts(aimed), deps })
-}
-
-/** A text that stands alone, out of changes that were made to it. */
-export function lastText(edits: readonly BodyEdit[]): string {
-  const value = edits.at(-1)?.value
-  return typeof value === 'string' ? value : JSON.stringify(value ?? '')
 }

@@ -4,7 +4,7 @@ import type { TokenSettings } from '../../../lib/access/token-settings.ts'
 import type { AllowedHosts } from '../../egress/allowed-hosts.ts'
 import type { Egress } from '../../egress/egress.ts'
 import { egressFor } from '../../egress/narrowed.ts'
-import { localKeys, remoteKeys, type FindKey } from './jwks.ts'
+import { localKeys, remoteKeys, type FindKey } from '../../key-sets/jwks.ts'
 
 /** Tells whether a credential has the form of a signed token: three parts, of which the first is a JSON object. */
 export const looksLikeToken = (secret: string): boolean => secret.startsWith('eyJ') && /^[\w-]+\.[\w-]*\.[\w-]*$/.test(secret)

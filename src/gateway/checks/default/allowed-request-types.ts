@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { operations } from '../../front/operations.ts'
+import { operations } from '../../operations/operations.ts'
 import { check, verdict, type RequestFacts } from '../check.ts'
 
 /** Kinds of request that are no operation of ours: the pass-through, and paths below it that have a name of their own. */

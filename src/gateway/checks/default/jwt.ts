@@ -1,6 +1,6 @@
 import { decodeProtectedHeader, errors, type JWTClaimVerificationOptions, type JWTPayload, jwtVerify, UnsecuredJWT } from 'jose'
 import { z } from 'zod'
-import { localKeys, remoteKeys } from '../../callers/tokens/jwks.ts'
+import { localKeys, remoteKeys } from '../../key-sets/jwks.ts'
 import type { Fields } from '../../../lib/json/fields.ts'
 import { since } from '../../../release/since.ts'
 import { isCredentialHeader } from '../../wire/headers.ts'

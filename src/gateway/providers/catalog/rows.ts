@@ -1,4 +1,4 @@
-import { operations, type Operation } from '../../front/operations.ts'
+import { operations, type Operation } from '../../operations/operations.ts'
 import { bearer, type Provider, type Spoken } from '../provider.ts'
 
 /** Operations in their own dialect, at their own paths. */

@@ -2,7 +2,7 @@ import test from 'ava'
 import { valueAt } from '../../../../src/lib/json/json-path.ts'
 import type { DialectId } from '../../../../src/gateway/dialects/dialect.ts'
 import type { TextPart } from '../../../../src/gateway/dialects/neutral/texts.ts'
-import { operations } from '../../../../src/gateway/front/operations.ts'
+import { operations } from '../../../../src/gateway/operations/operations.ts'
 import { requestTexts } from '../../../../src/gateway/dialects/request-texts.ts'
 import { answerTexts } from '../../../../src/gateway/dialects/answer-texts.ts'
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { mustBeRead } from '../../../../src/gateway/front/read-call.ts'
-import type { Operation } from '../../../../src/gateway/front/operations.ts'
-import { ofOperations } from '../../../../src/gateway/front/work.ts'
+import type { Operation } from '../../../../src/gateway/operations/operations.ts'
+import { ofOperations } from '../../../../src/gateway/operations/work.ts'
 
 type Form = Parameters<typeof mustBeRead>[0]
 

@@ -1,7 +1,7 @@
 // The most that a request can cost, with figures worked out by hand from the rates given here, in nano-US-dollars.
 import test from 'ava'
 import { type PricedRequest, worstCost } from '../../../../src/gateway/limits/worst-cost.ts'
-import { operations, type Task } from '../../../../src/gateway/front/operations.ts'
+import { operations, type Task } from '../../../../src/gateway/operations/operations.ts'
 import { outputReader } from '../../../../src/gateway/limits/output-bound.ts'
 import type { PriceEntry } from '../../../../src/gateway/prices/entry.ts'
 import { noPrices } from '../../../../src/gateway/prices/price-source.ts'

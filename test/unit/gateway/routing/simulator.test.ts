@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { Choice, Leaf, Plan, RetryRule, Strategy } from '../../../../src/gateway/config/plan.ts'
+import type { Choice, Leaf, Plan, RetryRule, Strategy } from '../../../../src/gateway/targets/plan.ts'
 import { type BreakerRule, createBreakers } from '../../../../src/gateway/routing/breaker.ts'
 import { compileCondition } from '../../../../src/gateway/routing/conditions.ts'
 import { createMeasures } from '../../../../src/gateway/routing/measures.ts'

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { DialectId } from '../../../../../src/gateway/dialects/dialect.ts'
 import { StreamWindow } from '../../../../../src/gateway/answers/inspect/stream-window.ts'
-import { operations } from '../../../../../src/gateway/front/operations.ts'
+import { operations } from '../../../../../src/gateway/operations/operations.ts'
 
 const framed = (value: object | string): Buffer => Buffer.from(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`)
 

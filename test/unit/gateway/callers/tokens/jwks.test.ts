@@ -1,6 +1,6 @@
 import test from 'ava'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { remoteKeys } from '../../../../../src/gateway/callers/tokens/jwks.ts'
+import { remoteKeys } from '../../../../../src/gateway/key-sets/jwks.ts'
 import { fakeEgress, ok } from '../../credentials/fake-egress.ts'
 
 test('whoever names many key sets pushes out none of another organisation', async (t) => {

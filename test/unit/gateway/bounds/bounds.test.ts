@@ -1,7 +1,7 @@
 import test from 'ava'
-import { validateBody, validateQuery } from '../../../../src/gateway/front/bounds/validate.ts'
-import { matchOperation } from '../../../../src/gateway/front/match.ts'
-import type { Operation } from '../../../../src/gateway/front/operations.ts'
+import { validateBody, validateQuery } from '../../../../src/gateway/bounds/validate.ts'
+import { matchOperation } from '../../../../src/gateway/operations/match.ts'
+import type { Operation } from '../../../../src/gateway/operations/operations.ts'
 import { ApiError } from '../../../../src/lib/errors.ts'
 
 const completion = { model: 'm', prompt: 'p' }

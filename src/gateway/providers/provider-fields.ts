@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { since, valuesSince } from '../../release/since.ts'
-import { providers } from '../providers/catalog.ts'
-import { secretFields } from '../providers/fields.ts'
-import type { Provider } from '../providers/provider.ts'
+import { providers } from './catalog.ts'
+import { secretFields } from './fields.ts'
+import type { Provider } from './provider.ts'
 
 /** Older names that callers still use: alias -> field. */
 export const fieldAliases: Readonly<Record<string, string>> = {

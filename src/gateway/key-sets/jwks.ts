@@ -1,8 +1,8 @@
 import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, type JWTHeaderParameters } from 'jose'
 import { z } from 'zod'
-import { endsWithin } from '../../../lib/ends-within.ts'
-import type { Egress } from '../../egress/egress.ts'
-import type { HostNamed } from '../../egress/guard.ts'
+import { endsWithin } from '../../lib/ends-within.ts'
+import type { Egress } from '../egress/egress.ts'
+import type { HostNamed } from '../egress/guard.ts'
 
 type LocalKeys = ReturnType<typeof createLocalJWKSet>
 type Key = Awaited<ReturnType<LocalKeys>>

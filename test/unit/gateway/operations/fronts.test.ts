@@ -1,5 +1,5 @@
 import test from 'ava'
-import { clientDialect, frontOf, pathBehind } from '../../../../src/gateway/front/fronts.ts'
+import { clientDialect, frontOf, pathBehind } from '../../../../src/gateway/operations/fronts.ts'
 
 /** Path as the client asks for it, the provider's part of it, and whose dialect the client speaks. */
 const rows = [

@@ -1,6 +1,6 @@
-import { type Fields, isFields } from '../../../lib/json/fields.ts'
-import type { Issue } from '../../../lib/issue.ts'
-import type { Operation } from '../operations.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import type { Issue } from '../../lib/issue.ts'
+import type { Operation } from '../operations/operations.ts'
 
 /** The bounds of one field: of a number, of the numbers in an object, or of the length of a list. */
 interface FieldBound {

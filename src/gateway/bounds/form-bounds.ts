@@ -1,7 +1,7 @@
-import { delimiterOf } from '../../wire/form.ts'
-import { createFormScan } from '../../wire/form-scan.ts'
-import type { CallerHeaders } from '../../wire/headers.ts'
-import type { MatchedOperation } from '../match.ts'
+import { delimiterOf } from '../wire/form.ts'
+import { createFormScan } from '../wire/form-scan.ts'
+import type { CallerHeaders } from '../wire/headers.ts'
+import type { MatchedOperation } from '../operations/match.ts'
 import { fieldBounds } from './field-bounds.ts'
 import { validateForm } from './validate.ts'
 

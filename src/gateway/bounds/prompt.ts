@@ -1,0 +1,11 @@
+import { z } from 'zod'
+import { optionalParameters } from '../dialects/openai-chat/parameters.ts'
+
+const messages = z.array(z.looseObject({ role: z.string().min(1) })).min(1)
+
+/** A request to a prompt. Unknown parameters go on: they are the provider's to judge. */
+export const promptRequest = z.looseObject({
+  variables: z.record(z.string(), z.unknown()).meta({ description: 'The values that the template is filled with.' }),
+  ...optionalParameters,
+  messages: messages.optional().meta({ description: 'In place of the messages that the template makes.' }),
+})

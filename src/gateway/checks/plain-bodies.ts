@@ -1,0 +1,15 @@
+import type { BodyEdit } from './check.ts'
+import type { Inspected } from './run.ts'
+
+/** Returns what is said of a body that cannot be read. */
+export const unreadable = (reason: string): Inspected & { readonly unreadable: string } => ({
+  json: undefined,
+  parts: [],
+  unreadable: reason,
+})
+
+/** A text that stands alone, out of changes that were made to it. */
+export function lastText(edits: readonly BodyEdit[]): string {
+  const value = edits.at(-1)?.value
+  return typeof value === 'string' ? value : JSON.stringify(value ?? '')
+}
