@@ -1,6 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
+import type { SetterRanks } from '../../lib/access/set-from-above.ts'
 import type { KeyType } from '../../gateway/ports.ts'
 import type { RateLimit, UsageLimits } from '../limits/index.ts'
 
@@ -53,6 +54,7 @@ export const ApiKey = defineEntity({
     /** The person who made the key or gave it its present secret; null: none is known. */
     makerId: p.uuid().nullable(),
     previousMakerId: p.uuid().nullable(),
+    setterRanks: p.json<SetterRanks>().default('{}'),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),
   },

@@ -7,6 +7,7 @@ import { createApiKey as createSecret, keyHint } from '../../lib/api-key.ts'
 import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
 import { enforcedMetadata, lacksMetadata, missingMetadata } from '../../lib/access/enforced-metadata.ts'
 import { rankOf } from '../../lib/access/rank.ts'
+import { changedLimits, demandSetter, type LimitChange } from '../../lib/access/set-from-above.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { revived, statusAt, toExpiry } from '../limits/index.ts'
@@ -108,6 +109,7 @@ export async function addKey(
     name: body.name,
     scopes: body.scopes,
     ...optionalColumns(body),
+    setterRanks: changedLimits(actor, {}, limitsOf({}, body)),
     rotationPolicy: datedPolicy(body.rotation_policy ?? null, { nowMs }),
     expiresAt: (user === null ? asked : user.expiresAt) ?? null,
     keyHash: deps.vault.hashKey(secret),
@@ -163,6 +165,23 @@ export const visibleKeys = (actor: Actor) => ({
   ...(rankOf(actor) === 'member' && { userId: makerOf(actor) }),
 })
 
+/** Returns the limits that a body would change of a key, or of a new one. */
+function limitsOf({ usageLimits, rateLimits, defaults = {} }: Limited, body: Limiting): readonly LimitChange[] {
+  const [locked, locks] = [configIn(defaults), configIn(mergeFields(defaults, body.defaults) ?? defaults)]
+  return [
+    ...(body.usage_limits === undefined ? [] : [{ field: 'usage_limits', before: usageLimits, after: body.usage_limits }]),
+    ...(body.rate_limits === undefined ? [] : [{ field: 'rate_limits', before: rateLimits, after: body.rate_limits }]),
+    { field: 'defaults.allow_config_override', before: locked.map(() => true), after: locks.map(() => true) },
+    { field: 'defaults.config_id', before: locked, after: locks },
+  ]
+}
+
+type Limited = Partial<Pick<ApiKey, 'usageLimits' | 'rateLimits' | 'defaults'>>
+type Limiting = Pick<UpdateApiKey, 'usage_limits' | 'rate_limits' | 'defaults'>
+
+/** Returns the config that limits a key since it may use no other, as a list; empty: the key may use others. */
+const configIn = ({ allow_config_override: may, config_id: config = '' }: KeyDefaults): readonly string[] => (may === false ? [config] : [])
+
 /** Changes what the body names. Scopes are only added by those who hold them. */
 export async function changeKey(
   em: EntityManager,
@@ -182,6 +201,8 @@ export async function changeKey(
     await demandKeyDefaults(em, home, { defaults: body.defaults, before: key.defaults })
   }
   const expiresAt = await changedExpiry(em, key, { asked: toExpiry(body.expires_at, nowMs), actor, nowMs })
+  key.setterRanks = changedLimits(actor, key.setterRanks, limitsOf(key, body))
+  if (body.reset_usage === true && key.usageLimits) demandSetter(actor, key.setterRanks, { field: 'usage_limits', param: 'reset_usage' })
   assignDefined(key, {
     name: body.name,
     scopes: body.scopes,

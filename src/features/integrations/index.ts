@@ -14,7 +14,7 @@ export { catalogueRow, parseConfigurations, type Configurations } from './config
 export type { PricingConfig } from './models.schema.ts'
 export { loadCredential, type SealedCredential, type StoredCredential, storedTarget } from './credential.ts'
 export { demandAccess } from './grants.ts'
-export { addProvider, type ProviderFields } from './provider-rows.ts'
+export { addProvider, settersOf, type ProviderFields } from './provider-rows.ts'
 export { configurationsField, configurationsView, providerKey } from './integration.schema.ts'
 export { demandUnused, providerDependants } from './provider-dependants.ts'
 export { addIntegration, archiveIntegration, changeCredential } from './integrations.ts'

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { flushUnique, holdSlug } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
+import { changedLimits, type SetterRanks } from '../../lib/access/set-from-above.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { freeSlug, suffixedSlug, toSlug } from '../../lib/text/slug.ts'
 import { toExpiry, type RateLimit, type UsageLimits } from '../limits/index.ts'
@@ -51,11 +52,27 @@ export async function addProvider(
     rateLimits: wanted.rate_limits ?? null,
     expiresAt: toExpiry(wanted.expires_at, nowMs) ?? null,
     tags: wanted.tags ?? {},
+    setterRanks: settersOf(actor, { held: null, usageLimits: wanted.usage_limits, rateLimits: wanted.rate_limits }),
     createdBy: actor.id,
   })
   await flushUnique(em, `This workspace already has a provider or virtual key with the slug "${slug}".`, slugParam(wanted))
   return row
 }
+
+interface WantedLimits {
+  /** Null: a new one. */
+  readonly held: Pick<ProviderEntity, 'setterRanks' | 'usageLimits' | 'rateLimits'> | null
+  /** Undefined: as it is. */
+  readonly usageLimits: UsageLimits | null | undefined
+  readonly rateLimits: readonly RateLimit[] | null | undefined
+}
+
+/** Returns who has set the limits of a provider once they are as wanted. Throws AB03 when one was set from above. */
+export const settersOf = (actor: Actor, { held, usageLimits, rateLimits }: WantedLimits): SetterRanks =>
+  changedLimits(actor, held?.setterRanks ?? {}, [
+    ...(usageLimits === undefined ? [] : [{ field: 'usage_limits', before: held?.usageLimits, after: usageLimits }]),
+    ...(rateLimits === undefined ? [] : [{ field: 'rate_limits', before: held?.rateLimits, after: rateLimits }]),
+  ])
 
 const slugParam = ({ isDefault }: NewProvider): string => (isDefault === true ? 'default_provider_slug' : 'slug')
 

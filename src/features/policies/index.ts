@@ -6,7 +6,7 @@ import { createRateLimit, deleteRateLimit, listRateLimits, readRateLimit, update
 import { previewRateLimit, previewUsageLimit } from './preview.routes.ts'
 import { createUsageLimit, deleteUsageLimit, listUsageLimits, readUsageLimit, updateUsageLimit } from './usage-limits.routes.ts'
 
-export { findRateLimit, findUsageLimit, resetUsage } from './policies.ts'
+export { demandPolicy, findRateLimit, findUsageLimit, resetUsage } from './policies.ts'
 
 /** Rate and usage limits for all requests that meet conditions. */
 export const policies = feature({

@@ -2,6 +2,7 @@ import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { notFound, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { moneyTerms } from '../../gateway/limits/limit.ts'
+import { changedLimits, demandSetter, type SetterRanks } from '../../lib/access/set-from-above.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { fromPico, toPico } from '../../lib/pico.ts'
@@ -56,14 +57,45 @@ interface NewPolicy {
 }
 
 /** Returns the first values of a new policy. */
-export const newPolicy = ({ organisationId, id }: Actor, workspaceId: string, { name, conditions, group_by }: NewPolicy) => ({
-  organisationId,
+export const newPolicy = (actor: Actor, workspaceId: string, { name, conditions, group_by }: NewPolicy) => ({
+  organisationId: actor.organisationId,
   workspaceId,
-  createdBy: id,
+  createdBy: actor.id,
+  setterRanks: settersOfNew(actor),
   name: name ?? null,
   conditions,
   groupBy: group_by,
 })
+
+const ofPolicy = 'policy'
+
+const settersOfNew = (actor: Actor): SetterRanks => changedLimits(actor, {}, [{ field: ofPolicy, before: null, after: true }])
+
+/** Throws AB03 for a policy that was made from above; `param` names the field that would change it. */
+export const demandPolicy = (actor: Actor, { setterRanks }: Pick<RateLimitPolicy, 'setterRanks'>, param: string): void =>
+  demandSetter(actor, setterRanks, { field: ofPolicy, param })
+
+/** Returns what a policy limits, as text by the names of the fields. */
+export const limitsIn = (row: RateLimitPolicy | UsageLimitPolicy): Readonly<Record<string, string>> =>
+  'creditLimit' in row
+    ? {
+        credit_limit: String(row.creditLimit),
+        alert_threshold: String(row.alertThreshold ?? ''),
+        periodic_reset: row.periodicReset ?? '',
+        periodic_reset_days: String(row.periodicResetDays ?? ''),
+        next_usage_reset_at: row.nextUsageResetAt?.toISOString() ?? '',
+        on_unpriced: row.onUnpriced ?? '',
+        output_policy: row.outputPolicy ?? '',
+      }
+    : { unit: row.unit, value: String(row.value) }
+
+/** Notes who has changed a policy, that limited otherwise before. Throws AB03 for one that was made from above. */
+export function noteSetter(actor: Actor, row: RateLimitPolicy | UsageLimitPolicy, before: ReturnType<typeof limitsIn>): void {
+  const changed = Object.entries(limitsIn(row)).find(([name, value]) => before[name] !== value)
+  if (changed === undefined) return
+  demandPolicy(actor, row, changed[0])
+  row.setterRanks = settersOfNew(actor)
+}
 
 /** Refuses a usage that starts again in two ways, or at a time without a period. */
 export function demandPeriod(limit: Limit): void {

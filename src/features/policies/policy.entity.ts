@@ -3,6 +3,7 @@ import { amount } from '../../app/database/amount.ts'
 import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { MoneyTerms } from '../../gateway/limits/limit.ts'
+import type { SetterRanks } from '../../lib/access/set-from-above.ts'
 import type { UsageType } from '../limits/index.ts'
 import type { Condition, Group } from './conditions.schema.ts'
 
@@ -15,6 +16,7 @@ const policy = () => ({
   conditions: p.json<readonly Condition[]>(),
   groupBy: p.json<readonly Group[]>(),
   status: status('active', 'archived'),
+  setterRanks: p.json<SetterRanks>().default('{}'),
   createdBy: p.uuid().nullable(),
   createdAt: createdAt(),
   lastUpdatedAt: lastUpdatedAt(),

@@ -4,7 +4,7 @@ import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { searching, toList } from '../../lib/paging.ts'
 import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
-import { findRateLimit, homeOfPolicy, newPolicy, presentRateLimit } from './policies.ts'
+import { demandPolicy, findRateLimit, homeOfPolicy, limitsIn, newPolicy, noteSetter, presentRateLimit } from './policies.ts'
 import { RateLimitPolicy } from './policy.entity.ts'
 import {
   createdPolicy,
@@ -88,7 +88,9 @@ export const updateRateLimit = route({
   response: z.object({}),
 })(async ({ em, actor, params, body, audit }) => {
   const row = await findRateLimit(em, actor, { id: params.rateLimitsPolicyId, param, forWrite: true })
+  const before = limitsIn(row)
   assignDefined(row, { name: body.name, unit: body.unit, value: body.value })
+  noteSetter(actor, row, before)
   audit({ id: row.id, workspaceId: row.workspaceId })
   return {}
 })
@@ -103,6 +105,7 @@ export const deleteRateLimit = route({
   response: z.object({}),
 })(async ({ em, actor, params, audit }) => {
   const row = await findRateLimit(em, actor, { id: params.rateLimitsPolicyId, param, forWrite: true })
+  demandPolicy(actor, row, param)
   row.status = 'archived'
   audit({ id: row.id, workspaceId: row.workspaceId })
   return {}

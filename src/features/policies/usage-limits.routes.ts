@@ -10,10 +10,13 @@ import {
   demandThreshold,
   demandMoney,
   demandPeriod,
+  demandPolicy,
   findUsageLimit,
   homeOfPolicy,
+  limitsIn,
   newPolicy,
   nextBorders,
+  noteSetter,
   presentUsageLimit,
   resetValue,
   usageOf,
@@ -114,6 +117,7 @@ export const updateUsageLimit = route({
 })(async ({ em, actor, deps, params, body, audit }) => {
   const nowMs = deps.clock.now()
   const row = await findUsageLimit(em, actor, { id: params.policyUsageLimitsId, param, forWrite: true })
+  const before = limitsIn(row)
   assignDefined(row, {
     name: body.name,
     creditLimit: toAmount(body.credit_limit),
@@ -129,6 +133,8 @@ export const updateUsageLimit = route({
   demandMoney(row)
   demandAmounts(row.type, { credit_limit: body.credit_limit, alert_threshold: body.alert_threshold })
   if (body.credit_limit !== undefined || body.alert_threshold !== undefined) demandThreshold(row)
+  noteSetter(actor, row, before)
+  if (body.reset_usage_for_value !== undefined) demandPolicy(actor, row, 'reset_usage_for_value')
   if (body.reset_usage_for_value !== undefined) await resetValue(em, row, { valueKey: body.reset_usage_for_value, nowMs })
   audit({ id: row.id, workspaceId: row.workspaceId })
   return {}
@@ -145,6 +151,7 @@ export const deleteUsageLimit = route({
   response: z.object({}),
 })(async ({ em, actor, params, audit }) => {
   const row = await findUsageLimit(em, actor, { id: params.policyUsageLimitsId, param, forWrite: true })
+  demandPolicy(actor, row, param)
   row.status = 'archived'
   audit({ id: row.id, workspaceId: row.workspaceId })
   return {}

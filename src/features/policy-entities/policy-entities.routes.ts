@@ -6,7 +6,7 @@ import { route } from '../../app/route.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { containing, pageOf, toList } from '../../lib/paging.ts'
 import { findPolicyLimits, fromAmount, standingsOf } from '../limits/index.ts'
-import { findRateLimit, findUsageLimit, resetUsage } from '../policies/index.ts'
+import { demandPolicy, findRateLimit, findUsageLimit, resetUsage } from '../policies/index.ts'
 import { PolicyUsage } from '../policies/policy-usage.entity.ts'
 import { rateLimitParams } from '../policies/rate-limits.schema.ts'
 import { usageLimitParams } from '../policies/usage-limits.schema.ts'
@@ -74,6 +74,7 @@ export const resetEntity = route({
   response: z.object({}),
 })(async ({ em, actor, deps, params: { policyUsageLimitsId, entityId }, audit }) => {
   const policy = await findUsageLimit(em, actor, { id: policyUsageLimitsId, param })
+  demandPolicy(actor, policy, param)
   if (!isUuid(entityId)) throw notFound('usage', entityId, 'entityId')
   const found = await em.findOne(PolicyUsage, { id: entityId, policyId: policy.id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
   resetUsage(orNotFound(found, 'usage', { reference: entityId, param: 'entityId' }), deps.clock.now())

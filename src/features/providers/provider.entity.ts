@@ -1,6 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt, since, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
+import type { SetterRanks } from '../../lib/access/set-from-above.ts'
 import type { RateLimit, UsageLimits } from '../limits/index.ts'
 
 /** A workspace's handle on an integration: what a request names as `@slug`, or as a virtual key. */
@@ -26,6 +27,7 @@ export const ProviderEntity = defineEntity({
     expiresAt: p.datetime().nullable(),
     tags: since('1.7.3', p.json<Readonly<Record<string, string>>>().default('{}')),
     createdBy: p.uuid().nullable(),
+    setterRanks: p.json<SetterRanks>().default('{}'),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),
   },

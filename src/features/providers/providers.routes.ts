@@ -97,7 +97,7 @@ export const updateProvider = route({
   const row = await findStoredProvider(em, actor, { ...named(params, { workspace_id: workspace }), forWrite: true })
   const { usage_limits: wanted, reset_usage: reset } = body
   await demandReactivation(em, deps.level, { kind: 'provider', row, wanted, reset })
-  changeProvider(row, body, deps.clock.now())
+  changeProvider(row, body, { actor, nowMs: deps.clock.now() })
   audit({ id: row.id, workspaceId: row.workspaceId })
   return { id: row.id, slug: row.slug }
 })

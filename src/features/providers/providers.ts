@@ -2,8 +2,9 @@ import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
+import { demandSetter } from '../../lib/access/set-from-above.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
-import type { ProviderFields } from '../integrations/index.ts'
+import { settersOf, type ProviderFields } from '../integrations/index.ts'
 import { Integration } from '../integrations/integration.entity.ts'
 import { boundsAbove, revived, statusAt, toExpiry } from '../limits/index.ts'
 import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
@@ -48,7 +49,13 @@ export async function boundsOf(em: EntityManager, row: ProviderEntity, off: Read
 }
 
 /** Changes what is said of a provider. */
-export function changeProvider(row: ProviderEntity, fields: ProviderFields, nowMs: number): void {
+export function changeProvider(
+  row: ProviderEntity,
+  fields: ProviderFields,
+  { actor, nowMs }: { readonly actor: Actor; readonly nowMs: number },
+): void {
+  row.setterRanks = settersOf(actor, { held: row, usageLimits: fields.usage_limits, rateLimits: fields.rate_limits })
+  if (fields.reset_usage === true && row.usageLimits) demandSetter(actor, row.setterRanks, { field: 'usage_limits', param: 'reset_usage' })
   const expiresAt = toExpiry(fields.expires_at, nowMs)
   assignDefined(row, {
     name: fields.name,

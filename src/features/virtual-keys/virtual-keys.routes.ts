@@ -113,7 +113,7 @@ export const updateVirtualKey = route({
   const row = await findStoredProvider(em, actor, { reference: params.slug, workspace: query.workspace_id, kind, forWrite: true })
   const { usage_limits: wanted, reset_usage: reset } = body
   await demandReactivation(em, deps.level, { kind: 'provider', row, wanted, reset })
-  changeProvider(row, body, deps.clock.now())
+  changeProvider(row, body, { actor, nowMs: deps.clock.now() })
   const azure = azureConfigurations(body)
   const named = body.configurations !== undefined || Object.keys(azure).length > 0
   const configurations = named ? (body.configurations === null ? null : { ...azure, ...body.configurations }) : undefined

@@ -1,6 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
+import type { SetterRanks } from '../../lib/access/set-from-above.ts'
 import type { RateLimit, UsageLimits } from '../limits/index.ts'
 
 /** A team's or an application's part of an organisation. */
@@ -24,6 +25,7 @@ export const Workspace = defineEntity({
     rateLimits: p.json<readonly RateLimit[]>().default('[]'),
     logRetentionDays: p.integer().nullable(),
     accessOverrides: p.json<Record<string, unknown>>().default('{}'),
+    setterRanks: p.json<SetterRanks>().default('{}'),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),
   },

@@ -5,6 +5,7 @@ import type { Vault } from '../../app/secrets/vault.ts'
 import type { Config } from '../../config/config.ts'
 import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
 import { enforcedMetadata, lacksMetadata, missingMetadata } from '../../lib/access/enforced-metadata.ts'
+import { changedLimits, demandSetter } from '../../lib/access/set-from-above.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { freeSlug, toSlug } from '../../lib/text/slug.ts'
@@ -31,7 +32,7 @@ interface WriteContext {
 /** Stores a workspace under the slug asked for, or under one made from its name. */
 export async function addWorkspace(em: EntityManager, { actor, vault, config }: WriteContext, wanted: NewWorkspace): Promise<Workspace> {
   const slug = await chooseSlug(em, actor, wanted)
-  const nothing = { defaults: {}, usageLimits: [], rateLimits: [], accessOverrides: {} }
+  const nothing = { defaults: {}, usageLimits: [], rateLimits: [], accessOverrides: {}, setterRanks: {} }
   const row = em.create(Workspace, {
     organisationId: actor.organisationId,
     slug,
@@ -52,26 +53,52 @@ async function chooseSlug(em: EntityManager, { organisationId }: Actor, { slug, 
   return freeSlug(wanted, async (candidate) => (await em.count(Workspace, { organisationId, slug: candidate })) > 0)
 }
 
+type Changes = UpdateWorkspace & { readonly reset_usage?: boolean | undefined }
+
 /** Changes what the body names; defaults and overrides field by field. */
 export async function changeWorkspace(
   em: EntityManager,
   row: Workspace,
-  { body, actor, vault, config }: WriteContext & { readonly body: UpdateWorkspace },
+  { body, actor, vault, config }: WriteContext & { readonly body: Changes },
 ): Promise<void> {
   if (body.access_overrides !== undefined) demandSettings(actor)
   const days = body.log_retention_days
   if (days !== undefined && days !== (row.logRetentionDays ?? null)) demandRetention(actor, days, config)
   await demandDefaults(em, { row, vault }, body.defaults)
+  const wanted = wantedLimits(actor, row, body)
   assignDefined(row, {
     name: body.name,
     description: body.description,
     icon: body.icon === '' ? null : body.icon,
-    defaults: mergeFields(row.defaults, body.defaults),
-    usageLimits: body.usage_limits === null ? [] : body.usage_limits,
-    rateLimits: body.rate_limits === null ? [] : body.rate_limits,
+    ...wanted,
     logRetentionDays: days,
     accessOverrides: mergeFields(row.accessOverrides, body.access_overrides),
   })
+}
+
+/** Returns the limits of a workspace as a body wants them, with who has set each. Throws AB03 when one was set from above. */
+function wantedLimits(
+  actor: Actor,
+  row: Workspace,
+  body: Changes,
+): Pick<Workspace, 'defaults' | 'usageLimits' | 'rateLimits' | 'setterRanks'> {
+  const { defaults: before, usageLimits, rateLimits, setterRanks } = row
+  if (body.reset_usage === true && usageLimits.length > 0) demandSetter(actor, setterRanks, { field: 'usage_limits', param: 'reset_usage' })
+  const wanted = {
+    defaults: mergeFields(before, body.defaults) ?? before,
+    usageLimits: body.usage_limits === undefined ? usageLimits : (body.usage_limits ?? []),
+    rateLimits: body.rate_limits === undefined ? rateLimits : (body.rate_limits ?? []),
+  }
+  const ranks = changedLimits(actor, setterRanks, [
+    { field: 'usage_limits', before: usageLimits, after: wanted.usageLimits },
+    { field: 'rate_limits', before: rateLimits, after: wanted.rateLimits },
+    ...(['input_guardrails', 'output_guardrails'] as const).map((name) => ({
+      field: `defaults.${name}`,
+      before: before[name],
+      after: wanted.defaults[name],
+    })),
+  ])
+  return { ...wanted, setterRanks: ranks }
 }
 
 /** AB01 for defaults that name what is not there, or lack the metadata that the organisation asks for. */

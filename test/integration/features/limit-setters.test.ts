@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { inParallel } from '../../support/in-parallel.ts'
+import { credentialsOf, keyCredential, personOf, sessionOf, type Credential, type Rank, type Reply } from './ranks.ts'
+import { startControl, type Control, type Tenant } from './setup.ts'
+
+/** Which credential lifts a limit that a person of some rank has set: compared with a reviewed file, which `UPDATE_GOLDEN=1` writes. */
+const golden = join(import.meta.dirname, '../../golden/limit-setters.txt')
+
+let control: Control
+let acme: Tenant
+let admin: Credential
+const names = { config: '', guardrail: '', integration: '' }
+test.before(async () => {
+  control = await startControl()
+  acme = await control.createTenant('acme')
+  admin = keyCredential(control, 'admin', acme.adminKey)
+  const check = { id: 'default.contains', parameters: { words: ['never'], operator: 'none' } }
+  names.guardrail = await madeBy(admin, '/guardrails', { name: 'Guard', checks: [check], actions: { onFail: 'block' } }, 'slug')
+  names.config = await madeBy(
+    admin,
+    '/configs',
+    { name: 'Config', config: { retry: { attempts: 1 } }, workspace_id: acme.workspaceId },
+    'slug',
+  )
+  const integration = { name: 'Account', slug: 'account', ai_provider_id: 'openai', key: 'sk-stored', create_default_provider: false }
+  names.integration = await madeBy(admin, '/integrations', integration, 'slug')
+  await asked(admin, 'PUT', '/integrations/account/workspaces', { global_workspace_access: { enabled: true } })
+})
+test.after.always(() => control?.close())
+
+async function asked(by: Credential, method: string, path: string, body: unknown): Promise<Reply> {
+  const reply = await by.ask(method, path, body)
+  if (reply.status !== 200) throw new Error(`${by.name} ${method} ${path}: ${reply.status} ${reply.text}`)
+  return reply
+}
+
+async function madeBy(by: Credential, path: string, body: unknown, field = 'id'): Promise<string> {
+  const { body: made, text } = await asked(by, 'POST', path, body)
+  const value = made[field]
+  if (typeof value !== 'string') throw new Error(`${path}: ${text}`)
+  return value
+}
+
+const cost = { type: 'cost', credit_limit: 10 }
+const rate = { type: 'requests', unit: 'rpm', value: 10 }
+
+/** A kind of limit: how a person sets one, and how others try to be rid of it. */
+interface Kind {
+  readonly name: string
+  readonly set: (by: Credential) => Promise<string>
+  readonly lift: (by: Credential, id: string) => Promise<Reply>
+}
+
+const workspace = () => `/admin/workspaces/${acme.workspaceId}`
+
+/** The only workspace has no limit again before somebody sets one. */
+async function ofWorkspace(by: Credential, body: object): Promise<string> {
+  await control.sql.query(
+    `UPDATE workspaces SET setter_ranks = '{}', usage_limits = '[]', rate_limits = '[]', defaults = '{}' WHERE id = $1`,
+    [acme.workspaceId],
+  )
+  await asked(by, 'PUT', workspace(), body)
+  return acme.workspaceId
+}
+
+const workspaceKinds: readonly Kind[] = (
+  [
+    ['the usage limits of a workspace', () => ({ usage_limits: [cost] }), { usage_limits: null }],
+    [
+      'the usage limits of a workspace, by a higher one',
+      () => ({ usage_limits: [cost] }),
+      { usage_limits: [{ ...cost, credit_limit: 1000 }] },
+    ],
+    ['the usage limits of a workspace, by a reset', () => ({ usage_limits: [cost] }), { reset_usage: true }],
+    ['the rate limits of a workspace', () => ({ rate_limits: [rate] }), { rate_limits: [] }],
+    ['the guardrails of a workspace', () => ({ defaults: { input_guardrails: [names.guardrail] } }), { defaults: null }],
+  ] as const
+).map(([name, set, lift]) => ({
+  name,
+  set: (by) => ofWorkspace(by, set()),
+  lift: (by) => by.ask('PUT', workspace(), lift),
+}))
+
+const keyKinds: readonly Kind[] = (
+  [
+    ['the usage limits of a key', () => ({ usage_limits: cost }), { usage_limits: null }],
+    ['the usage limits of a key, by a reset', () => ({ usage_limits: cost }), { reset_usage: true }],
+    ['the rate limits of a key', () => ({ rate_limits: [rate] }), { rate_limits: null }],
+    [
+      'the config of a key that may use no other',
+      () => ({ defaults: { config_id: names.config, allow_config_override: false } }),
+      { defaults: { allow_config_override: true } },
+    ],
+    [
+      'the config of a key that may use no other, by another',
+      () => ({ defaults: { config_id: names.config, allow_config_override: false } }),
+      { defaults: { config_id: null } },
+    ],
+  ] as const
+).map(([name, set, lift]) => ({
+  name,
+  set: (by) =>
+    madeBy(by, '/api-keys/workspace/service', { name: 'Limited', workspace_id: acme.workspaceId, scopes: ['logs.list'], ...set() }),
+  lift: (by, id) => by.ask('PUT', `/api-keys/${id}`, lift),
+}))
+
+const providerKinds: readonly Kind[] = (['providers', 'virtual-keys'] as const).flatMap((path) =>
+  (
+    [
+      ['usage limits', { usage_limits: cost }, { usage_limits: null }],
+      ['usage limits, by a reset', { usage_limits: cost }, { reset_usage: true }],
+      ['rate limits', { rate_limits: [rate] }, { rate_limits: null }],
+    ] as const
+  ).map(([name, limit, lift]): Kind => ({
+    name: `of ${path} the ${name}`,
+    async set(by) {
+      const slug = `p-${randomUUID()}`
+      const account = path === 'providers' ? { integration_id: names.integration } : { provider: 'openai', key: 'sk-own' }
+      await asked(by, 'POST', `/${path}`, { name: slug, workspace_id: acme.workspaceId, ...account, ...limit })
+      return slug
+    },
+    lift: (by, slug) => by.ask('PUT', `/${path}/${slug}?workspace_id=${acme.workspaceId}`, lift),
+  })),
+)
+
+const policy = { conditions: [{ key: 'workspace_id', value: '*' }], group_by: [{ key: 'api_key' }] }
+
+const policyKinds: readonly Kind[] = (
+  [
+    ['a usage policy', 'usage-limits', cost, 'PUT', '', { credit_limit: 1000 }],
+    ['a usage policy, by its periods', 'usage-limits', cost, 'PUT', '', { periodic_reset: 'weekly' }],
+    ['a usage policy, by a reset', 'usage-limits', cost, 'PUT', `/entities/${randomUUID()}/reset`, {}],
+    ['a usage policy, away', 'usage-limits', cost, 'DELETE', '', undefined],
+    ['a rate policy', 'rate-limits', rate, 'PUT', '', { value: 1000 }],
+    ['a rate policy, away', 'rate-limits', rate, 'DELETE', '', undefined],
+  ] as const
+).map(([name, path, limit, method, more, body]) => ({
+  name,
+  set: (by) => madeBy(by, `/policies/${path}`, { ...policy, ...limit, workspace_id: acme.workspaceId }),
+  lift: (by, id) => by.ask(method, `/policies/${path}/${id}${more}`, body),
+}))
+
+const setters = ['O', 'A', 'a', 'g'] as const satisfies readonly Rank[]
+
+/** One line a credential: the ranks of the setters whose limit it lifts. A usage that was never counted is not found by who may start it again. */
+async function tableOf({ name, set, lift }: Kind, credentials: readonly Credential[]): Promise<readonly string[]> {
+  const persons = new Map(
+    await Promise.all(
+      setters.map(async (rank) => [rank, await sessionOf(control, await personOf(control, acme, rank), `setter ${rank}`)] as const),
+    ),
+  )
+  const lines: string[] = []
+  for (const by of credentials) {
+    const cells: string[] = []
+    for (const [rank, setter] of persons) {
+      const { status, text } = await lift(by, await set(setter))
+      const isUncounted = status === 404 && text.includes('There is no usage')
+      if (status !== 200 && status !== 403 && !isUncounted) throw new Error(`${name}, ${by.name}: ${status} ${text}`)
+      cells.push(status === 200 || isUncounted ? rank : '-')
+    }
+    lines.push(`${by.name.padEnd(44)} ${cells.join('')}`)
+  }
+  return ['', `## lifts ${name} set by`, '', ...lines]
+}
+
+test.serial('who lifts which limits is as the reviewed file says', async (t) => {
+  t.timeout(300_000)
+  const credentials = await credentialsOf(control, acme)
+  const groups = [workspaceKinds, keyKinds, providerKinds, policyKinds]
+  const tables = await inParallel(groups, 4, async (kinds) => {
+    const lines: string[] = []
+    for (const kind of kinds) lines.push(...(await tableOf(kind, credentials)))
+    return lines
+  })
+  const text = readFileSync(golden, 'utf8')
+  const [head = ''] = text.split('\n## ', 1)
+  const now = `${head.trimEnd()}\n${tables.flat().join('\n')}\n`
+  if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(golden, now)
+  t.deepEqual(now.split('\n'), readFileSync(golden, 'utf8').split('\n'))
+})
+
+test.serial('what is sent again as it is is no change, and a limit that was taken away is free again', async (t) => {
+  const manager = await sessionOf(control, await personOf(control, acme, 'g'), 'manager')
+  await ofWorkspace(admin, { usage_limits: [cost], rate_limits: [rate], defaults: { input_guardrails: [names.guardrail] } })
+  const guarded = { defaults: { input_guardrails: [names.guardrail] } }
+  const same = { usage_limits: [cost], rate_limits: [rate], ...guarded, description: 'Other words' }
+  const repeated = await manager.ask('PUT', workspace(), same)
+  t.is(repeated.status, 200, repeated.text)
+  const refused = await manager.ask('PUT', workspace(), { usage_limits: null })
+  t.like(refused.body, { error: { code: 'AB03', param: 'usage_limits' } })
+  await asked(admin, 'PUT', workspace(), { usage_limits: null })
+  await asked(manager, 'PUT', workspace(), { usage_limits: [{ ...cost, credit_limit: 5 }] })
+  await asked(manager, 'PUT', workspace(), { usage_limits: null })
+  const id = await madeBy(admin, '/policies/usage-limits', { ...policy, ...cost, workspace_id: acme.workspaceId })
+  await asked(manager, 'PUT', `/policies/usage-limits/${id}`, { name: 'Another name', credit_limit: 10 })
+})
+
+test.serial('a limit that an admin changed is the admin’s', async (t) => {
+  const manager = await sessionOf(control, await personOf(control, acme, 'g'), 'manager')
+  const id = await madeBy(manager, '/policies/rate-limits', { ...policy, ...rate, workspace_id: acme.workspaceId })
+  await asked(manager, 'PUT', `/policies/rate-limits/${id}`, { value: 20 })
+  await asked(admin, 'PUT', `/policies/rate-limits/${id}`, { value: 5 })
+  t.is((await manager.ask('PUT', `/policies/rate-limits/${id}`, { value: 20 })).status, 403)
+  t.is((await manager.ask('DELETE', `/policies/rate-limits/${id}`)).status, 403)
+})
