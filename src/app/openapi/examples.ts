@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { atLevel, type Shown } from '../../release/at-level.ts'
 import { findProjectPath } from '../database/project-path.ts'
 import type { Route } from '../route.ts'
+import { type LevelNames, withoutLater } from './later-names.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -30,14 +31,21 @@ export function readExamples(): ReadonlyMap<string, Example> {
   return new Map(all.toReversed().map((one) => [one.operation, one]))
 }
 
+/** The level of examples: by the marks of schemas, and by names where schemas are open. */
+export interface ExampleLevel {
+  readonly shown: string | Shown
+  readonly names: LevelNames
+}
+
 /** An example as it can be tried at a level: without what comes later. */
-export function exampleAt(shown: Example, { query, body, response }: Route, level: string | Shown): Example {
+export function exampleAt(shown: Example, { query, body, response }: Route, { shown: level, names }: ExampleLevel): Example {
   const shape = atLevel(response, level, 'answer')
+  const answer = shape === response ? shown.answer : shape.safeParse(shown.answer).data
   return {
     ...shown,
     query: fields.parse(accepted(query, shown.query, level)),
-    body: accepted(body, shown.body, level),
-    answer: shape === response ? shown.answer : shape.safeParse(shown.answer).data,
+    body: shown.body === undefined ? undefined : withoutLater(accepted(body, shown.body, level), names),
+    answer: shown.type === undefined ? withoutLater(answer, names) : answer,
   }
 }
 

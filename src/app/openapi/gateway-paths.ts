@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { bodySchemas, querySchemas } from '../../gateway/bounds/validate.ts'
 import { modelOperations, operations, type Operation, type OperationSpec } from '../../gateway/operations/operations.ts'
+import { answerShapes, bodyShapes } from './answers/index.ts'
 import { formatPaths } from './format-paths.ts'
+import type { SchemaWriter } from './schemas.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -109,13 +111,22 @@ const answers: Json = {
   },
 }
 
-const describe = (name: Operation, spec: OperationSpec): Json => ({
+/** The answer of an operation whose shape its format says. */
+function answersOf(name: Operation, { write }: Pick<SchemaWriter, 'write'>): Json {
+  const shape = answerShapes[name]
+  const description = "The provider's answer, unchanged. This is the shape that the operation's own format has; providers may add fields."
+  return shape === undefined
+    ? answers
+    : { 200: { description, content: { 'application/json': { schema: write(shape, 'output') } } }, ...answers }
+}
+
+const describe = (name: Operation, spec: OperationSpec, writer: Pick<SchemaWriter, 'write'>): Json => ({
   operationId: name,
   tags: ['gateway'],
   summary: summaries[name],
   parameters: [...pathParameters(spec.path), ...queryParameters(name), ...(spec.virtualKey === true ? storedHeaders : targetHeaders)],
   ...(spec.method === 'POST' && { requestBody: requestBody(name) }),
-  responses: answers,
+  responses: answersOf(name, writer),
 })
 
 /** The bounds that the gateway checks before it asks a provider. */
@@ -123,11 +134,17 @@ function queryParameters(name: Operation): readonly Json[] {
   const schema = querySchemas[name]
   if (schema === undefined) return []
   const { properties = {} } = z.toJSONSchema(schema, { io: 'input' })
-  return Object.entries(properties).map(([field, shape]) => ({ in: 'query', name: field, required: false, schema: shape }))
+  return Object.entries(properties).map(([field, shape]) => ({ in: 'query', name: field, required: false, schema: plainType(shape) }))
+}
+
+/** Returns the schema of a number without the pattern of the text that it is in a query. */
+function plainType(shape: unknown): Json {
+  const { pattern, ...rest }: Json = Object.fromEntries(Object.entries(Object(shape)))
+  return pattern === undefined || rest['type'] === 'integer' ? rest : { ...rest, pattern }
 }
 
 function requestBody(name: Operation): Json {
-  const schema = bodySchemas[name]
+  const schema = bodySchemas[name] ?? bodyShapes[name]
   if (schema === undefined) return { content: { '*/*': { schema: {} } } }
   const { $schema: _, id: __, ...shape } = z.toJSONSchema(schema, { io: 'input' })
   return { required: true, content: { 'application/json': { schema: shape } } }
@@ -174,11 +191,11 @@ const passThrough: Json = Object.fromEntries(
 )
 
 /** Returns the data plane's part of the document. */
-export function gatewayPaths(publicUrl: string | null): Readonly<Record<string, Json>> {
+export function gatewayPaths(publicUrl: string | null, writer: Pick<SchemaWriter, 'write'>): Readonly<Record<string, Json>> {
   const paths: Record<string, Json> = {}
   for (const name of Object.keys(operations).filter((key): key is Operation => Object.hasOwn(operations, key))) {
     const spec = operations[name]
-    paths[spec.path] = { ...paths[spec.path], [spec.method.toLowerCase()]: describe(name, spec) }
+    paths[spec.path] = { ...paths[spec.path], [spec.method.toLowerCase()]: describe(name, spec, writer) }
   }
   const formats = formatPaths({ headers: targetHeaders, responses: answers, publicUrl })
   return { ...paths, ...modelPaths, ...formats, '/{provider_endpoint}': passThrough }

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { errorSchema } from './error-schema.ts'
 import { type Example, exampleAt, withExamples } from './examples.ts'
+import { laterNames } from './later-names.ts'
 import { gatewayPaths } from './gateway-paths.ts'
 import { schemaWriter, type SchemaWriter } from './schemas.ts'
 import type { Feature } from '../feature.ts'
@@ -22,9 +23,10 @@ const shownOf = ({ version: release, off }: Pick<About, 'off' | 'version'>): Sho
 /** OpenAPI 3.1 is a fold over the same routes that the server mounts, so the two cannot drift; `version` is the level that it describes. */
 export function openapiDocument(features: readonly Feature[], about: About): Json {
   const writer = schemaWriter(shownOf(about))
+  const write: SchemaWriter['write'] = (schema, io) => writer.write(schema, io)
   // Answers first, so that of two shapes with one id theirs keeps it.
   for (const { response } of features.flatMap(({ routes }) => routes)) writer.write(response, 'output')
-  const paths = pathsOf(features, about, (route, tag) => operation(route, { tag, writer, about }))
+  const paths = pathsOf(features, about, { describe: (route, tag) => operation(route, { tag, writer, about }), write })
   return {
     openapi: '3.1.1',
     info: {
@@ -55,14 +57,18 @@ export function openapiDocument(features: readonly Feature[], about: About): Jso
 
 /** Returns the operations that the document of these features has, such as `GET /keys/{id}`, without describing them. */
 export const operationsOf = (features: readonly Feature[]): readonly string[] =>
-  Object.entries(pathsOf(features, { publicUrl: null }, () => ({}))).flatMap(([at, methods]) =>
+  Object.entries(pathsOf(features, { publicUrl: null }, { describe: () => ({}), write: () => ({}) })).flatMap(([at, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${at}`),
   )
+
+interface PathWriter extends Pick<SchemaWriter, 'write'> {
+  readonly describe: (route: Route, tag: string) => Json
+}
 
 function pathsOf(
   features: readonly Feature[],
   { publicUrl }: Pick<About, 'publicUrl'>,
-  describe: (route: Route, tag: string) => Json,
+  { describe, write }: PathWriter,
 ): Readonly<Record<string, Json>> {
   const paths: Record<string, Json> = {}
   for (const { id, routes } of features) {
@@ -71,7 +77,7 @@ function pathsOf(
       paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route, id) }
     }
   }
-  return { ...paths, ...gatewayPaths(publicUrl) }
+  return { ...paths, ...gatewayPaths(publicUrl, { write }) }
 }
 
 /** Returns the credentials of a route that takes others than most. */
@@ -89,12 +95,13 @@ const atRoot = ({ publicUrl }: Pick<About, 'publicUrl'>): Json => ({ servers: [{
 const pathOf = ({ path }: Route) => path.replaceAll(/:(\w+)/g, '{$1}')
 
 function examplesAt(features: readonly Feature[], { examples = new Map(), ...about }: About): ReadonlyMap<string, Example> {
-  const level = shownOf(about)
+  const shown = shownOf(about)
+  const level = { shown, names: { level: shown.release, later: laterNames(features, shown.release) } }
   const routes = new Map(features.flatMap((one) => one.routes.map((route) => [`${route.method} ${pathOf(route)}`, route])))
   return new Map(
-    [...examples].map(([name, shown]) => {
+    [...examples].map(([name, given]) => {
       const route = routes.get(name)
-      return [name, route === undefined ? shown : exampleAt(shown, route, level)]
+      return [name, route === undefined ? given : exampleAt(given, route, level)]
     }),
   )
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { bounds } from '../../gateway/prompts/bounds.ts'
-import { optionalParameters } from '../../gateway/dialects/openai-chat/parameters.ts'
+import { describedMessage, optionalParameters } from '../../gateway/dialects/openai-chat/parameters.ts'
 import { promptRequest } from '../../gateway/bounds/prompt.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
@@ -181,6 +181,6 @@ export const renderBody = promptRequest.meta({ id: 'RenderPrompt', description: 
 export const renderedPrompt = z
   .object({
     success: z.literal(true),
-    data: z.looseObject({ ...optionalParameters, messages: z.array(z.looseObject({ role: z.string() })) }),
+    data: z.looseObject({ ...optionalParameters, messages: z.array(z.looseObject({ role: z.string(), ...describedMessage })) }),
   })
   .meta({ id: 'RenderedPrompt', description: 'A chat completion request, ready to be sent as it is.' })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { optionalParameters } from '../dialects/openai-chat/parameters.ts'
+import { describedMessage, optionalParameters } from '../dialects/openai-chat/parameters.ts'
 
-const messages = z.array(z.looseObject({ role: z.string().min(1) })).min(1)
+const messages = z.array(z.looseObject({ role: z.string().min(1), ...describedMessage })).min(1)
 
 /** A request to a prompt. Unknown parameters go on: they are the provider's to judge. */
 export const promptRequest = z.looseObject({
@@ -9,3 +9,8 @@ export const promptRequest = z.looseObject({
   ...optionalParameters,
   messages: messages.optional().meta({ description: 'In place of the messages that the template makes.' }),
 })
+
+/** The body of a chat completion, as it is described; a provider judges it. */
+export const chatRequest = z
+  .looseObject({ ...optionalParameters, messages })
+  .meta({ description: "A chat completion to create. Other fields are the provider's own." })

@@ -1,7 +1,21 @@
 import { z } from 'zod'
 
 const name = z.string().min(1).max(255)
-const functionShape = z.looseObject({ name: z.string() })
+const functionShape = z.looseObject({
+  name: z.string(),
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+  strict: z.boolean().nullish(),
+})
+
+/** The fields of a message beside its role, as they are described; a provider judges them. */
+export const describedMessage = {
+  content: z
+    .unknown()
+    .optional()
+    .meta({ type: ['string', 'array', 'null'], items: { type: 'object' }, description: 'A text, or parts.' }),
+  name: z.unknown().optional().meta({ type: 'string' }),
+}
 
 /** The parameters of a chat completion, by their types. What is not here is the provider's to judge. */
 const parameters = {
@@ -18,10 +32,10 @@ const parameters = {
   stop: z.union([z.string(), z.array(z.string())]),
   stream: z.boolean(),
   stream_options: z.record(z.string(), z.unknown()),
-  thinking: z.looseObject({ type: z.string() }),
+  thinking: z.looseObject({ type: z.string(), budget_tokens: z.int().nullish() }),
   temperature: z.number(),
   top_p: z.number(),
-  tools: z.array(z.looseObject({ type: z.string() })),
+  tools: z.array(z.looseObject({ type: z.string(), function: functionShape.nullish() })),
   tool_choice: z.union([z.string(), z.record(z.string(), z.unknown())]),
   parallel_tool_calls: z.boolean(),
   user: z.string(),
