@@ -1,7 +1,8 @@
 // The examples of a level can be tried at that level, and show nothing of a later one.
 import test from 'ava'
 import { readOwnTable } from '../../src/app/level/release-records.ts'
-import { type Example, exampleAt, readExamples } from '../../src/app/openapi/examples.ts'
+import type { Example } from '../../src/app/openapi/example.ts'
+import { exampleAt, readExamples } from '../../src/app/openapi/examples.ts'
 import { laterNames } from '../../src/app/openapi/later-names.ts'
 import type { Route } from '../../src/app/route.ts'
 import { features } from '../../src/features/index.ts'

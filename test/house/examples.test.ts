@@ -7,6 +7,7 @@ import { features } from '../../src/features/index.ts'
 interface Operation {
   /** Of paths at the origin's root, which browsers ask by session; examples are told by key. */
   readonly servers?: unknown
+  readonly tags: readonly string[]
   readonly parameters: readonly { readonly in: string; readonly name: string; readonly required?: boolean; readonly example?: unknown }[]
   readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, { readonly example?: unknown }>> }
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly example?: unknown }>> }>>
@@ -24,9 +25,10 @@ const hasExample = (content: Readonly<Record<string, { readonly example?: unknow
   Object.values(content).some((shown) => shown.example !== undefined)
 
 test('every operation has an example: of what it must be given, and of what it answers', (t) => {
-  for (const [name, { parameters, requestBody, responses }] of operations.filter(([, { servers }]) => servers === undefined)) {
+  for (const [name, { tags, parameters, requestBody, responses }] of operations.filter(([, { servers }]) => servers === undefined)) {
     t.true(examples.has(name), `${name}: ${advice}`)
-    for (const parameter of parameters.filter(({ required }) => required === true))
+    // The ids of a provider's own things are nowhere but there.
+    for (const parameter of parameters.filter(({ required }) => required === true && !tags.includes('gateway')))
       t.not(parameter.example, undefined, `${name}: ${parameter.name}`)
     // What can be asked without a body needs none in its example.
     const given = examples.get(name)
@@ -52,4 +54,34 @@ test('every header of ours that the gateway reads is described', (t) => {
   )
   t.true(read.size > 10)
   t.deepEqual([...read.difference(described)], [])
+})
+
+test('the gateway comes first, and each group says what it is about', (t) => {
+  const tags = document['tags'] as readonly { readonly name: string; readonly description?: string }[]
+  t.is(tags[0]?.name, 'gateway')
+  for (const { name, description } of tags) t.truthy(description, `${name}: add it to src/app/openapi/introduction.ts`)
+  const used = new Set(operations.flatMap(([, { tags: own }]) => own))
+  t.deepEqual([...used].toSorted(), tags.map(({ name }) => name).toSorted())
+})
+
+const ofGateway = operations.filter(([, { tags }]) => tags.includes('gateway'))
+
+test('what a page sends of the gateway as it is shown works once a provider is stored', (t) => {
+  t.true(ofGateway.length > 40)
+  for (const [name, { parameters, requestBody }] of ofGateway) {
+    const shown = parameters.flatMap(({ name: parameter, example }) =>
+      example === undefined ? [] : [`${parameter}: ${JSON.stringify(example)}`],
+    )
+    t.true(shown.length < 2, name)
+    for (const text of shown) t.regex(text, /^x-service-provider: "@(?:openai|anthropic|cohere)-prod"$/, name)
+    const bodies = JSON.stringify(Object.values(requestBody?.content ?? {}).map(({ example }) => example ?? null))
+    t.notRegex(bodies, /emulate|trace-1|2026-01/, name)
+    if (shown.length === 0 && bodies.includes('"model"')) t.regex(bodies, /"model":"@[\w-]+\//, name)
+  }
+})
+
+test('no page sends a filter or a time that nobody chose', (t) => {
+  for (const [name, { parameters }] of operations)
+    for (const { name: parameter, required, in: place, example } of parameters)
+      if (required !== true && place !== 'header') t.is(example, undefined, `${name}: ${parameter}`)
 })

@@ -3,17 +3,28 @@ import { escapeHtml } from '../../lib/text/escape-html.ts'
 import type { Context } from './context.ts'
 import { html, pageHeaders, pageOf } from './page.ts'
 
-/** Answers an error to a person whose browser was sent here, where it asks for a page sooner than for JSON. Returns false: it does not. */
+/** Answers an error to a person whose browser was sent here, where it asks for a page sooner than for JSON, or that asked for a path which nobody serves. Returns false: it does not. */
 export function answeredAsPage(ctx: Context, error: ApiError): boolean {
-  if (ctx.state.sendsBrowsers !== true) return false
+  const isLost = error.code === 'not_found' && ctx.method === 'GET'
+  if (ctx.state.sendsBrowsers !== true && !isLost) return false
   ctx.vary('accept')
   if (ctx.accepts('json', 'html') !== 'html') return false
   ctx.set(pageHeaders())
   ctx.set('cache-control', 'no-store')
   ctx.type = html
-  ctx.body = htmlOf(error, ctx.state.requestId)
+  ctx.body = isLost ? lostPage(error) : htmlOf(error, ctx.state.requestId)
   return true
 }
+
+/** A path that nobody serves. */
+const lostPage = ({ message }: ApiError): string =>
+  pageOf({
+    title: 'Not found',
+    scripted: false,
+    main: `<h1>There is no such page</h1>
+      <p role="alert">${escapeHtml(message)}</p>
+      <p><a href="/">Start page</a>, <a href="/docs">the API</a>, <a href="/console">sign in</a></p>`,
+  })
 
 /** A message may quote what a provider said. */
 const htmlOf = ({ message, code }: ApiError, requestId: string): string =>

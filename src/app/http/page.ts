@@ -6,8 +6,8 @@ export const html = 'text/html; charset=utf-8'
 export const script = 'text/javascript; charset=utf-8'
 export const style = 'text/css; charset=utf-8'
 
-/** Returns the headers of a page: nothing from elsewhere and nothing inline. `images`: the sources of pictures; none unless given. */
-export const pageHeaders = (images: readonly string[] = []): Readonly<Record<string, string>> => ({
+/** Returns the headers of a page: nothing from elsewhere and nothing inline. `images`: the sources of pictures. */
+export const pageHeaders = (images: readonly string[] = ["'self'"]): Readonly<Record<string, string>> => ({
   'content-security-policy': [
     "default-src 'none'",
     "script-src 'self'",
@@ -37,6 +37,7 @@ export const pageOf = ({ title, scripted, main }: Page): string => `<!doctype ht
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${title} - Gatehouse</title>
+    <link rel="icon" href="/favicon.ico" />
     <link rel="stylesheet" href="/console/page.css" />${scripted ? '\n    <script defer src="/console/page.js"></script>' : ''}
   </head>
   <body>

@@ -8,6 +8,8 @@ import { admitToDocs, admitToMetrics } from './admittance.ts'
 import type { Context, Middleware } from './context.ts'
 import { docsAnswers } from './docs.ts'
 import type { Frame } from './frame.ts'
+import { homePage, icon } from './home-page.ts'
+import { whenAsked } from './page.ts'
 import { peoplePages } from './people-pages.ts'
 import { cached, type StaticAnswer } from './static-answer.ts'
 
@@ -69,12 +71,26 @@ function docsRoutes(frame: Frame): Routes {
   const { docsAccess: access } = frame.config
   if (access === 'off') return []
   const routes: Routes = [
-    ['/', (ctx) => ctx.redirect('/docs')],
+    ['/', home(frame)],
+    ['/docs/', (ctx) => ctx.redirect('/docs')],
+    ['/favicon.ico', (ctx) => sendStatic(ctx, picture())],
     ['/openapi.json', apiDescription(frame)],
     ...docsAnswers().map(([path, answer]) => [path, (ctx: Context) => sendStatic(ctx, answer())] as const),
   ]
   if (access === 'public') return routes
   return routes.map(([path, answer]) => [path, (ctx) => admitToDocs(frame, ctx).then(() => answer(ctx))])
+}
+
+const picture = whenAsked(icon)
+
+/** A page for people; programs are led to the API page. */
+function home({ config }: Frame): Answer {
+  const page = whenAsked(() => homePage(config))
+  return (ctx) => {
+    ctx.vary('accept')
+    if (ctx.accepts('json', 'html') === 'html') sendStatic(ctx, page())
+    else ctx.redirect('/docs')
+  }
 }
 
 /** This build's release, the level that it shows, and what is finalized in the database: null until the database has told. */

@@ -3,25 +3,11 @@ import { z } from 'zod'
 import { atLevel, type Shown } from '../../release/at-level.ts'
 import { findProjectPath } from '../database/project-path.ts'
 import type { Route } from '../route.ts'
+import { example, type Example, fields } from './example.ts'
 import { type LevelNames, withoutLater } from './later-names.ts'
+import { onFreshInstallation, withParameterExample } from './tried-examples.ts'
 
 type Json = Readonly<Record<string, unknown>>
-
-const fields = z.record(z.string(), z.unknown()).optional()
-
-/** A request with its answer. The first of an operation is shown; all of them are executed by a test, in their order. */
-const example = z.object({
-  operation: z.string(),
-  path: fields,
-  query: fields,
-  headers: fields,
-  body: z.unknown().optional(),
-  form: fields,
-  answer: z.unknown().optional(),
-  type: z.string().optional(),
-})
-
-export type Example = z.output<typeof example>
 
 /** The examples of all operations, by `POST /configs`. Read when somebody asks for the document, since no start should pay for it. */
 export function readExamples(): ReadonlyMap<string, Example> {
@@ -79,20 +65,21 @@ export const withExamples = (
     ]),
   )
 
-function withExample(operation: Json, shown: Example): Json {
-  const { parameters, requestBody, responses } = operation
+function withExample(operation: Json, given: Example): Json {
+  const { parameters, requestBody, responses, tags } = operation
+  const ofGateway = Array.isArray(tags) && tags.includes('gateway')
+  const shown = ofGateway ? onFreshInstallation(given) : given
   return {
     ...operation,
-    parameters: toList(parameters).map((parameter) => withValue(parameter, shown)),
+    parameters: toList(parameters).map((parameter) => withParameterExample(parameter, valueOf(parameter, shown), { ofGateway })),
     ...(requestBody !== undefined && { requestBody: asked(toJson(requestBody), shown) }),
     responses: { 200: answered(toJson(toJson(responses)['200']), shown), ...withoutSuccess(toJson(responses)) },
   }
 }
 
-function withValue(parameter: Json, { path, query, headers }: Example): Json {
+function valueOf(parameter: Json, { path, query, headers }: Example): unknown {
   const given: Readonly<Record<string, Json | undefined>> = { path, query, header: headers }
-  const value = given[String(parameter['in'])]?.[String(parameter['name'])]
-  return value === undefined ? parameter : { ...parameter, example: value }
+  return given[String(parameter['in'])]?.[String(parameter['name'])]
 }
 
 function asked(requestBody: Json, { body, form }: Example): Json {

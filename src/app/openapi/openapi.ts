@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import { errorSchema } from './error-schema.ts'
-import { type Example, exampleAt, withExamples } from './examples.ts'
+import type { Example } from './example.ts'
+import { exampleAt, withExamples } from './examples.ts'
+import { groups, introduction } from './introduction.ts'
 import { laterNames } from './later-names.ts'
 import { gatewayPaths } from './gateway-paths.ts'
 import { schemaWriter, type SchemaWriter } from './schemas.ts'
@@ -32,11 +34,11 @@ export function openapiDocument(features: readonly Feature[], about: About): Jso
     info: {
       title: 'Gatehouse',
       version: about.version,
-      description: 'AI gateway and control plane. Every error has the shape of `Error`.',
+      description: introduction,
     },
     servers: [{ url: `${about.publicUrl ?? ''}/v1` }],
     security: [{ serviceKey: [] }, { bearer: [] }, { session: [] }],
-    tags: [...features.filter(({ routes }) => routes.length > 0).map(({ id }) => ({ name: id })), { name: 'gateway' }],
+    tags: ['gateway', ...features.filter(({ routes }) => routes.length > 0).map(({ id }) => id)].map(groupOf),
     paths: withExamples(paths, examplesAt(features, about)),
     components: {
       schemas: { ...writer.components(), Error: errorSchema },
@@ -54,6 +56,8 @@ export function openapiDocument(features: readonly Feature[], about: About): Jso
     },
   }
 }
+
+const groupOf = (name: string): Json => ({ name, ...(groups[name] !== undefined && { description: groups[name] }) })
 
 /** Returns the operations that the document of these features has, such as `GET /keys/{id}`, without describing them. */
 export const operationsOf = (features: readonly Feature[]): readonly string[] =>
@@ -77,7 +81,7 @@ function pathsOf(
       paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route, id) }
     }
   }
-  return { ...paths, ...gatewayPaths(publicUrl, { write }) }
+  return { ...gatewayPaths(publicUrl, { write }), ...paths }
 }
 
 /** Returns the credentials of a route that takes others than most. */

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts'
+import { fixedLevel } from '../../release/level.ts'
 import { ownOrigin } from '../own-origin.ts'
 import type { Provisioned } from './provision.ts'
 
@@ -9,7 +10,7 @@ export interface Outcome {
   readonly sealed: boolean
 }
 
-type Settings = Pick<Config, 'host' | 'publicUrl' | 'init' | 'logFile' | 'tls'>
+type Settings = Pick<Config, 'host' | 'publicUrl' | 'init' | 'logFile' | 'tls' | 'roles' | 'version' | 'releaseLevel'>
 
 /** Returns what the terminal shows when the process is up: where it is, the first keys, and lines that work when pasted. Not for the log. */
 export function announcement(config: Settings, port: number, { provisioned, sealed }: Outcome): string {
@@ -17,19 +18,23 @@ export function announcement(config: Settings, port: number, { provisioned, seal
   if (sealed)
     return `\nGatehouse is sealed: it lacks the right encryption key, and answers 503.   Base URL: ${origin}/v1   Why: ${origin}/readyz\n\n`
   const log = config.logFile === null ? '' : `   Log: ${config.logFile}`
+  const signIn = config.roles.has('control') ? `   Sign in: ${origin}/console` : ''
+  const makesProvider = fixedLevel(config.releaseLevel ?? config.version).atLeast('1.11.2')
   return [
     '',
-    `Gatehouse is ready.   Base URL: ${origin}/v1   API page: ${origin}/docs${log}`,
+    `Gatehouse is ready.   Base URL: ${origin}/v1   API page: ${origin}/docs${signIn}${log}`,
     '',
     ...(provisioned === null ? [] : firstKeys(config.init, provisioned)),
-    ...firstMinute(origin, keysToPaste(config.init, provisioned)),
+    ...firstMinute(origin, keysToPaste(config.init, provisioned), { makesProvider }),
     '',
     '',
   ].join('\n')
 }
 
 const firstKeys = (init: Config['init'], { adminApiKey, workspaceApiKey }: Provisioned): readonly string[] => [
-  'The first keys. They are shown this once and stored nowhere; "npm run gatehouse -- keys create" makes others.',
+  'The first keys. They are shown this once and stored nowhere. This makes another one:',
+  '',
+  '  npm run -s gatehouse -- keys create workspace service --name "Another key" --scopes all',
   '',
   `  organisation admin key: ${init.adminApiKey === null ? adminApiKey : '(the value of INIT_ADMIN_API_KEY)'}`,
   `  workspace key:          ${init.workspaceApiKey === null ? workspaceApiKey : '(the value of INIT_WORKSPACE_API_KEY)'}`,
@@ -49,14 +54,24 @@ const keysToPaste = (init: Config['init'], provisioned: Provisioned | null): Key
 
 const json = '-H "content-type: application/json"'
 
-const firstMinute = (origin: string, { admin, workspace }: Keys): readonly string[] => [
+/** Before 1.11.2 a stored account makes no provider: a workspace gets one by a call of its own. */
+interface FirstSteps {
+  readonly makesProvider: boolean
+}
+
+const firstMinute = (origin: string, { admin, workspace }: Keys, { makesProvider }: FirstSteps): readonly string[] => [
   "A first minute, with your own provider's key in OPENAI_API_KEY:",
   '',
   '  1. Store a provider',
-  `  curl ${origin}/v1/integrations -H "x-service-api-key: ${admin}" ${json} -d "{\\"name\\":\\"OpenAI\\",\\"slug\\":\\"openai\\",\\"ai_provider_id\\":\\"openai\\",\\"key\\":\\"$OPENAI_API_KEY\\"}"`,
+  `  curl ${origin}/v1/integrations -H "x-service-api-key: ${admin}" ${json} -d "{\\"name\\":\\"OpenAI\\",\\"slug\\":\\"openai-prod\\",\\"ai_provider_id\\":\\"openai\\",\\"key\\":\\"$OPENAI_API_KEY\\"}"`,
+  ...(makesProvider
+    ? []
+    : [
+        `  curl ${origin}/v1/providers -H "x-service-api-key: ${admin}" ${json} -d '{"name":"OpenAI","slug":"openai-prod","integration_id":"openai-prod"}'`,
+      ]),
   '',
   '  2. Call it',
-  `  curl ${origin}/v1/chat/completions -H "authorization: Bearer ${workspace}" ${json} -d '{"model":"@openai/gpt-4o-mini","messages":[{"role":"user","content":"Say hello"}]}'`,
+  `  curl ${origin}/v1/chat/completions -H "authorization: Bearer ${workspace}" ${json} -d '{"model":"@openai-prod/gpt-4o-mini","messages":[{"role":"user","content":"Say hello"}]}'`,
   '',
   '  3. Read the log, a moment later',
   `  curl "${origin}/v1/logs?page_size=1" -H "x-service-api-key: ${workspace}"`,

@@ -17,6 +17,8 @@ interface Options {
   readonly json?: true
 }
 
+const forInstance = 'For example: gatehouse keys create workspace service --name "Another key" --scopes all'
+
 /** `gatehouse keys create <type> <sub-type>`. */
 export const addKeysCreate = (keys: Command): Command =>
   explain(addWait(keys.command('create')), {
@@ -42,8 +44,9 @@ export const addKeysCreate = (keys: Command): Command =>
       const { withInstallation } = await import('../installation.ts')
       if (options.first) return withInstallation(this, (opened) => createFirst(opened, options), { makes: true })
       if (type === undefined || subType === undefined)
-        throw new UsageError('say which key: organisation service, workspace service or workspace user')
-      if (options.name === undefined || options.scopes === undefined) throw new UsageError('a key needs --name and --scopes')
+        throw new UsageError(`say which key: organisation service, workspace service or workspace user. ${forInstance}`)
+      if (options.name === undefined || options.scopes === undefined)
+        throw new UsageError(`a key needs --name and --scopes. ${forInstance}`)
       if (subType === 'user' && type === 'workspace' && options.user === undefined)
         throw new UsageError('a user key needs --user: the id of the user whom it belongs to')
       return withInstallation(this, (opened) => create(opened, { type, subType }, options))

@@ -99,7 +99,7 @@ test('with LOG_FILE the log goes there, and the screen shows the steps, the keys
   t.true(screen.includes(`Log: ${file}`))
   const calls = [...screen.matchAll(/^ {2}curl .*$/gm)].map(([line]) => line)
   t.is(calls.length, 3)
-  t.like(JSON.parse(paste(calls[0])), { slug: 'openai' })
+  t.like(JSON.parse(paste(calls[0])), { slug: 'openai-prod' })
   t.true(calls[1]?.startsWith(`  curl ${base}/v1/chat/completions `))
   t.like(JSON.parse(paste(calls[2])), { object: 'list' })
   product.child.kill('SIGTERM')
@@ -111,6 +111,18 @@ test('with LOG_FILE the log goes there, and the screen shows the steps, the keys
   const refused = startProduct({ ...env, LOG_FILE: '/proc/gatehouse/gatehouse.log' })
   t.is(await refused.exit(), 78)
   t.regex(refused.output(), /LOG_FILE cannot be written to \(ENOENT/)
+})
+
+test('below the release at which an account brings a provider, the screen shows the call that makes one', async (t) => {
+  const database = await testDatabase()
+  t.teardown(() => database.drop())
+  const { product } = await start(t, { ...(await settings(database)), RELEASE_LEVEL: '1.11.1' })
+  await product.until(/3\. Read the log, a moment later\n +curl .*\n/)
+  const [account, provider] = [...product.output().matchAll(/^ {2}curl .*$/gm)].map(([line]) => line)
+  t.like(JSON.parse(paste(account)), { slug: 'openai-prod' })
+  t.like(JSON.parse(paste(provider)), { slug: 'openai-prod' })
+  t.regex(product.output(), /Sign in: \S+\/console/)
+  t.regex(product.output(), /keys create workspace service --name "Another key" --scopes all/)
 })
 
 test('a given first key is used and not shown', async (t) => {
