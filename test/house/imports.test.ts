@@ -66,7 +66,7 @@ const gatewayDoors: readonly string[] = [
   'cache/answer-store cache/embed cache/recall cache/vectors callers/key stored-responses/response-store',
   'config/compile config/config.schema providers/provider-fields patterns/pattern-making',
   'prompts/bounds prompts/partials prompts/prompt prompts/prompt-template prompts/reference prompts/template',
-  'dialects/neutral/model models/list-path models/model-facts models/offered-models models/test-provider providers/catalog/labels',
+  'dialects/neutral/counts dialects/neutral/model models/list-path models/model-facts models/offered-models models/test-provider providers/catalog/labels',
   'providers/catalog providers/endpoint providers/fields providers/meant-provider providers/provider routing/breaker routing/state routing/verdict',
   'egress/allowed-hosts egress/create-egress egress/egress egress/narrowed egress/proxies tracing/ids',
   'journal/confidential journal/frame journal/journal journal/log-seal journal/owner journal/reader journal/record journal/segment limits/counters limits/lease-ledger limits/limit limits/policy limits/value-key limits/written-limits',

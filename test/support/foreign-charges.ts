@@ -154,7 +154,7 @@ export const foreignCharges: Readonly<Record<string, Charged>> = {
     lines: { input: 100, output: 10 },
     amount: '210000000',
   },
-  // 0.80, read 0.20, write 1.60, out 3.20: 80,000,000 + 10,000,000 + 32,000,000 + 32,000,000
+  // 0.80, read 0.20, write 0.80, out 3.20: 80,000,000 + 10,000,000 + 16,000,000 + 32,000,000
   'Converse, for a caller of chats': {
     provider: 'bedrock',
     model: 'amazon.nova-pro-v1:0',
@@ -166,7 +166,7 @@ export const foreignCharges: Readonly<Record<string, Charged>> = {
       metrics: { latencyMs: 5 },
     },
     lines: { input: 100, cache_read: 50, cache_write: 20, output: 10 },
-    amount: '154000000',
+    amount: '138000000',
   },
   // 0.30, cached 0.03, out 2.50: 30,000,000 + 1,500,000 + 25,000,000 + 12,500,000
   'Gemini, for a caller of Messages': {

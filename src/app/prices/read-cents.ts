@@ -2,6 +2,7 @@ import { divideEven } from '../../gateway/prices/whole.ts'
 import { centNames, centUnits } from '../../lib/cent-names.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { parsePico } from '../../lib/pico.ts'
+import { conditionKey, type ConditionalPart, type ListedRates, withJointRates } from './joint-rates.ts'
 
 /**
  * Reads a public price file in US cents: prices of tokens, units and images, half prices of batches, and those by region, mode and length of the prompt. What it
@@ -41,22 +42,25 @@ const unitNames: Readonly<Record<string, string>> = {
   video_seconds: 'video_second',
 }
 
-type Rates = Readonly<Record<string, number>>
+type Rates = ListedRates
 
 /** Rates under a condition; without one they are those of the model. */
-interface Part {
-  readonly condition: Fields
-  readonly rates: Rates
-}
+type Part = ConditionalPart
 
 function entryOf({ pricing_config: config, custom_pricing: custom }: Fields): Fields | null {
   const parts = [...(isFields(config) ? partsOf(config) : []), ...(isFields(custom) ? customParts(custom) : [])]
   const base = parts.filter(({ condition }) => Object.keys(condition).length === 0)
   const rates: Rates = Object.assign({}, ...base.map((part) => part.rates))
-  const when = parts
-    .filter(({ condition, rates: own }) => Object.keys(condition).length > 0 && Object.keys(own).length > 0)
-    .map(({ condition, rates: own }) => Object.assign({ rates: own }, condition))
+  const conditional = parts.filter(({ condition, rates: own }) => Object.keys(condition).length > 0 && Object.keys(own).length > 0)
+  const when = withModesOfLengths(rates, conditional).map(({ condition, rates: own }) => Object.assign({ rates: own }, condition))
   return Object.keys(rates).length === 0 ? null : { prices: [Object.assign({ rates }, when.length > 0 && { when })] }
+}
+
+/** A mode and a length of the prompt that a file names one by one have a rate together too: else one of them would be lost. */
+function withModesOfLengths(rates: Rates, parts: readonly Part[]): readonly Part[] {
+  const alone = parts.filter(({ condition: { mode, over, ...others } }) => Object.keys(others).length === 0 && (mode ?? over) !== undefined)
+  const known = new Set(alone.map(({ condition }) => conditionKey(condition)))
+  return parts.concat(withJointRates(rates, alone).filter(({ condition }) => !known.has(conditionKey(condition))))
 }
 
 /** Amounts in another currency are no US cents. */

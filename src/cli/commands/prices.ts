@@ -71,14 +71,25 @@ function addBuild(prices: Command): void {
     .requiredOption('--with <folder...>', 'folders of lists; the last that has a model wins')
     .requiredOption('--out <folder>', 'where the catalogue goes')
     .option('--base <folder>', 'the catalogue to begin with; by default that of the installation')
-    .option('--vote', 'between these folders the majority wins, within 1 %, and between equals the last')
+    .option(
+      '--vote',
+      'between these folders the majority wins, within 1 %; a folder loses half of its weight in 30 days, and between equals the last wins',
+    )
     .option('--as-of <date>', 'the day of the catalogue; by default today', readDate, today())
     .action(async ({ base, with: over, out, asOf, vote }: BuildOptions) => {
       const { readCatalogue, readLists, writeCatalogue } = await import('../prices/catalogue-files.ts')
       const { overlaid } = await import('../prices/compare-catalogues.ts')
       const begun = readCatalogue(base ?? (await installed()))
       const lists = over.map((folder) => readable(folder, () => readLists(folder)))
-      const layers = vote === true ? [(await import('../prices/elect.ts')).elect(lists)] : lists
+      const layers =
+        vote === true
+          ? [
+              (await import('../prices/elect.ts')).elect(
+                lists.map((one) => ({ asOf: dayOf(one) ?? asOf, lists: one })),
+                asOf,
+              ),
+            ]
+          : lists
       const providers = layers.reduce(overlaid, begun.providers)
       await demandSound(providers)
       const digest = writeCatalogue(out, { asOf, providers, facts: begun.facts })
@@ -156,6 +167,13 @@ async function changesBy(folder: string, lists: readonly ListedProvider[]): Prom
   const base = readLists(await installed())
   return differencesOf(base, existsSync(path.join(folder, 'index.json')) ? lists : overlaid(base, lists))
 }
+
+/** Returns the day of the newest of lists; null: none names one. */
+const dayOf = (lists: readonly ListedProvider[]): string | null =>
+  lists
+    .flatMap(({ asOf }) => asOf ?? [])
+    .toSorted()
+    .at(-1) ?? null
 
 async function installed(): Promise<string> {
   const { findProjectPath } = await import('../../app/database/project-path.ts')

@@ -7,6 +7,8 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 export interface ListedProvider {
   readonly provider: string
   readonly models: Readonly<Record<string, Fields>>
+  /** The day of the list, YYYY-MM-DD, where it names one. */
+  readonly asOf?: string
 }
 
 /** A whole catalogue: what `assets/prices` holds. */
@@ -15,6 +17,8 @@ export interface Catalogue {
   readonly providers: readonly ListedProvider[]
   /** How each provider sells: fields of the index. */
   readonly facts: Readonly<Record<string, Fields>>
+  /** The lists that it was made of. */
+  readonly lists?: readonly Fields[]
 }
 
 /** The fields of a model that the product reads. Where a figure came from is for those who make the catalogue. */
@@ -26,24 +30,30 @@ const others: ReadonlySet<string> = new Set(['index.json', 'dimensions.json'])
 
 /** Reads the lists of a folder, which need not be a whole catalogue. Throws on a file that is none. */
 export const readLists = (folder: string): readonly ListedProvider[] =>
+  listFiles(folder).map((name) => toProvider(name, readJson(path.join(folder, name))))
+
+/** Returns the names of the files in a folder that are lists of a provider. */
+export const listFiles = (folder: string): readonly string[] =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.json') && !others.has(name))
     .toSorted()
-    .map((name) => toProvider(name, readJson(path.join(folder, name))))
 
 /** Reads a catalogue from its folder. Throws on a file that is none. */
 export function readCatalogue(folder: string): Catalogue {
   const index = readJson(path.join(folder, 'index.json'))
   const asOf = index['as_of']
-  if (typeof asOf !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(asOf)) throw new Error(`${folder}/index.json: as_of is no date`)
+  if (typeof asOf !== 'string' || !isDay(asOf)) throw new Error(`${folder}/index.json: as_of is no date`)
   return { asOf, facts: recordOf(index['providers']), providers: readLists(folder) }
 }
+
+const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
 
 function toProvider(file: string, list: Fields): ListedProvider {
   const provider = file.slice(0, -'.json'.length)
   if (list['schema'] !== 1 || list['unit'] !== 'pUSD') throw new Error(`${file}: no price list in pico-US-dollars (schema 1, unit pUSD)`)
   if (list['provider'] !== provider) throw new Error(`${file}: the list is of ${String(list['provider'])}`)
-  return { provider, models: recordOf(list['models']) }
+  const { as_of: asOf } = list
+  return { provider, models: recordOf(list['models']), ...(typeof asOf === 'string' && isDay(asOf) ? { asOf } : {}) }
 }
 
 /** Writes lists into a folder, without an index: a folder for a layer of prices. */
@@ -65,7 +75,7 @@ function writeWhole(file: string, text: string): void {
 }
 
 /** Writes a catalogue into a folder, one model a line. The same catalogue gives the same bytes. Returns its digest. */
-export function writeCatalogue(folder: string, { asOf, providers, facts }: Catalogue): string {
+export function writeCatalogue(folder: string, { asOf, providers, facts, lists }: Catalogue): string {
   mkdirSync(folder, { recursive: true })
   const digest = digestOf({ asOf, providers })
   const counts = new Map(providers.map(({ provider, models }) => [provider, Object.keys(models).length]))
@@ -77,6 +87,7 @@ export function writeCatalogue(folder: string, { asOf, providers, facts }: Catal
     currency: 'USD',
     unit: 'pUSD',
     digest,
+    ...(lists === undefined ? {} : { lists }),
     providers: Object.fromEntries(names.map((name) => [name, { models: counts.get(name) ?? 0, ...only(facts[name] ?? {}, keptFacts) }])),
   }
   writeWhole(path.join(folder, 'index.json'), `${JSON.stringify(index, null, 1)}\n`)

@@ -93,6 +93,106 @@ test('tiers of genai-prices become conditions', async (t) => {
 
 const inCents = (input: number) => ({ pay_as_you_go: { request_token: { price: input }, response_token: { price: input * 4 } } })
 
+test('LiteLLM joins a mode and a length, folds the names of places, and a picture beside tokens is for answers without counts', async (t) => {
+  const file = {
+    'global.maker.model': {
+      litellm_provider: 'bedrock_converse',
+      mode: 'chat',
+      input_cost_per_token: 1e-6,
+      input_cost_per_token_flex: 5e-7,
+    },
+    'maker.model': {
+      litellm_provider: 'bedrock',
+      mode: 'chat',
+      input_cost_per_token: 1.1e-6,
+      input_cost_per_token_above_200k_tokens: 2.2e-6,
+    },
+    'us.maker.model': { litellm_provider: 'bedrock_converse', mode: 'chat', input_cost_per_token: 1.1e-6 },
+    'bedrock/us-gov-west-1/maker.model': { litellm_provider: 'bedrock', mode: 'chat', input_cost_per_token: 1.2e-6 },
+    'gemini/joint': {
+      litellm_provider: 'gemini',
+      mode: 'chat',
+      input_cost_per_token: 1.25e-6,
+      input_cost_per_token_flex: 6.25e-7,
+      input_cost_per_token_above_200k_tokens: 2.5e-6,
+      input_cost_per_token_priority: 2e-6,
+      input_cost_per_token_above_200k_tokens_priority: 5e-6,
+      search_context_cost_per_query: { search_context_size_low: 0.01, search_context_size_medium: 0.01, search_context_size_high: 0.01 },
+    },
+    'painter-1': {
+      litellm_provider: 'openai',
+      mode: 'image_generation',
+      input_cost_per_token: 5e-6,
+      output_cost_per_image_token: 4e-5,
+      input_cost_per_image: 0.001,
+    },
+    'high/1024-x-1024/painter-1': { litellm_provider: 'openai', mode: 'image_generation', input_cost_per_pixel: 1.59e-7 },
+    'slip-1': {
+      litellm_provider: 'openai',
+      mode: 'chat',
+      input_cost_per_token: 2e-6,
+      cache_creation_input_token_cost: 1e-6,
+      cache_read_input_token_cost: 9e-6,
+      input_cost_per_token_above_200k_tokens: 1e-6,
+    },
+  }
+  writeFileSync(at('many.json'), JSON.stringify(file))
+  const { status, stderr } = await prices('import', 'litellm', at('many.json'), '--out', at('many'))
+  t.is(status, 0, stderr)
+  const pricesOf = (provider: string, model: string) => readList(at(`many/${provider}.json`)).models[model]?.prices
+  t.deepEqual(pricesOf('bedrock', 'maker.model'), [
+    {
+      rates: { input: 1_000_000 },
+      when: [
+        { geo: ['in-region'], rates: { input: 1_100_000 } },
+        { geo: ['us'], rates: { input: 1_100_000 } },
+        { mode: 'flex', rates: { input: 500_000 } },
+        { region: ['us-gov-west-1'], rates: { input: 1_200_000 } },
+        { geo: ['in-region'], mode: 'flex', rates: { input: 550_000 } },
+        { geo: ['us'], mode: 'flex', rates: { input: 550_000 } },
+        { mode: 'flex', region: ['us-gov-west-1'], rates: { input: 600_000 } },
+        { geo: ['in-region'], over: 200_000, rates: { input: 2_200_000 } },
+        { geo: ['in-region'], mode: 'flex', over: 200_000, rates: { input: 1_100_000 } },
+      ],
+    },
+  ] as never)
+  t.deepEqual(pricesOf('google', 'joint'), [
+    {
+      rates: { input: 1_250_000, web_search: 10_000_000_000 },
+      when: [
+        { mode: 'flex', rates: { input: 625_000 } },
+        { mode: 'priority', rates: { input: 2_000_000 } },
+        { over: 200_000, rates: { input: 2_500_000 } },
+        { mode: 'flex', over: 200_000, rates: { input: 1_250_000 } },
+        { mode: 'priority', over: 200_000, rates: { input: 5_000_000 } },
+      ],
+    },
+  ] as never)
+  t.deepEqual(pricesOf('openai', 'painter-1'), [
+    {
+      rates: { input: 5_000_000, output_image: 40_000_000 },
+      when: [{ quality: 'high', size: '1024x1024', usage: 'none', rates: { image: 167_000_000_000 } }],
+    },
+  ] as never)
+  t.deepEqual(pricesOf('openai', 'slip-1'), [{ rates: { input: 2_000_000 } }])
+})
+
+test('a file in cents that names a mode and a length one by one has a rate for both', async (t) => {
+  const file = {
+    'gpt-4o': {
+      pricing_config: { ...inCents(0.000_25), batch_config: { request_token: { price: 0.000_125 } } },
+      custom_pricing: {
+        context_tier_map: { 200_000: 'long' },
+        regions: { default: { execution_modes: { standard: { context_tiers: { long: { pricing_config: inCents(0.0005) } } } } } },
+      },
+    },
+  }
+  writeFileSync(at('joint.json'), JSON.stringify(file))
+  await prices('import', 'cents', at('joint.json'), '--provider', 'openai', '--out', at('joint'))
+  const [period] = readList(at('joint/openai.json')).models['gpt-4o']?.prices ?? []
+  t.deepEqual((period?.when as unknown[] | undefined)?.at(-1), { mode: 'batch', over: 200_000, rates: { input: 2_500_000 } })
+})
+
 test('a file in cents keeps its prices by image, unit, region, mode and length of the prompt; another currency is no price', async (t) => {
   const file = {
     default: {},
@@ -203,7 +303,7 @@ test('a catalogue is built, checked by its digest and compared', async (t) => {
   await prices('import', 'ours', at('groq.json'), '--provider', 'groq', '--out', at('own'), '--as-of', '2026-12-01')
   const built = await prices('build', '--with', at('own'), '--out', at('catalogue'), '--as-of', '2026-12-01')
   t.is(built.status, 0, built.stderr)
-  t.regex(built.stdout, /6259 models of 61 providers, as of 2026-12-01, digest [0-9a-f]{16}/)
+  t.regex(built.stdout, /6486 models of 63 providers, as of 2026-12-01, digest [0-9a-f]{16}/)
   const again = await prices('build', '--with', at('own'), '--out', at('again'), '--as-of', '2026-12-01')
   t.is(again.stdout.replace('again', 'catalogue'), built.stdout)
   t.is((await prices('check', at('catalogue'))).status, 0)
@@ -218,7 +318,7 @@ test('a catalogue is built, checked by its digest and compared', async (t) => {
 })
 
 test('the catalogue of the installation holds, and its prices can be explained', async (t) => {
-  t.regex((await prices('check')).stdout, /6258 models of 61 providers, as of 2026-11-22, digest [0-9a-f]{16}: nothing is wrong/)
+  t.regex((await prices('check')).stdout, /6485 models of 63 providers, as of 2026-11-29, digest [0-9a-f]{16}: nothing is wrong/)
   const { stdout } = await prices('explain', 'bedrock', 'us.anthropic.claude-sonnet-4-5-20250929-v1:0')
   t.regex(stdout, /The name tells: geography us\./)
   t.regex(stdout, /input +3000000 pico-US-dollars/)
