@@ -6,6 +6,9 @@ import { explain } from '../command-help.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import type { ListedProvider } from '../prices/catalogue-files.ts'
 import type { Difference } from '../prices/compare-catalogues.ts'
+import { installedPrices } from '../prices/installed.ts'
+import { countOf, faultsOf, readable } from '../prices/sound.ts'
+import { addCheck } from './prices-check.ts'
 import { addExplainPrice } from './prices-explain.ts'
 
 interface Lists {
@@ -79,7 +82,7 @@ function addBuild(prices: Command): void {
     .action(async ({ base, with: over, out, asOf, vote }: BuildOptions) => {
       const { readCatalogue, readLists, writeCatalogue } = await import('../prices/catalogue-files.ts')
       const { overlaid } = await import('../prices/compare-catalogues.ts')
-      const begun = readCatalogue(base ?? (await installed()))
+      const begun = readCatalogue(base ?? installedPrices())
       const lists = over.map((folder) => readable(folder, () => readLists(folder)))
       const layers =
         vote === true
@@ -100,37 +103,6 @@ function addBuild(prices: Command): void {
     exits: { 1: 'a list is broken or in another unit, or cannot be written' },
   })
 }
-
-function addCheck(prices: Command): void {
-  const command = prices
-    .command('check')
-    .description('Proves that a catalogue or a folder of lists can be used: formats, units, dates and the digest.')
-    .argument('[folder]', 'by default the catalogue of the installation')
-    .option('--json', '{ ok, models, providers, as_of, digest, faults }')
-    .action(async (given: string | undefined, { json }: { json?: true }) => {
-      const report = await examine(given ?? (await installed()))
-      answer(json, report, report.faults.length === 0 ? `${sumOf(report)}: nothing is wrong.` : report.faults.join('\n'))
-      if (!report.ok) throw new CommandError(`${report.faults.length} faults: the lists cannot be used as they are`)
-    })
-  explain(command, { example: 'gatehouse prices check /etc/gatehouse/pricing', exits: { 1: 'a list is broken or in another unit' } })
-}
-
-/** Examines a catalogue, or a folder of lists without an index. */
-async function examine(folder: string) {
-  const { digestOf, namedDigest, readCatalogue, readLists } = await import('../prices/catalogue-files.ts')
-  const catalogue = existsSync(path.join(folder, 'index.json')) ? readable(folder, () => readCatalogue(folder)) : null
-  const lists = catalogue?.providers ?? readable(folder, () => readLists(folder))
-  const digest = catalogue === null ? null : digestOf(catalogue)
-  const named = catalogue === null ? null : namedDigest(folder)
-  const faults = [
-    ...(named === digest ? [] : [`index.json: the digest is ${named}, and the lists have ${digest}`]),
-    ...(await faultsOf(lists)),
-  ]
-  return { ok: faults.length === 0, models: countOf(lists), providers: lists.length, as_of: catalogue?.asOf ?? null, digest, faults }
-}
-
-const sumOf = ({ models, providers, as_of: asOf, digest }: Awaited<ReturnType<typeof examine>>): string =>
-  `${models} models of ${providers} providers${digest === null ? '' : `, as of ${asOf}, digest ${digest}`}`
 
 function addDiff(prices: Command): void {
   const command = prices
@@ -164,7 +136,7 @@ function addDiff(prices: Command): void {
 async function changesBy(folder: string, lists: readonly ListedProvider[]): Promise<readonly Difference[]> {
   const { readLists } = await import('../prices/catalogue-files.ts')
   const { differencesOf, overlaid } = await import('../prices/compare-catalogues.ts')
-  const base = readLists(await installed())
+  const base = readLists(installedPrices())
   return differencesOf(base, existsSync(path.join(folder, 'index.json')) ? lists : overlaid(base, lists))
 }
 
@@ -175,13 +147,6 @@ const dayOf = (lists: readonly ListedProvider[]): string | null =>
     .toSorted()
     .at(-1) ?? null
 
-async function installed(): Promise<string> {
-  const { findProjectPath } = await import('../../app/database/project-path.ts')
-  const folder = findProjectPath('assets/prices')
-  if (folder === null) throw new CommandError('the installation is not complete: assets/prices is missing')
-  return folder
-}
-
 /** Throws when the lists cannot be used. Units are compared with the catalogue of the installation. */
 async function demandSound(lists: readonly ListedProvider[]): Promise<void> {
   const faults = await faultsOf(lists)
@@ -190,24 +155,6 @@ async function demandSound(lists: readonly ListedProvider[]): Promise<void> {
 }
 
 const shownFaults = 5
-
-async function faultsOf(lists: readonly ListedProvider[]): Promise<readonly string[]> {
-  const { readCatalogue } = await import('../prices/catalogue-files.ts')
-  const { catalogueFaults } = await import('../prices/check-catalogue.ts')
-  return catalogueFaults(lists, readCatalogue(await installed()))
-}
-
-/** Reads what people hand over: whatever is wrong with it is told, and is no bug. */
-function readable<T>(name: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw new CommandError(`${name}: ${error instanceof Error ? error.message : String(error)}`)
-  }
-}
-
-const countOf = (lists: readonly { readonly models: object }[]): number =>
-  lists.reduce((sum, { models }) => sum + Object.keys(models).length, 0)
 
 const today = (): string => new Date().toISOString().slice(0, 10)
 
