@@ -38,6 +38,8 @@ function filesIn(folder: string): readonly ListedProvider[] {
 async function pricesInEffect(): Promise<readonly ListedProvider[]> {
   const given = environment()
   const base = filesIn(installedPrices())
+  const inBucket = (given['LOG_STORE'] ?? 'none') !== 'none' && Boolean(given['MODEL_CONFIGS_PRICING_LOG_STORE_PATH'])
+  if (inBucket) throw new UsageError(bucketAdvice)
   const folders = [given['MODEL_CONFIGS_PRICING_LOCAL_PATH'], given['MODEL_CONFIGS_PRICING_LOG_STORE_PATH']].flatMap(
     (folder) => folder || [],
   )
@@ -46,6 +48,8 @@ async function pricesInEffect(): Promise<readonly ListedProvider[]> {
   if (given['MODEL_CONFIGS_PROXY_FETCH_ENABLED']?.toUpperCase() === 'ON' && url !== undefined) layers.push(await listsAt(url))
   return layers.reduce(overlaid, base)
 }
+
+const bucketAdvice = `MODEL_CONFIGS_PRICING_LOG_STORE_PATH is a path in a bucket, which only running processes read: copy its lists into a folder, and name that in place of ${inEffect}`
 
 function missing(folder: string): never {
   throw new UsageError(`${folder}: a setting names this folder for price lists, and it is not on this machine`)

@@ -9,6 +9,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-price-check-'))
 test.after.always(() => rmSync(folder, { recursive: true, force: true }))
 
 const check = (...args: readonly string[]) => gatehouseHere(['prices', 'check', ...args])
+const checkWith = (env: Readonly<Record<string, string>>) => gatehouseHere(['prices', 'check', 'built-in', 'in-effect', '--json'], { env })
 const at = (name: string) => path.join(folder, name)
 
 const listText = (models: object, provider = 'groq') => JSON.stringify({ schema: 1, provider, unit: 'pUSD', models }, null, 1)
@@ -27,7 +28,14 @@ interface Report {
   readonly factor: number
   readonly added: readonly string[]
   readonly removed: readonly string[]
-  readonly changed: readonly { model: string; dimension: string; condition: object; from: string | null; factor: number | null }[]
+  readonly changed: readonly {
+    model: string
+    dimension: string
+    condition: object
+    from: string | null
+    factor: number | null
+    after: number
+  }[]
   readonly smaller: number
   readonly rates_added: number
   readonly rates_removed: number
@@ -68,6 +76,24 @@ test('the same catalogue has no differences, and neither has the one in effect w
 })
 
 const period = (rates: object, more: object = {}) => ({ rates, ...more })
+
+test('the lists of the settings go over the catalogue in their order, and a place that is not here is named', async (t) => {
+  const key = 'llama-3.1-8b-instant'
+  const [local, store] = [lists('local', { [key]: model(7_000_000) }), lists('store', { [key.toUpperCase()]: model(9_000_000) })]
+  const found = async (env: Readonly<Record<string, string>>) => {
+    const { status, stdout, stderr } = await checkWith(env)
+    t.is(status, 1, stderr)
+    return reportOf(stdout).changed.find(({ dimension }) => dimension === 'input')
+  }
+  t.like(await found({ MODEL_CONFIGS_PRICING_LOCAL_PATH: local }), { after: 7_000_000 })
+  t.like(await found({ MODEL_CONFIGS_PRICING_LOCAL_PATH: local, MODEL_CONFIGS_PRICING_LOG_STORE_PATH: store }), { after: 9_000_000 })
+  const gone = await checkWith({ MODEL_CONFIGS_PRICING_LOCAL_PATH: at('gone') })
+  t.is(gone.status, 2)
+  t.regex(gone.stderr, /gone: a setting names this folder/)
+  const bucket = await checkWith({ LOG_STORE: 's3', MODEL_CONFIGS_PRICING_LOG_STORE_PATH: 'pricing' })
+  t.is(bucket.status, 2)
+  t.regex(bucket.stderr, /copy its lists into a folder/)
+})
 
 test('conditions, announced prices, free models and rates that fall back are compared as requests see them', async (t) => {
   const before = lists('seen-before', {
