@@ -53,12 +53,17 @@ export function policyLimits(policies: readonly PolicyView[], request: PolicyReq
   return limits
 }
 
+/** Names of models count without regard to case, as in price lists. */
+const lower = (name: string): string => name.toLowerCase()
+const same = (name: string): string => name
+
 const any = '*'
 
 function holds({ key, values, excludes }: PolicyCondition, request: PolicyRequest): boolean {
   const names = namesOf(key, request)
-  if (excludes.some((value) => fits(value, names))) return false
-  return values.some((value) => fits(value, names))
+  const [read, told] = key === 'model' ? [lower, names.map(lower)] : [same, names]
+  if (excludes.some((value) => fits(read(value), told))) return false
+  return values.some((value) => fits(read(value), told))
 }
 
 /** `*` fits every value that there is, and `@slug/*` every model of a provider. */
