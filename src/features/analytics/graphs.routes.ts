@@ -25,7 +25,7 @@ const graphRoute = (name: string, { summary, total, point, draw }: Graph): Route
     const usage = await usageOf({ em, actor, query, deps })
     const kept = { em, logsFrom: await logsFrom(em, usage.scope, deps) }
     return answerInTime({ ...kept, usage, ...(ofFeedback(name) && { ranges: [] }) }, async (of) => {
-      const drawn = await draw({ ...kept, usage: of, grid: gridOf(of) })
+      const drawn = await draw({ ...kept, usage: of, grid: gridOf(of), now: deps.clock.now() })
       return { object: 'analytics-graph' as const, summary: drawn.summary, data_points: [...drawn.data_points] }
     })
   })

@@ -86,7 +86,7 @@ export const graphs: Readonly<Record<string, Graph>> = {
   ),
   users: overTime('Different users over time, by the metadata `_user`', { total: count }, drawUsers),
   'users/requests': {
-    summary: 'Requests of one user over time',
+    summary: 'Requests of one user over time, among those that name one',
     total: { total: count, unique: count, avg: mean },
     point: { timestamp, avg: mean },
     draw: drawRequestsOfUsers,

@@ -62,7 +62,9 @@ export const readOverview = route({
   const tell = async (of: Omit<Usage, 'step'>) => {
     const kept = { em, logsFrom: await logsFrom(em, usage.scope, deps) }
     const { usage: stepped, grid } = await griddedUsage(em, of, { interval, zone })
-    const drawn = await answerInTime({ ...kept, usage: stepped }, (within) => drawFigures({ ...kept, usage: within, grid }, measures))
+    const drawn = await answerInTime({ ...kept, usage: stepped }, (within) =>
+      drawFigures({ ...kept, usage: within, grid, now: deps.clock.now() }, measures),
+    )
     return {
       time_of_generation_min: new Date(of.from).toISOString(),
       time_of_generation_max: new Date(of.to).toISOString(),

@@ -13,6 +13,8 @@ export interface Drawing {
   readonly grid: Grid
   /** Logs are kept from then on, in epoch milliseconds. */
   readonly logsFrom: number
+  /** Epoch milliseconds. */
+  readonly now: number
 }
 
 export interface Drawn {
@@ -65,7 +67,7 @@ async function figuresOfNothing(em: EntityManager, figures: readonly string[]): 
 }
 
 async function latenciesOf(
-  { em, usage, grid, logsFrom, source }: Drawing & { readonly source: Fragment },
+  { em, usage, grid, logsFrom, source }: Omit<Drawing, 'now'> & { readonly source: Fragment },
   shares: Readonly<Record<string, number>>,
 ) {
   const wanted = Object.entries(shares)

@@ -241,7 +241,7 @@ export async function userSource(
   const days = userDaysOf(usage, { usersFrom: state?.at ?? Infinity, now })
   if (days === null) return null
   const { organisationId, workspaceId } = usage.scope
-  const summed = select('l.name AS metadata_value, l.requests, l.cost_pico', 'usage_user_sums', [
+  const summed = select('l.bucket, l.name AS metadata_value, l.requests, l.cost_pico', 'usage_user_sums', [
     { sql: 'l.organisation_id = ? AND l.place = ?', values: [organisationId, workspaceId ?? everywhere] },
     // Those of a workspace lie scattered among those of others: reading all in order is faster.
     workspaceId === null ? eachDayOf(days) : within(days),
@@ -254,11 +254,11 @@ export async function userSource(
   const source = (every = 1) => {
     const scaled = (name: string) => (every === 1 ? `l.${name}` : `l.${name} * ${every} AS ${name}`)
     const logs = ranges.map((range) =>
-      select(`l.metadata ->> '_user' AS metadata_value, ${scaled('requests')}, ${scaled('cost_pico')}`, logsOf({ ...usage, every }), [
-        ...conditionsOf(usage),
-        named,
-        within(range),
-      ]),
+      select(
+        `l.bucket, l.metadata ->> '_user' AS metadata_value, ${scaled('requests')}, ${scaled('cost_pico')}`,
+        logsOf({ ...usage, every }),
+        [...conditionsOf(usage), named, within(range)],
+      ),
     )
     return union([summed, ...logs])
   }

@@ -1,5 +1,5 @@
 import { epochMs, pointsOf, type Draw, type Drawing } from './series.ts'
-import { usageSource, userCells } from './usage-source.ts'
+import { metadataSource, userCells, userSource } from './usage-source.ts'
 
 const registers = 4096
 const alpha = 0.7213 / (1 + 1.079 / registers)
@@ -33,9 +33,10 @@ export async function countUsers({ em, usage, grid, logsFrom }: Drawing): Promis
   return (at) => byTime.get(at) ?? 0
 }
 
-/** Counts the requests of each step, and of all the time. */
-async function countRequests({ em, usage, grid, logsFrom }: Drawing): Promise<(at: number | null) => number> {
-  const source = await usageSource(em, usage, logsFrom)
+/** Counts the requests that name a user, of each step, and of all the time. */
+async function countRequests({ em, usage, grid, now }: Drawing): Promise<(at: number | null) => number> {
+  const summed = usage.step === 'day' ? await userSource(em, usage, now) : null
+  const source = summed?.source(usage.every) ?? metadataSource(usage, '_user')
   const step = grid.beginOf('l.bucket')
   const rows = await em.execute<{ at: number; total: number }[]>(
     `SELECT ${epochMs(step)} AS at, sum(l.requests)::float8 AS total FROM ${source.sql} GROUP BY ${step}`,

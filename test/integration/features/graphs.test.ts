@@ -44,6 +44,7 @@ const costOf = (rows: Rows) => cents(rows.reduce((total, row) => total + used.pi
 const savedOf = (rows: Rows) => cents(rows.reduce((total, { cost }) => total + BigInt(cost?.saved ?? 0), 0n))
 const meanMs = (rows: Rows) => ratio(sum(rows.map(({ durationMs }) => durationMs)), rows.length)
 const tokensOf = (rows: Rows) => rows.flatMap(({ usage }) => (usage?.totalTokens === null || usage === null ? [] : [usage.totalTokens]))
+const naming = (rows: Rows) => rows.filter(({ metadata }) => metadata['_user'] !== undefined)
 const usersOf = (rows: Rows) => new Set(rows.flatMap(({ metadata }) => metadata['_user'] ?? [])).size
 const percentile = (rows: Rows, share: number) =>
   rows.map(({ durationMs }) => durationMs).toSorted((one, other) => one - other)[Math.ceil(rows.length * share) - 1] ?? null
@@ -66,8 +67,8 @@ const readings: Readonly<Record<string, { readonly point: Reading; readonly tota
   tokens: uniform((rows) => ({ total: sum(tokensOf(rows)), avg: ratio(sum(tokensOf(rows)), tokensOf(rows).length) })),
   users: uniform((rows) => ({ total: usersOf(rows) })),
   'users/requests': {
-    point: (rows) => ({ avg: ratio(rows.length, usersOf(rows)) }),
-    total: (rows) => ({ total: rows.length, unique: usersOf(rows), avg: ratio(rows.length, usersOf(rows)) }),
+    point: (rows) => ({ avg: ratio(naming(rows).length, usersOf(rows)) }),
+    total: (rows) => ({ total: naming(rows).length, unique: usersOf(rows), avg: ratio(naming(rows).length, usersOf(rows)) }),
   },
   errors: uniform((rows) => ({ total: rows.filter(failed).length })),
   'errors/rate': uniform((rows) => ({ rate: percent(rows.filter(failed).length, rows.length) })),
