@@ -24,10 +24,14 @@ import type { Provider } from './provider.ts'
 
 const timeoutMs = 10_000
 
+/** Hears of each call to a provider: before it, and with the status of its answer. */
+export type Asked = (url: string, status: number | null) => void
+
 /** Returns how the library calls a provider: through the egress guard. */
 const fetchOf =
-  (egress: Egress, provider: Provider): CustomFetch =>
+  (egress: Egress, provider: Provider, asked: Asked): CustomFetch =>
   async (url, { method, headers, body }) => {
+    asked(url, null)
     const text =
       body === undefined || body === null ? {} : { body: body instanceof URLSearchParams ? body.toString() : z.string().parse(body) }
     const answer = await tenantEgress(egress, provider).exchange({
@@ -38,6 +42,7 @@ const fetchOf =
       timeoutMs,
       ...callsTo(provider),
     })
+    asked(url, answer.status)
     const kept = Object.entries(answer.headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, String(value)] satisfies [string, string]],
     )
@@ -75,11 +80,11 @@ export function clientOf(egress: Egress, provider: Provider): Promise<Configurat
 }
 
 /** Makes the client of a provider, and asks the provider what it offers. */
-export async function makeClient(egress: Egress, provider: Provider): Promise<Configuration> {
+export async function makeClient(egress: Egress, provider: Provider, asked: Asked = () => {}): Promise<Configuration> {
   const { issuer, clientId, redirectUri } = provider
   const authentication = await authenticationOf(provider)
   const metadata = { redirect_uris: [redirectUri], response_types: ['code'] }
-  const fetch = fetchOf(egress, provider)
+  const fetch = fetchOf(egress, provider, asked)
   // Every ID token is checked against the keys of the issuer. Where plain http may go, the egress guard says.
   const always = issuer.startsWith('http:') ? [allowInsecureRequests, enableNonRepudiationChecks] : [enableNonRepudiationChecks]
   const withEndpoints = (server: ServerMetadata): Configuration => {

@@ -16,8 +16,11 @@ interface Step {
 /** Asks a provider what it offers, and for its keys, as a sign-in would. Never rejects. */
 export async function testSignIn(egress: Egress, provider: Provider): Promise<{ readonly ok: boolean; readonly steps: Step[] }> {
   const steps: Step[] = []
+  const call: Call = { url: null, status: null }
   try {
-    const { authorization_endpoint, token_endpoint, jwks_uri } = (await makeClient(egress, provider)).serverMetadata()
+    const { authorization_endpoint, token_endpoint, jwks_uri } = (
+      await makeClient(egress, provider, (url, status) => Object.assign(call, { url, status }))
+    ).serverMetadata()
     const missing = Object.entries({ authorization_endpoint, token_endpoint, jwks_uri }).flatMap(([name, url]) =>
       url === undefined ? [name] : [],
     )
@@ -26,7 +29,7 @@ export async function testSignIn(egress: Egress, provider: Provider): Promise<{ 
     steps.push({ step: 'discovery', ok: missing.length === 0, detail })
     if (jwks_uri !== undefined) steps.push(await keysOf(egress, jwks_uri, provider))
   } catch (error) {
-    steps.push({ step: 'discovery', ok: false, detail: faultOf(error) })
+    steps.push({ step: 'discovery', ok: false, detail: faultOf(error, call) })
   }
   return { ok: steps.every(({ ok }) => ok), steps }
 }
@@ -50,7 +53,16 @@ async function keysOf(egress: Egress, url: string, provider: Provider): Promise<
   }
 }
 
-const faultOf = (error: unknown): string => {
-  const { status, message } = providerError(error)
-  return status === 401 ? 'The provider does not describe itself as OpenID Connect asks.' : message
+/** The last call to the provider. */
+interface Call {
+  readonly url: string | null
+  /** Null: it got no answer. */
+  readonly status: number | null
+}
+
+function faultOf(error: unknown, { url, status }: Call): string {
+  const fault = providerError(error)
+  const message = fault.status === 401 ? 'The provider does not describe itself as OpenID Connect asks.' : fault.message
+  if (url === null) return message
+  return `${message} Asked was ${url}${status === null ? '' : `, which answered ${status}`}.`
 }

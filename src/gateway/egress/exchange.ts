@@ -13,6 +13,8 @@ import type { Slot } from './slot.ts'
 export interface Route {
   /** `host` or `host:port`, as the Host header has it. */
   readonly authority: string
+  /** The host in messages. */
+  readonly told: string
   /** The organisation for which it goes; null: Gatehouse itself. */
   readonly owner: string | null
   /** The proxy that is sent whole URLs, and what makes a path one; null: the connection leads to the host itself. */
@@ -142,7 +144,9 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
       this.#handler.onEnd(rawHeaderText(controller.rawTrailers))
     } catch (thrown) {
       // undici brings us what the other handler methods throw; after the end nobody would hear of it.
-      this.#handler.onError(toFailure(thrown instanceof Error ? thrown : new Error(String(thrown)), true))
+      this.#handler.onError(
+        toFailure(thrown instanceof Error ? thrown : new Error(String(thrown)), { host: this.#route.told, answered: true }),
+      )
     }
   }
 
@@ -152,7 +156,7 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
 
   /** Ends it with an error: the socket goes first, then the handler hears of it. */
   #end(cause: Error): void {
-    const error = toFailure(this.#route.explain(cause), this.#phase === 'answering')
+    const error = toFailure(this.#route.explain(cause), { host: this.#route.told, answered: this.#phase === 'answering' })
     this.#finish()
     this.#drop(cause)
     if (!this.#beginning) return this.#handler.onError(error)

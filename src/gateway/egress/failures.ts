@@ -8,17 +8,22 @@ export function duration(ms: number): string {
   return ms >= 1000 ? `${Number((ms / 1000).toFixed(1))} s` : `${ms} ms`
 }
 
-/**
- * Tells what went wrong with an exchange, without addresses: the messages may reach a caller, the cause only our log.
- * `answered` is true once the response's headers have come.
- */
-export function toFailure(error: Error, answered: boolean): ApiError {
+/** An exchange that failed. */
+export interface Failed {
+  /** The name of the host, or words for one that has only an address. */
+  readonly host: string
+  /** True once the headers of the response have come. */
+  readonly answered: boolean
+}
+
+/** Returns the fault of an exchange, with the host's name and without addresses: the message may reach a caller, the cause only our log. */
+export function toFailure(error: Error, { host, answered }: Failed): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof ConnectTimeoutError) {
-    return new ApiError('upstream_timeout', `The provider could not be connected to within ${duration(error.timeoutMs)}.`, { cause: error })
+    return new ApiError('upstream_timeout', `${host} could not be connected to within ${duration(error.timeoutMs)}.`, { cause: error })
   }
   if (error instanceof ProxyError) return new ApiError('upstream_unreachable', proxyMessage(error), { cause: error })
-  const [code, message] = explain(error, answered)
+  const [code, message] = explain(error, { host, answered })
   return new ApiError(code, message, { cause: error })
 }
 
@@ -31,7 +36,7 @@ function proxyMessage({ setting, told, cause }: ProxyError): string {
 
 type Explanation = readonly [ErrorCode, string]
 
-function explain(error: Error, answered: boolean): Explanation {
+function explain(error: Error, { host, answered }: Failed): Explanation {
   const code = codeOf(error)
   const known = table[code]
   if (known !== undefined) return known
@@ -40,8 +45,8 @@ function explain(error: Error, answered: boolean): Explanation {
   }
   if (error.name === 'HTTPParserError') return ['upstream_bad_response', 'The provider sent an answer that is not valid HTTP.']
   if (code === 'UND_ERR_SOCKET') return explainSocket(error.message)
-  if (code in unreachable) return ['upstream_unreachable', `The provider could not be reached: ${unreachable[code]}.`]
-  if (isTlsCode(code)) return ['upstream_unreachable', `The provider could not be reached: the TLS connection failed (${code}).`]
+  if (code in unreachable) return ['upstream_unreachable', `${host} could not be reached: ${unreachable[code]}.`]
+  if (isTlsCode(code)) return ['upstream_unreachable', `${host} could not be reached: the TLS connection failed (${code}).`]
   return ['internal', 'Something went wrong on our side. Quote the request id when you report it.']
 }
 

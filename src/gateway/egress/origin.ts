@@ -38,7 +38,8 @@ export function createOrigin(
   const authority = authorityOf(target)
   const origin = `${target.url.protocol}//${authority}`
   const forward = proxy === null || tunnels(target, proxy) ? null : { proxy, prefix: origin }
-  const route: Route = { authority, owner, forward, explain: (error) => guard.explain(error, target, param) }
+  const told = toldHost(target)
+  const route: Route = { authority, told, owner, forward, explain: (error) => guard.explain(error, target, param) }
   return {
     origin,
     basePath: target.url.pathname.replace(/(?<!\/)\/+$/, ''),
@@ -49,7 +50,7 @@ export function createOrigin(
     },
     async resolve() {
       if (isIP(target.hostname) !== 0 || proxy?.names === 'unchecked') return
-      await resolver.resolve(target.hostname).catch((error: Error) => Promise.reject(toFailure(error, false)))
+      await resolver.resolve(target.hostname).catch((error: Error) => Promise.reject(toFailure(error, { host: told, answered: false })))
       await guard.checkNames(target, param)
     },
     reach: () =>
@@ -57,11 +58,14 @@ export function createOrigin(
         connect((error, socket) => {
           socket?.destroy()
           if (error === null) resolve()
-          else reject(toFailure(route.explain(error), false))
+          else reject(toFailure(route.explain(error), { host: told, answered: false }))
         })
       }),
   }
 }
+
+/** The host in messages: its name, and never an address or a port, which would tell callers of the network. */
+const toldHost = ({ hostname }: Target): string => (isIP(hostname) === 0 ? hostname : 'The provider')
 
 function authorityOf({ url, hostname }: Target): string {
   const host = hostname.includes(':') ? `[${hostname}]` : hostname

@@ -155,7 +155,7 @@ test('metadata has no remedy', refusesBase, 'http://169.254.169.254/', /^custom_
 test('a name that cannot be resolved passes the check and fails at the connection', async (t) => {
   const { egress } = build({ resolve: () => Promise.reject(Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' })) })
   const { error } = await sendTo(await egress.origin('https://nowhere.test', 'custom_host')).done
-  t.like(error, { code: 'upstream_unreachable', message: 'The provider could not be reached: its name is not known.' })
+  t.like(error, { code: 'upstream_unreachable', message: 'nowhere.test could not be reached: its name is not known.' })
   await egress.close()
 })
 

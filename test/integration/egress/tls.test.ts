@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import test from 'ava'
@@ -53,7 +54,7 @@ const fails = test.macro(async (t: ExecutionContext, make: () => Certificate, ho
   const { egress, server } = await start(t, make())
   const origin = await egress.origin(`https://${host}:${server.port}`, 'custom_host')
   const { error } = await sendTo(origin).done
-  t.like(error, { code: 'upstream_unreachable', message: `The provider could not be reached: ${message}.` })
+  t.like(error, { code: 'upstream_unreachable', message: `${isIP(host) === 0 ? host : 'The provider'} could not be reached: ${message}.` })
   t.deepEqual(
     server.received.filter((text) => text !== ''),
     [],

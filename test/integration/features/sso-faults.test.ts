@@ -337,3 +337,12 @@ test.serial('PKCE: every journey has a verifier of its own, which the issuer see
   for (const verifier of shown) t.regex(verifier, /^[\w.~-]{43,128}$/)
   t.is(new Set(shown).size, journeys)
 })
+
+test.serial('a test of the settings tells the URL that was asked, and what it answered', async (t) => {
+  const nowhere = { ...settings(issuer, 'own.example'), issuer: `${issuer.issuer}/nowhere` }
+  t.is((await control.call(own.adminKey, 'PUT', '/admin/organisation/sso', nowhere)).status, 200)
+  const { body } = await control.call(own.adminKey, 'POST', '/admin/organisation/sso/test', {})
+  t.false(body['ok'])
+  const [step] = body['steps'] as readonly { readonly detail: string }[]
+  t.regex(step?.detail ?? '', /Asked was \S+\/nowhere\/\.well-known\/openid-configuration, which answered 404\.$/)
+})
