@@ -4,7 +4,7 @@ import { formsAt, isSecretForm, secretPathsIn, type Forms } from '../../lib/json
 import { Secret } from '../../lib/secret.ts'
 import { scrubSecrets } from '../../lib/text/secret-shapes.ts'
 import { isStorable } from '../../lib/text/text.ts'
-import { isSecretName, privateParts, requestItself } from '../secrets/secret-names.ts'
+import { isSecretName, privateParts, requestItself } from '../../lib/text/secret-names.ts'
 import type { Vault } from '../secrets/vault.ts'
 
 /** Replaces a secret in a text that is kept. */

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { MailConfig } from '../../config/config.ts'
 import { mailAt } from '../../config/effect.ts'
+import { hidingSecrets } from '../../lib/text/known-secrets.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { asSystem } from '../database/orm.ts'
 import type { Deps } from '../deps.ts'
@@ -104,14 +105,16 @@ async function send(
   const { from, templatesPath, brand } = mailAt(mail, level)
   const { subject, html, text } = render(readTemplate(template, templatesPath, log), { ...brand, ...texts(filled) })
   const transport = await transportTo(mail)
-  await transport.sendMail({
-    from,
-    to: { name: '', address: recipient },
-    subject,
-    html,
-    text,
-    messageId: `<${id}@gatehouse.invalid>`,
+  const message = { from, to: { name: '', address: recipient }, subject, html, text, messageId: `<${id}@gatehouse.invalid>` }
+  await transport.sendMail(message).catch((error: unknown) => {
+    throw withoutPassword(error, mail)
   })
+}
+
+/** Some servers repeat the sign-in that they refuse. */
+function withoutPassword(error: unknown, { password }: MailConfig): unknown {
+  if (error instanceof Error) error.message = hidingSecrets([password?.reveal() ?? ''])(error.message)
+  return error
 }
 
 const isTemplate = (name: string): name is TemplateName => Object.hasOwn(templates, name)

@@ -5,7 +5,7 @@ import { openVault } from '../../app/secrets/open-vault.ts'
 import { hasTable } from '../preflight/checks/schema.ts'
 import type { Stage } from '../preflight/stage.ts'
 import type { Known } from './bundle.ts'
-import { shortestSecret } from './forms.ts'
+import { shortestSecret } from '../../lib/text/secret-forms.ts'
 import { distinct, localSecrets } from './secrets.ts'
 import { openStored, type StoredSecrets } from './stored-secrets.ts'
 

@@ -1,4 +1,4 @@
-import { isSecretName } from '../../app/secrets/secret-names.ts'
+import { isSecretName } from '../../lib/text/secret-names.ts'
 import { scrubSecrets } from '../../lib/text/secret-shapes.ts'
 
 /** The mark in place of a secret that was found by its form. */

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { isSecretName } from '../../app/secrets/secret-names.ts'
+import { isSecretName } from '../../lib/text/secret-names.ts'
 import { settingNames, settings, type Config, type Environment } from '../../config/index.ts'
 import { Secret } from '../../lib/secret.ts'
-import { shortestSecret, type KnownSecret } from './forms.ts'
+import { shortestSecret, type KnownSecret } from '../../lib/text/secret-forms.ts'
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
 
 const largestFile = 64 * 1024

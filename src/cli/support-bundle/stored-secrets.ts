@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql'
 import { asSystem } from '../../app/database/orm.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
-import type { KnownSecret } from './forms.ts'
+import type { KnownSecret } from '../../lib/text/secret-forms.ts'
 import { parsed, textsIn } from './secrets.ts'
 
 /** The secrets that the database holds sealed, and how many of them could not be opened. */

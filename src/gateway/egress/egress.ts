@@ -79,11 +79,20 @@ export interface SmallRequest {
   readonly named?: HostNamed
   /** The authorities that may sign the certificate of the host, PEM, in place of the usual ones. */
   readonly ca?: string | undefined
+  /**
+   * Secrets of the request that the names of its fields do not tell. A failure is given without these and without those that the names tell,
+   * because it ends up in messages.
+   */
+  readonly secrets?: readonly string[]
+  /** Secrets that a success may not repeat either, because it is shown to people; absent: a success is given as it came. */
+  readonly hides?: readonly string[]
 }
 
 export interface SmallResponse {
   readonly status: number
+  /** Of a failure: without the secrets of the request. */
   readonly headers: IncomingHttpHeaders
+  /** Of a failure, and of a request with `hides`: without the secrets of the request; of a failure the first 64 KB. */
   readonly bytes: Buffer
   /** The bytes as UTF-8. */
   readonly text: string

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { type Hide, hidingSecrets } from '../../lib/text/known-secrets.ts'
 import type { EgressCall, EgressOrigin, SmallRequest, SmallResponse } from './egress.ts'
 import { duration } from './failures.ts'
+import { sentSecrets } from './sent-secrets.ts'
 
 /** Most bytes of a small answer. */
 export const maxSmallResponseBytes = 256 * 1024
@@ -38,13 +40,40 @@ export function sendSmall(origin: EgressOrigin, path: string, request: SmallRequ
         },
         onEnd() {
           clearTimeout(timer)
-          resolve(answer(status, rawHeaders, body.join()))
+          resolve(shown({ request, path, status, rawHeaders, bytes: body.join() }))
         },
         onError: fail,
       },
     )
   })
 }
+
+interface Exchanged {
+  readonly request: SmallRequest
+  readonly path: string
+  readonly status: number
+  readonly rawHeaders: readonly string[]
+  readonly bytes: Buffer
+}
+
+/** Most bytes of a failure that are kept: messages are made of them. */
+const mostOfFailure = 64 * 1024
+/** A secret that begins before the cut is found as a whole. */
+const beyond = 8 * 1024
+
+/** Returns the answer without the secrets that it may not repeat. */
+function shown({ request, path, status, rawHeaders, bytes }: Exchanged): SmallResponse {
+  const { secrets = [], hides } = request
+  const failed = status < 200 || status > 299
+  if (!failed && hides === undefined) return answer(status, rawHeaders, bytes)
+  const hide = hidingSecrets([...sentSecrets(request, path), ...secrets, ...(hides ?? [])])
+  return failed
+    ? answer(status, rawHeaders.map(hide), failure(bytes, hide))
+    : answer(status, rawHeaders, Buffer.from(hide(bytes.toString('utf8'))))
+}
+
+const failure = (bytes: Buffer, hide: Hide): Buffer =>
+  Buffer.from(hide(bytes.subarray(0, mostOfFailure + beyond).toString('utf8'))).subarray(0, mostOfFailure)
 
 /** Not every caller wants text. */
 const answer = (status: number, rawHeaders: readonly string[], bytes: Buffer): SmallResponse => ({

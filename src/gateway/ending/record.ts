@@ -103,6 +103,8 @@ function loggedJobs({ attempts }: Trail): ExchangeRecord['jobs'] {
 
 /** So much of a provider's error is kept. */
 const mostError = 16 * 1024
+/** A secret that begins before the cut is found as a whole. */
+const beyond = 8 * 1024
 
 /** Returns what the last translation left out, and the own error of the last provider that gave one. */
 function translationOf({ attempts }: Trail, redaction: Redaction, keepsWords: boolean): ExchangeRecord['translation'] {
@@ -114,7 +116,7 @@ function translationOf({ attempts }: Trail, redaction: Redaction, keepsWords: bo
   }
   return error === null && dropped.length === 0
     ? null
-    : { dropped, providerError: error === null ? null : redaction.text(error.slice(0, mostError)) }
+    : { dropped, providerError: error === null ? null : redaction.text(error.slice(0, mostError + beyond)).slice(0, mostError) }
 }
 
 const none: readonly string[] = []

@@ -71,7 +71,7 @@ function sensitiveNames({ headers }: Sent): ReadonlySet<string> | null {
   return named === undefined ? null : new Set(named.split(',').map((name) => name.trim().toLowerCase()))
 }
 
-/** The secrets of an exchange, also as latin1 has their bytes, and as they stand in a URL. Made for every exchange, so that it goes without sets. */
+/** The secrets of an exchange, also as latin1 has their bytes, and as they stand in a URL and in JSON. Made for every exchange, so that it goes without sets. */
 function secretsOf({ attempts, headers }: Sent, sensitive: ReadonlySet<string> | null): readonly string[] {
   const secrets: string[] = []
   for (const { target, prepared } of attempts) {
@@ -96,6 +96,7 @@ function add(secrets: string[], secret: string | null | undefined): void {
   if (!escaped.test(secret)) return
   addOnce(secrets, latin1(secret))
   addOnce(secrets, encodeURIComponent(latin1(secret)))
+  addOnce(secrets, JSON.stringify(latin1(secret)).slice(1, -1))
 }
 
 function addOnce(secrets: string[], secret: string): void {

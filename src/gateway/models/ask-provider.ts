@@ -3,6 +3,7 @@ import type { Signing } from '../credentials/signing.ts'
 import type { Egress, EgressOrigin, SmallResponse } from '../egress/egress.ts'
 import { sendSmall } from '../egress/small-exchange.ts'
 import { type MatchedOperation, passThrough } from '../operations/match.ts'
+import { secretFields } from '../providers/fields.ts'
 import type { ListCall } from '../providers/provider.ts'
 import type { Target } from '../targets/target.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
@@ -22,6 +23,8 @@ export interface Question {
   readonly maxBytes?: number
   /** Its address by templates that the credential fills; absent: `path`. */
   readonly endpoint?: ListCall
+  /** As of `SmallRequest`. */
+  readonly hides?: readonly string[]
 }
 
 /** The list of a provider with hundreds of models takes half a megabyte. */
@@ -35,13 +38,20 @@ export interface ProviderAccess {
 
 /** Sends it with the target's credential. Rejects with an ApiError when there is no answer. */
 export async function askProvider(question: Question, access: ProviderAccess): Promise<SmallResponse> {
-  const { body, timeoutMs, maxBytes = usualBytes } = question
+  const { body, timeoutMs, maxBytes = usualBytes, hides } = question
   const { origin, request } = await prepare(toRequest(question, access))
   const headers: Record<string, string> = {}
   eachHeader(request.headers, (name, value) => (headers[name] = value))
   const { method } = body === undefined ? { method: 'GET' as const } : { method: 'POST' as const }
-  const sent = { url: origin.origin, method, headers, timeoutMs, maxBytes }
+  const secrets = secretsOf(question.target)
+  const sent = { url: origin.origin, method, headers, timeoutMs, maxBytes, secrets, ...(hides !== undefined && { hides }) }
   return sendSmall(origin, request.path, body === undefined ? sent : { ...sent, body })
+}
+
+/** Returns the secrets of a target's own credential, also those in whose place a token is sent. */
+export function secretsOf({ credential: { key, fields }, customHeaders }: Target): readonly string[] {
+  const own = Object.entries(fields).flatMap(([name, value]) => (secretFields.has(name) ? [value] : []))
+  return [key ?? '', ...own, ...Object.values(customHeaders)]
 }
 
 /** Returns the checked host to which it goes. Throws, or rejects with, `blocked_host`. */

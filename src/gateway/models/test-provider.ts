@@ -1,15 +1,15 @@
 import { ApiError, toApiError } from '../../lib/errors.ts'
 import { readModelList } from '../dialects/model-lists.ts'
 import { readProviderError } from '../dialects/provider-error.ts'
+import { hidingSecrets } from '../../lib/text/known-secrets.ts'
 import type { AllowedHosts } from '../egress/allowed-hosts.ts'
 import type { EgressOrigin, SmallResponse } from '../egress/egress.ts'
 import { narrowed } from '../egress/narrowed.ts'
 import { withDefaults } from '../providers/endpoint.ts'
-import { secretFields } from '../providers/fields.ts'
 import type { CheckCall } from '../providers/provider.ts'
 import { fillTemplate } from '../providers/template.ts'
 import type { Target } from '../targets/target.ts'
-import { askProvider, originOfQuestion, type ProviderAccess, type Question } from './ask-provider.ts'
+import { askProvider, originOfQuestion, secretsOf, type ProviderAccess, type Question } from './ask-provider.ts'
 import { listPathOf } from './list-path.ts'
 
 /** The steps of a test, in their order. */
@@ -46,7 +46,8 @@ export interface TestDeps extends ProviderAccess {
 export async function testProvider(target: Target, deps: TestDeps): Promise<ProviderTest> {
   const access = { egress: narrowed(deps.egress, deps.allowedHosts), signing: deps.signing }
   const steps: StepResult[] = []
-  const hide = hiding(target)
+  // Answers have no secrets any more; what failed before there was one may name some.
+  const hide = hidingSecrets(secretsOf(target))
   const run = async <Result>(step: TestStep, work: () => Promise<Said<Result>>): Promise<Result> => {
     const began = performance.now()
     const since = () => Math.round((performance.now() - began) * 10) / 10
@@ -96,8 +97,13 @@ async function findAddress(target: Target, access: ProviderAccess): Promise<Said
   return { message: `Requests go to ${origin.origin}${origin.basePath}, which is allowed.`, result: { origin, question, call } }
 }
 
-const toQuestion = (target: Target, { body }: CheckCall, path: string): Question =>
-  body === undefined ? { target, path, timeoutMs } : { target, path, body, timeoutMs }
+const toQuestion = (target: Target, { body }: CheckCall, path: string): Question => {
+  const hides = secretsOf(target).filter(({ length }) => length >= shortestHidden)
+  return { target, path, timeoutMs, hides, ...(body !== undefined && { body }) }
+}
+
+/** A shorter value of a header may be a word of the names of models. */
+const shortestHidden = 8
 
 function callOf({ provider }: Target): CheckCall | null {
   const path = listPathOf(provider)
@@ -158,13 +164,6 @@ function parsed(text: string): unknown {
   } catch {
     return null
   }
-}
-
-/** Hides the secrets of a credential in what a provider says: some repeat the key that they refuse. */
-function hiding({ credential: { key, fields }, customHeaders }: Target): (message: string) => string {
-  const own = Object.entries(fields).flatMap(([name, value]) => (secretFields.has(name) ? [value] : []))
-  const secrets = [key ?? '', ...own, ...Object.values(customHeaders)].filter((text) => text.length > 3)
-  return (message) => secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), message)
 }
 
 const skipped = (done: number): readonly StepResult[] =>

@@ -64,6 +64,37 @@ test.serial('a credential that is refused is told apart, and never repeated', as
   t.false(text.includes(key))
 })
 
+/** The ways in which an answer repeats a secret. */
+const repeats: Readonly<Record<string, (secret: string) => string>> = {
+  'as it is': (secret) => secret,
+  'in base64': (secret) => Buffer.from(`user:${secret}`).toString('base64'),
+  'in hexadecimal': (secret) => Buffer.from(secret).toString('hex'),
+  'for a URL': (secret) => encodeURIComponent(secret),
+  'escaped twice': (secret) => JSON.stringify(JSON.stringify({ secret })),
+  'at the end of a long message': (secret) => `${'x'.repeat(280)}${secret}`,
+}
+const odd = 'odd"key/with+signs=0123456789'
+
+for (const [how, repeat] of Object.entries(repeats))
+  test.serial(`a secret that comes back ${how} is hidden, in errors and in names of models`, async (t) => {
+    const custom = 'custom-header-0123456789'
+    const configurations = { custom_host: emulator.url, custom_headers: { 'x-own': custom } }
+    for (const one of [key, odd]) {
+      const said = [one, custom].map(repeat)
+      for (const [status, answer] of [
+        [401, { error: { message: said.join(' ') } }],
+        [401, { error: { message: said.toReversed().join(' ') } }],
+        [200, { object: 'list', data: said.map((id) => ({ id, object: 'model' })) }],
+      ] as const) {
+        const undo = emulator.script({ path: '/models', behaviour: { status, headers: json, body: JSON.stringify(answer) } })
+        const { text } = await tryOne(account({ key: one, configurations }))
+        undo()
+        t.regex(text, /\[secret|"total":0/)
+        for (const secret of [one, custom]) for (const shown of [secret.slice(0, 8), repeat(secret)]) t.false(text.includes(shown), text)
+      }
+    }
+  })
+
 test.serial('a provider without a list of models says nothing of the credential', async (t) => {
   const undo = emulator.script({ path: '/models', behaviour: { status: 404, headers: json, body: '{}' } })
   const { body } = await tryOne(account())

@@ -1,5 +1,5 @@
 import { withoutSecrets } from '../../../app/audit/mask.ts'
-import { isSecretName } from '../../../app/secrets/secret-names.ts'
+import { isSecretName } from '../../../lib/text/secret-names.ts'
 import type { Claims } from '../claims.ts'
 
 /** Claims that bind a token to a sign-in or to another token, and say nothing of a person. */

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { headerValue, sentHeaderName } from '../../../lib/text/header-fields.ts'
+import { hideWithin, hidingSecrets } from '../../../lib/text/known-secrets.ts'
 import { isCredentialHeader } from '../../wire/headers.ts'
 import { check, textOf, type BodyEdit, type CheckContext, type Subject, type Verdict } from '../check.ts'
 
@@ -85,17 +86,31 @@ export const webhook = check({
       .optional()
       .meta({ description: 'Signs the call: `x-service-signature: t=<seconds>,v1=<hex HMAC-SHA256 of "seconds.body">`.' }),
   },
-  ready: ({ webhookURL: url, headers, forwardHeaders, secret }) => ({
-    judgesPrefix: true,
-    async run(subject, context) {
-      const body = JSON.stringify(toldOf(subject))
-      const all = jsonCall({ ...headers, ...forwarded(forwardHeaders, subject, context), ...signature(body, secret, context) })
-      const { status, text } = await context.egress.exchange({ url, method: 'POST', headers: all, body, timeoutMs: context.timeoutMs })
-      if (status < 200 || status > 299) throw new Error(`The webhook answered ${status}.`)
-      return toVerdict(answer.parse(JSON.parse(text)), subject)
-    },
-  }),
+  ready({ webhookURL: url, headers, forwardHeaders, secret }) {
+    const hide = hidingSecrets([...Object.values(headers), secret ?? '', ...secretsOfUrl(url)])
+    return {
+      judgesPrefix: true,
+      async run(subject, context) {
+        const body = JSON.stringify(toldOf(subject))
+        const all = jsonCall({ ...headers, ...forwarded(forwardHeaders, subject, context), ...signature(body, secret, context) })
+        const { status, text } = await context.egress.exchange({ url, method: 'POST', headers: all, body, timeoutMs: context.timeoutMs })
+        if (status < 200 || status > 299) throw new Error(`The webhook answered ${status}.`)
+        const { data, ...said } = answer.parse(JSON.parse(text))
+        return toVerdict({ ...said, ...(data !== undefined && { data: hideWithin(data, hide) }) }, subject)
+      },
+    }
+  },
 })
+
+/** The shortest segment of a path that is taken for a token; a shorter one is a word. */
+const shortestToken = 20
+
+/** The path or the query of many webhooks is their credential. */
+function secretsOfUrl(url: string): readonly string[] {
+  const { username, password, pathname, searchParams } = new URL(url)
+  const segments = pathname.split('/').filter(({ length }) => length >= shortestToken)
+  return [username, password, ...segments, ...searchParams.values()]
+}
 
 function signature(body: string, secret: string | undefined, { now }: CheckContext): Readonly<Record<string, string>> {
   if (secret === undefined) return {}

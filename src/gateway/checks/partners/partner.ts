@@ -1,7 +1,7 @@
 import { jsonOrUndefined } from '../../../lib/json/json.ts'
 import { z } from 'zod'
-import { pathText } from '../../../lib/json/json-path.ts'
-import type { JsonPath } from '../../../lib/json/json-path.ts'
+import { type JsonPath, pathText, valueAt } from '../../../lib/json/json-path.ts'
+import { type Hide, hideWithinFields, hidingSecrets } from '../../../lib/text/known-secrets.ts'
 import type { TextPart } from '../../dialects/neutral/texts.ts'
 import { type Basis, type BodyEdit, cannotTell, check, type Check, type CheckContext, type Subject, type Verdict } from '../check.ts'
 import type { HostNamed } from '../../egress/guard.ts'
@@ -191,8 +191,27 @@ async function askOnce<Fields extends Shape, Credentials extends Shape, Answer>(
     context,
     named: address === null && isOwnHost(sent.url, row.domains) ? 'by catalogue' : 'by data',
   })
-  return row.find(answered, asked)
+  const finding = row.find(answered, asked)
+  return finding.data === undefined ? finding : { ...finding, data: hideWithinFields(finding.data, hidingOf(row, credentials)) }
 }
+
+/** By the credentials of a check, which stay the same from request to request. */
+const hidings = new WeakMap<object, Hide>()
+
+/** Returns how the facts of a finding go without the credentials that a partner repeats in them. */
+function hidingOf(row: { readonly secrets: readonly string[] }, credentials: object): Hide {
+  const known = hidings.get(credentials)
+  if (known !== undefined) return known
+  const made = hidingSecrets(secretsOf(row, credentials))
+  hidings.set(credentials, made)
+  return made
+}
+
+const secretsOf = ({ secrets }: { readonly secrets: readonly string[] }, credentials: unknown): readonly string[] =>
+  secrets.flatMap((name) => {
+    const secret = valueAt(credentials, name.split('.'))
+    return typeof secret === 'string' ? [secret] : []
+  })
 
 const given = z.looseObject({ credentials: z.record(z.string(), z.unknown()), baseUrl: z.undefined().optional() })
 

@@ -2,7 +2,7 @@ import test from 'ava'
 import { z } from 'zod'
 import { withoutSecrets } from '../../../../../src/app/audit/mask.ts'
 import { parseInput } from '../../../../../src/app/http/routes/input.ts'
-import { isSecretName } from '../../../../../src/app/secrets/secret-names.ts'
+import { isSecretName } from '../../../../../src/lib/text/secret-names.ts'
 import { ApiError } from '../../../../../src/lib/errors.ts'
 
 const secretNames = [
