@@ -89,6 +89,13 @@ export function thresholdFault({ credit_limit: most, alert_threshold: given }: A
   return { field: 'alert_threshold', message: `alert_threshold must be at most credit_limit, which is ${most}; it is ${given}.` }
 }
 
+/** Returns why an amount cannot be counted: of tokens and requests there are no parts. Null: it can. */
+export function wholeFault(type: Limit['type'], fields: AmountFields): { field: string; message: string } | null {
+  if (type === 'cost') return null
+  const field = (['credit_limit', 'alert_threshold'] as const).find((name) => !Number.isInteger(fields[name] ?? 0))
+  return field === undefined ? null : { field, message: `${field} counts ${type}, and must be a whole number.` }
+}
+
 interface AmountFields {
   readonly credit_limit?: number | null | undefined
   readonly alert_threshold?: number | null | undefined

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { outputPolicies, unpricedTerms } from '../../gateway/limits/limit.ts'
 import type { RateLimit } from '../../gateway/limits/written-limits.ts'
 import { since, whileOn } from '../../release/since.ts'
-import { givenBorder, moneyFault, periodFault, thresholdFault, toPeriod, usageTypes } from './limit.ts'
+import { givenBorder, moneyFault, periodFault, thresholdFault, toPeriod, usageTypes, wholeFault } from './limit.ts'
 
 /** How a limit in money treats requests whose cost is not known before they are sent. */
 export const moneyFields = {
@@ -15,12 +15,19 @@ export const moneyFields = {
   }),
 }
 
+/** Counted in billionths of a US dollar, so that no more digits have a meaning. */
+const budgetAmount = z
+  .number()
+  .positive()
+  .max(Number.MAX_SAFE_INTEGER)
+  .refine((given) => Number(given.toFixed(9)) === given, 'At most nine digits behind the point.')
+
 const budgetFields = {
   type: z.enum(usageTypes).optional().meta({
     description: '`cost` counts US dollars, `tokens` tokens, `requests` requests; `cost` when absent, and absent then in answers too.',
   }),
-  credit_limit: z.int().min(1).nullable().default(null),
-  alert_threshold: z.int().min(1).nullable().default(null),
+  credit_limit: budgetAmount.nullable().default(null),
+  alert_threshold: budgetAmount.nullable().default(null),
   next_usage_reset_at: since('1.10.0', z.iso.datetime({ offset: true }).nullable()).default(null),
   on_unpriced: moneyFields.on_unpriced.optional(),
   output_policy: moneyFields.output_policy.optional(),
@@ -46,7 +53,7 @@ const budgetOf = (shape: typeof usageLimitsShape) =>
   shape
     .superRefine((fields, context) => {
       const terms = { type: fields.type ?? 'cost', onUnpriced: fields.on_unpriced, outputPolicy: fields.output_policy } as const
-      for (const fault of [periodFault(toPeriod(fields)), thresholdFault(fields), moneyFault(terms)])
+      for (const fault of [periodFault(toPeriod(fields)), wholeFault(terms.type, fields), thresholdFault(fields), moneyFault(terms)])
         if (fault !== null) context.addIssue({ code: 'custom', path: [fault.field], message: fault.message })
     })
     .overwrite((fields) => ({

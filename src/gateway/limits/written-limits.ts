@@ -1,4 +1,5 @@
 import { type Budget, type Limit, type MoneyTerms, moneyTerms, type Window } from './limit.ts'
+import { toPico } from '../../lib/pico.ts'
 import { rateTerms } from './rate-headers.ts'
 
 /** A rate limit as it is written. */
@@ -107,8 +108,11 @@ export function rateLimitOf({ type, unit, value: written }: RateLimit, { organis
   }
 }
 
-/** A dollar has so many of the units in which the gateway counts money. */
-const nanoPerDollar = 1_000_000_000
+/** Returns the units in which the gateway counts money, digit by digit: a product of floating numbers would be off by one. */
+const toNano = (dollars: number): number => Number(toPico(dollars) / 1000n)
+
+/** Writes an amount without an exponent. */
+const plainAmount = (dollars: number): string => (Number.isInteger(dollars) ? String(dollars) : dollars.toFixed(9).replace(/0+$/, ''))
 
 function toUsage(limited: Limited, limit: UsageLimits): readonly Limit[] {
   const { kind, id, organisationId, usageFrom, createdAt } = limited
@@ -116,12 +120,12 @@ function toUsage(limited: Limited, limit: UsageLimits): readonly Limit[] {
   if (value === null) return []
   const { period, window } = periodWindow({ reset, days, next, createdAt })
   const from = Math.floor(usageFrom ?? 0)
-  const threshold = limit.alert_threshold == null ? null : limit.alert_threshold * (type === 'cost' ? nanoPerDollar : 1)
+  const threshold = limit.alert_threshold == null ? null : type === 'cost' ? toNano(limit.alert_threshold) : limit.alert_threshold
   const budget = { kind, id, from, threshold }
   const counter = { id: `${kind}:${id}:usage:${type}:${period}:${from}`, organisationId, kind: 'usage' as const, window, budget }
   if (type !== 'cost') return [{ ...counter, name: `${value} ${type} of ${nouns[kind]}`, counts: type, value }]
   const money = moneyTerms(limit.output_policy, limit.on_unpriced)
-  return [{ ...counter, name: `$${value} of ${nouns[kind]}`, counts: type, value: value * nanoPerDollar, money }]
+  return [{ ...counter, name: `$${plainAmount(value)} of ${nouns[kind]}`, counts: type, value: toNano(value), money }]
 }
 
 /** When a budget starts again. Rows of former releases lack what they did not know. */

@@ -17,13 +17,19 @@ const rateLimit = z.object({
 const usageLimit = z
   .object({
     type: z.enum(['cost', 'tokens', 'requests']).default('cost'),
-    credit_limit: z.int().min(1).nullable().default(null),
+    credit_limit: z.number().positive().max(Number.MAX_SAFE_INTEGER).nullable().default(null),
     periodic_reset: z.enum(['weekly', 'monthly']).nullable().default(null),
     periodic_reset_days: z.int().min(1).max(365).nullable().default(null),
     next_usage_reset_at: z.iso.datetime({ offset: true }).nullable().default(null),
     on_unpriced: z.enum(unpricedTerms).optional(),
     output_policy: z.enum(outputPolicies).optional(),
   })
+  .refine(
+    ({ type, credit_limit: most }) => most === null || (type === 'cost' ? Number(most.toFixed(9)) === most : Number.isInteger(most)),
+    {
+      message: 'credit_limit is a whole number of tokens or requests, or US dollars with at most nine digits behind the point.',
+    },
+  )
   .refine(({ periodic_reset, periodic_reset_days }) => periodic_reset === null || periodic_reset_days === null, {
     message: 'Give periodic_reset or periodic_reset_days.',
   })
