@@ -9,7 +9,7 @@ import { sessionSettingsField } from '../../lib/access/session-settings.ts'
 import { groupBasedProvisioningField } from '../../lib/access/provisioning-settings.ts'
 import { tokenSettings } from '../../lib/access/token-settings.ts'
 import { userKeyFields } from '../../lib/access/user-key-settings.ts'
-import { since } from '../../release/since.ts'
+import { since, whileOn } from '../../release/since.ts'
 
 const settingsView: Readonly<Record<string, z.ZodType>> = accessSettingFields
 
@@ -43,7 +43,9 @@ export const organisationFilter = z.object(listFields({ sorts: usualSorts, sort:
 export const organisationParams = z.object({ id: z.string() })
 
 const reference = z.string().min(1).max(255)
-const guardrails = z.array(reference).max(100).nullable().optional()
+const guardrails = whileOn('GUARDRAILS_ENABLED', z.array(reference).max(100).nullable().optional())
+
+const guardrailsView = whileOn('GUARDRAILS_ENABLED', z.array(z.string()))
 
 /** Guardrails of every request in the organisation. */
 export const defaultsBody = z
@@ -51,7 +53,7 @@ export const defaultsBody = z
   .meta({ id: 'OrganisationDefaults', description: 'Absent fields stay as they are, null clears a field.' })
 
 export const defaultsView = z
-  .object({ input_guardrails: z.array(z.string()), output_guardrails: z.array(z.string()) })
+  .object({ input_guardrails: guardrailsView, output_guardrails: guardrailsView })
   .meta({ id: 'OrganisationDefaultsView', description: 'The guardrails that every request of the organisation passes.' })
 
 export const updateOrganisationBody = z

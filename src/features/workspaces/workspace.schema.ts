@@ -5,7 +5,7 @@ import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts
 import { nameField, slugField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
 import { rateLimits, rateLimitsView, usageLimitsList, usageLimitsListShown, usageShown } from '../limits/index.ts'
-import { since } from '../../release/since.ts'
+import { since, whileOn } from '../../release/since.ts'
 import { memberView } from './member.schema.ts'
 
 const statuses = ['active', 'archived'] as const
@@ -36,11 +36,13 @@ export const workspaceParams = z.object({ workspaceId: z.string() })
 
 const reference = z.string().min(1).max(255)
 
+const guardrails = whileOn('GUARDRAILS_ENABLED', z.array(reference).max(100).nullable().optional())
+
 /** The defaults of every request in a workspace. */
 const defaults = z.strictObject({
   metadata: metadataField.nullable().optional(),
-  input_guardrails: z.array(reference).max(100).nullable().optional(),
-  output_guardrails: z.array(reference).max(100).nullable().optional(),
+  input_guardrails: guardrails,
+  output_guardrails: guardrails,
   user_api_key_config: reference.nullable().optional(),
 })
 
