@@ -39,7 +39,7 @@ export async function mailOf(em: EntityManager, alert: Alert, owner: Owner): Pro
     variables: {
       organisation_name: place?.organisation_name ?? '',
       workspace_name: place?.workspace_name ?? '',
-      entity_type: words[alert.owner_kind],
+      entity_type: owner.kind === 'virtual-key' ? 'virtual key' : words[alert.owner_kind],
       entity_name: owner.name,
       group: groupsNamed(alert.value_key ?? ''),
       current_usage: amount(alert, alert.used),

@@ -23,6 +23,8 @@ export interface Alert {
 /** The thing whose budget it is, or that expired. */
 export interface Owner {
   readonly name: string
+  /** The kind of a provider; absent of all else. */
+  readonly kind?: 'provider' | 'virtual-key'
   /** Null: it belongs to the organisation as a whole. */
   readonly workspace_id: string | null
   readonly alert_emails: readonly string[]
@@ -33,7 +35,7 @@ const noEmails = `'{}'::text[] AS alert_emails`
 /** The rows that alerts are about. That of a policy is only asked for by alerts of policies, which come with their table. */
 const owners: Readonly<Record<AlertOwner, string>> = {
   'api-key': 'SELECT name, workspace_id, alert_emails FROM api_keys WHERE id = ?',
-  provider: `SELECT name, workspace_id, ${noEmails} FROM providers WHERE id = ?`,
+  provider: `SELECT name, kind, workspace_id, ${noEmails} FROM providers WHERE id = ?`,
   workspace: `SELECT name, id AS workspace_id, ${noEmails} FROM workspaces WHERE id = ?`,
   'integration-workspace': `SELECT i.name, w.workspace_id, ${noEmails} FROM integration_workspaces w JOIN integrations i ON i.id = w.integration_id WHERE w.id = ?`,
   policy: `SELECT coalesce(name, 'Policy') AS name, workspace_id, ${noEmails} FROM usage_limit_policies WHERE id = ?`,
