@@ -81,11 +81,13 @@ async function ownStanding(deps: Deps, { organisationId }: Actor): Promise<Stand
   return standing
 }
 
-/** Release 1.3.2 brought providers to further organisations. */
+/** The release that brought providers to further organisations. */
+const furtherProviders = { since: '1.3.2' } as const
+
 function demandMayHave({ level }: Deps, { isFirst }: Standing): void {
-  if (isFirst || level.atLeast('1.3.2')) return
+  if (isFirst || level.atLeast(furtherProviders.since)) return
   throw new ApiError('feature_unavailable', 'Only the first organisation has an identity provider below release 1.3.2.', {
-    details: { feature: { id: 'multi-organisation-sso', flag: null, release: null } },
+    details: { feature: { id: 'multi-organisation-sso', flag: null, release: furtherProviders.since } },
   })
 }
 
