@@ -69,6 +69,7 @@ const edges = [
   'src/features/policies/policies.ts',
   'src/features/policies/preview.ts',
   'src/gateway/limits/refusal.ts',
+  'src/gateway/limits/written-limits.ts',
   'src/lib/pico.ts',
 ]
 
