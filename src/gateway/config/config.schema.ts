@@ -4,6 +4,7 @@ import { parseJsonPath } from '../../lib/json/json-path.ts'
 import type { Phase } from '../checks/check.ts'
 import { checksOf, hook, idleIn, type InlineGuardrail, inlineGuardrail, phasesOf } from '../checks/guardrail.schema.ts'
 import { findProvider, laterProviders } from '../providers/catalog.ts'
+import { meantSentence } from '../providers/meant-provider.ts'
 import { valuesSince } from '../../release/since.ts'
 import { asBrought, providerFieldNames, secretConfigFields, skipPtuField, unreadFieldNames } from '../providers/provider-fields.ts'
 import { breaker, cache, mirrorShare, retry, strategy } from './strategy.schema.ts'
@@ -80,10 +81,10 @@ const url = line
 const storedSlug = /^@[a-zA-Z0-9_-]{1,255}$/
 const provider = valuesSince(
   laterProviders,
-  line.refine(
-    (name) => storedSlug.test(name) || findProvider(name) !== null,
-    'There is no such provider in the catalogue; a stored one is named with @, as in @my-provider.',
-  ),
+  line.refine((name) => storedSlug.test(name) || findProvider(name) !== null, {
+    error: ({ input }) =>
+      `There is no such provider in the catalogue.${meantSentence(String(input))} A stored one is named with @, as in @my-provider.`,
+  }),
 )
 const slug = z.string().regex(/^@?[a-zA-Z0-9_-]{1,255}$/, 'This is no slug: letters, digits, _ and - only.')
 const bodyPath = z

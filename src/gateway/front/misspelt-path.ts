@@ -1,6 +1,8 @@
 import { ApiError } from '../../lib/errors.ts'
 import { isPathOfModels } from '../models/own-models.ts'
 import { matchOperation } from '../operations/match.ts'
+import { operations } from '../operations/operations.ts'
+import { nearest } from '../../lib/text/nearest.ts'
 import type { Caller } from '../callers/identify.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 
@@ -11,6 +13,15 @@ interface Refused {
   readonly exchange: Exchange
   readonly path: string
   readonly caller: Caller | null
+}
+
+const ownPaths = Object.values(operations).flatMap(({ path }) => (path.includes('{') ? [] : [path]))
+
+/** Returns the sentence that names the path that was probably meant, with a space before it; empty if none is near. */
+function meantPath(path: string): string {
+  const asked = path.split('?', 1)[0] ?? ''
+  const meant = asked.length > longestPath ? null : nearest(asked, ownPaths)
+  return meant === null || meant === asked ? '' : ` Did you mean /v1${meant}?`
 }
 
 /**
@@ -24,6 +35,6 @@ export function explainPath(error: ApiError, { exchange, path, caller }: Refused
   if (matchOperation(exchange.method, path.split('?', 1)[0] ?? '').name !== 'proxy') return error
   const asked = exchange.url.split('?', 1)[0]?.slice(0, longestPath)
   const { code, param, details, beside, cause } = error
-  const message = `${error.message} ${asked} is no path of Gatehouse's own, and is taken for a provider's.`
+  const message = `${error.message} ${asked} is no path of Gatehouse's own, and is taken for a provider's.${meantPath(path)}`
   return new ApiError(code, message, { ...(param !== null && { param }), details, beside, cause })
 }

@@ -113,6 +113,13 @@ const slips: readonly (readonly [title: string, input: RawRequest, status: numbe
   ],
   ['JSON as plain text', post(inText('text/plain'), modelled('@mine/m')), 400, /"text\/plain" is not read for its model/, 'content-type'],
   ['another name of Google', post(named('gemini')), 400, /Did you mean "google"\?/, 'x-service-provider'],
+  [
+    'another name of Google in a config',
+    post({ ...keyOnly, 'x-service-config': '{"provider":"gemini"}' }),
+    400,
+    /config\.provider: .*Did you mean "google"\?/,
+    'config.provider',
+  ],
   ['another name of Azure', post(named('azure')), 400, /Did you mean "azure-openai"\?/, 'x-service-provider'],
   ['a misspelt provider', post(named('openia')), 400, /Did you mean "openai"\?/, 'x-service-provider'],
   ['another name of Vertex, in other letters', post(named('Vertex_AI')), 400, /Did you mean "vertex-ai"\?/, 'x-service-provider'],
@@ -161,6 +168,16 @@ test.serial("a misspelt path of the control plane is told to be taken for a prov
   t.regex(await message('/v1/prompt', 'gh-without-scope-00000000000000000'), told)
   t.notRegex(await message(chatPath, workspaceKey), /taken for/)
   t.notRegex(await message(chatPath, 'gh-without-scope-00000000000000000'), /taken for/)
+})
+test.serial('a path that is nearly one of ours is named with it', async (t) => {
+  const near = [
+    ['/v1/chat/completion', '/v1/chat/completions'],
+    ['/v1/embedings?a=b', '/v1/embeddings'],
+    ['/v1/chat/compeltions', '/v1/chat/completions'],
+  ] as const
+  for (const [path, meant] of near) t.true((await message(path, workspaceKey)).endsWith(` Did you mean ${meant}?`), path)
+  for (const path of ['/v1/prompt', `/v1/chat/completion${'s'.repeat(200)}`, '/v1/x'])
+    t.notRegex(await message(path, workspaceKey), /Did you mean/, path)
 })
 test.serial(
   'Bearer with nothing behind it, as of an unset variable',
