@@ -1,4 +1,4 @@
-import type { Client, ClientConfig } from 'pg'
+import type { Client, ClientConfig, QueryResult, QueryResultRow } from 'pg'
 import { enter, streamOf } from './database/session.ts'
 import { sideClient } from './database/side-sessions.ts'
 
@@ -10,15 +10,19 @@ export interface JobLocks {
 
 /** A lock that this process holds. */
 export interface HeldLock {
-  /** The session that holds the lock; jobs at work share it. */
-  readonly client: Client
+  /** Asks the session that holds the lock. Jobs at work share it, and take turns: a client of pg takes one query at a time. */
+  query<Row extends QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>>
   /** Aborted when the session ends, and the lock with it. */
   readonly lost: AbortSignal
 }
 
+interface Session extends HeldLock {
+  readonly client: Client
+}
+
 /** The session of all jobs at work, and the number of runs that use it. */
 interface SharedSession {
-  readonly opening: Promise<HeldLock>
+  readonly opening: Promise<Session>
   users: number
 }
 
@@ -63,20 +67,19 @@ export function createJobLocks(config: ClientConfig): JobLocks {
   }
 }
 
-async function holdIn(session: HeldLock, lock: string, work: (held: HeldLock) => Promise<void>): Promise<boolean> {
-  const { client } = session
-  const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS held', [lock])
+async function holdIn(session: Session, lock: string, work: (held: HeldLock) => Promise<void>): Promise<boolean> {
+  const { rows } = await session.query<{ held: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS held', [lock])
   if (rows[0]?.held !== true) return false
   try {
     await work(session)
     return true
   } finally {
     // A session that cannot give the lock back must end with it.
-    await client.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [lock]).catch(() => streamOf(client).destroy())
+    await session.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [lock]).catch(() => streamOf(session.client).destroy())
   }
 }
 
-async function openSession(config: ClientConfig, onEnd: () => void): Promise<HeldLock> {
+async function openSession(config: ClientConfig, onEnd: () => void): Promise<Session> {
   const client = sideClient('jobs', { ...config, query_timeout: answersWithinMs, keepAlive: true })
   const lost = new AbortController()
   client.on('end', () => {
@@ -86,5 +89,14 @@ async function openSession(config: ClientConfig, onEnd: () => void): Promise<Hel
   await enter(client, config)
   // The idle limits of a usual session would end the locks in the middle of a long job.
   await client.query('SET idle_session_timeout = 0')
-  return { client, lost: lost.signal }
+  let before: Promise<unknown> = Promise.resolve()
+  return {
+    client,
+    lost: lost.signal,
+    query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []) {
+      const answer = before.then(() => client.query<Row>(sql, [...values]))
+      before = answer.catch(() => {})
+      return answer
+    },
+  }
 }

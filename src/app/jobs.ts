@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { apartInWords, databaseTime } from './database/clock-offset.ts'
 import type { Deps } from './deps.ts'
 import type { Job } from './feature.ts'
-import { createJobLocks, type JobLocks } from './job-locks.ts'
+import { createJobLocks, type HeldLock, type JobLocks } from './job-locks.ts'
 
 export interface Jobs {
   /** No job starts any more, and those that run are told; resolves when they have ended, or after `graceMs`. */
@@ -59,9 +59,9 @@ interface RunOptions {
 export async function runJob(job: Job, deps: Deps, { locks, stopping }: RunOptions): Promise<void> {
   const startedAt = performance.now()
   try {
-    const led = await locks.hold(`gatehouse:job:${job.name}`, async ({ client, lost }) => {
-      const clock = job.irreversible ? await agreedClock(client, deps) : deps.clock
-      await job.run({ ...deps, clock }, stopping === undefined ? lost : AbortSignal.any([stopping, lost]))
+    const led = await locks.hold(`gatehouse:job:${job.name}`, async (held) => {
+      const clock = job.irreversible ? await agreedClock(held, deps) : deps.clock
+      await job.run({ ...deps, clock }, stopping === undefined ? held.lost : AbortSignal.any([stopping, held.lost]))
     })
     deps.metrics.jobRan(job.name, led ? 'done' : 'skipped')
     if (led) deps.log.debug({ job: job.name, duration_ms: Math.round(performance.now() - startedAt) }, 'job done')
@@ -72,9 +72,9 @@ export async function runJob(job: Job, deps: Deps, { locks, stopping }: RunOptio
 }
 
 /** Returns the clock of the database. Rejects while that of the process differs: one of them is wrong, and nobody knows which. */
-async function agreedClock(client: pg.Client, { clock }: Deps): Promise<Deps['clock']> {
+async function agreedClock(held: HeldLock, { clock }: Deps): Promise<Deps['clock']> {
   const { ms, aheadMs } = await databaseTime(
-    async (sql) => (await client.query<{ ms: number }>(sql)).rows,
+    async (sql) => (await held.query<{ ms: number }>(sql)).rows,
     () => clock.now(),
   )
   const apart = apartInWords(aheadMs)

@@ -225,6 +225,10 @@ test('every field of the documents that sounds like an address is among the surf
     'url',
     // A filter of the audit trail.
     'uri',
+    // A picture of a message, which the provider fetches.
+    'image_url',
+    // The path of the requests in a batch.
+    'endpoint',
     'jwks_url',
     'base_url',
     ...ssoFields,

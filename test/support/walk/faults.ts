@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import type { Description, Schema } from './document.ts'
+import { valuesOf } from './values.ts'
 
 /** A value that the schema forbids, and the field that is at fault. */
 export interface Fault {
@@ -15,7 +17,7 @@ const deepest = 3
 export function faultsOf(schema: Schema, good: unknown, resolve: Resolve, depth = 0): readonly Fault[] {
   const { type, properties, required = [], additionalProperties, items } = resolve(schema)
   if (type === 'array' && isObject(items) && depth <= deepest)
-    return faultsOf(items, Array.isArray(good) ? good[0] : {}, resolve, depth + 1).map(({ field, what, value }) => ({
+    return faultsOf(items, firstOf(good) ?? leastOf(items, resolve), resolve, depth + 1).map(({ field, what, value }) => ({
       field,
       what,
       value: [value],
@@ -39,6 +41,12 @@ export function faultsOf(schema: Schema, good: unknown, resolve: Resolve, depth 
     }),
   ]
 }
+
+const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined)
+
+/** Returns what a schema demands and no more: an item that lacks another field would be refused for that one. */
+const leastOf = (schema: Schema, resolve: Resolve): unknown =>
+  fc.sample(valuesOf(schema, { resolve, references: [], minimal: true }), { seed: 1, numRuns: 1 })[0]
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

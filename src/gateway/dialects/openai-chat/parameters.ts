@@ -8,13 +8,13 @@ const functionShape = z.looseObject({
   strict: z.boolean().nullish(),
 })
 
-/** The fields of a message beside its role, as they are described; a provider judges them. */
+/** The fields of a message beside its role. */
 export const describedMessage = {
   content: z
-    .unknown()
-    .optional()
-    .meta({ type: ['string', 'array', 'null'], items: { type: 'object' }, description: 'A text, or parts.' }),
-  name: z.unknown().optional().meta({ type: 'string' }),
+    .union([z.string(), z.array(z.record(z.string(), z.unknown()))])
+    .nullish()
+    .meta({ description: 'A text, or parts.' }),
+  name: z.string().nullish(),
 }
 
 /** The parameters of a chat completion, by their types. What is not here is the provider's to judge. */
