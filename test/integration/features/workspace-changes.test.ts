@@ -48,7 +48,7 @@ const refused: readonly (readonly [param: string, body: Readonly<Record<string, 
   ['name', { name: ' ' }],
   ['slug', { name: 'x', slug: 'a b' }],
   ['usage_limits', { name: 'x', usage_limits: [{ credit_limit: 1 }, { credit_limit: 2 }] }],
-  ['usage_limits[0].credit_limit', { name: 'x', usage_limits: [{ credit_limit: 0.5 }] }],
+  ['usage_limits[0].credit_limit', { name: 'x', usage_limits: [{ credit_limit: 0 }] }],
   ['usage_limits[0].periodic_reset_days', { name: 'x', usage_limits: [{ credit_limit: 1, periodic_reset_days: 366 }] }],
   [
     'usage_limits[0].periodic_reset_days',
