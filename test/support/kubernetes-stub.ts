@@ -5,11 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** As much of a Kubernetes API as `helm template --dry-run=server` asks for: `lookup` finds these Secrets, and nothing else. */
+/** As much of a Kubernetes API as `helm template --dry-run=server` asks for: `lookup` finds these objects, and nothing else. */
 export interface KubernetesStub {
   readonly kubeconfig: string
   /** By `namespace/name`: the texts in each Secret. */
   readonly secrets: Map<string, Readonly<Record<string, string>>>
+  /** Objects by their path, such as `/apis/apps/v1/namespaces/NAMESPACE/statefulsets/NAME`. */
+  readonly objects: Map<string, object>
   close(): Promise<void>
 }
 
@@ -36,7 +38,6 @@ const resources = (groupVersion: string, kinds: readonly string[]) => ({
 const groups = Object.keys(served).filter((groupVersion) => groupVersion !== 'v1')
 
 const answers: Readonly<Record<string, unknown>> = {
-  '/version': { major: '1', minor: '34', gitVersion: 'v1.34.1' },
   '/api': { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] },
   '/apis': {
     kind: 'APIGroupList',
@@ -51,10 +52,14 @@ const answers: Readonly<Record<string, unknown>> = {
   ),
 }
 
-/** Starts the stub on a free port of this machine. */
-export async function startKubernetesStub(): Promise<KubernetesStub> {
+/** Starts the stub on a free port of this machine, as Kubernetes 1.MINOR. */
+export async function startKubernetesStub(minor = 34): Promise<KubernetesStub> {
   const secrets: KubernetesStub['secrets'] = new Map()
+  const others: KubernetesStub['objects'] = new Map()
   const find = (url: string): unknown => {
+    const other = others.get(url)
+    if (other !== undefined) return other
+    if (url === '/version') return { major: '1', minor: String(minor), gitVersion: `v1.${minor}.1` }
     const [, namespace, name] = /^\/api\/v1\/namespaces\/([^/]+)\/secrets\/([^/]+)$/.exec(url) ?? []
     const held = secrets.get(`${namespace}/${name}`)
     if (held === undefined) return answers[url]
@@ -73,6 +78,7 @@ export async function startKubernetesStub(): Promise<KubernetesStub> {
   return {
     kubeconfig,
     secrets,
+    objects: others,
     close: async () => {
       server.close()
       server.closeAllConnections()

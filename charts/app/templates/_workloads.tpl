@@ -25,6 +25,32 @@
 {{- dict "list" $list | toJson -}}
 {{- end }}
 
+{{/*
+The StatefulSet of a workload that is in the cluster already, as JSON; an empty map: there is none, or there is no cluster to ask. Kubernetes
+never changes its claims, its service and, before 1.33, the length of its history. So values decide about these only where it is created.
+Takes the root and the workload.
+*/}}
+{{- define "app.kept" -}}
+{{- $root := index . 0 -}}{{- $workload := index . 1 -}}
+{{- if eq $workload.kind "StatefulSet" -}}
+{{- lookup "apps/v1" "StatefulSet" (include "app.namespace" $root) $workload.name | default dict | toJson -}}
+{{- else -}}
+{}
+{{- end -}}
+{{- end }}
+
+{{/* The size of the volumes that values ask for. */}}
+{{- define "app.claimSize" -}}
+{{- (.Values.persistence).size | default (printf "%sMi" (mul 2 (include "app.spoolMi" .) | toString)) -}}
+{{- end }}
+
+{{/* The size of the volumes that new pods get from a StatefulSet that is in the cluster; empty: values decide. Takes the root and the workload. */}}
+{{- define "app.keptSize" -}}
+{{- range ((include "app.kept" . | fromJson).spec | default dict).volumeClaimTemplates -}}
+{{- if eq .metadata.name "data" }}{{ .spec.resources.requests.storage }}{{ end -}}
+{{- end -}}
+{{- end }}
+
 {{/* A workload to run a command in. */}}
 {{- define "app.anyPod" -}}
 {{- with first (include "app.workloads" . | fromJson).list -}}

@@ -9,7 +9,17 @@ type Values = Readonly<Record<string, unknown>>
 
 /** For each refusal the values that provoke it, over the least that renders; and for the guard what is installed, or an older chart. */
 const cases: Readonly<
-  Record<string, { readonly values?: Values; readonly installed?: string; readonly from?: () => string; readonly says: RegExp }>
+  Record<
+    string,
+    {
+      readonly values?: Values
+      readonly installed?: string
+      /** The labels by which the pods of the Deployment that is there are selected. */
+      readonly selects?: Readonly<Record<string, string>>
+      readonly from?: () => string
+      readonly says: RegExp
+    }
+  >
 > = {
   'database-host': { values: { database: { host: '' } }, says: /database\.host is empty/ },
   'database-secret': { values: { database: { existingSecret: '' } }, says: /kubectl -n ai create secret generic gatehouse-database/ },
@@ -42,6 +52,12 @@ const cases: Readonly<
   'frozen-label': {
     values: { commonLabels: { 'app.kubernetes.io/instance': 'other' } },
     says: /commonLabels holds app\.kubernetes\.io\/instance/,
+  },
+  'name-override': {
+    values: { nameOverride: 'gateway' },
+    installed: '1.12.0',
+    selects: { 'app.kubernetes.io/name': 'gatehouse', 'app.kubernetes.io/component': 'server' },
+    says: /nameOverride would be gateway, and the pods of deployment\/gatehouse are selected by gatehouse, .*: set nameOverride=gatehouse/,
   },
   'drain-delay': { values: { settings: { terminationGrace: '5s', drainDelay: '0.1m' } }, says: /no request could finish/ },
   'grace-period': { values: { terminationGracePeriodSeconds: 639 }, says: /is 639, .*needs 640/ },
@@ -149,11 +165,18 @@ test.before(async () => void (stub = await startKubernetesStub()))
 test.after.always(() => stub.close())
 
 for (const major of helms)
-  for (const [name, { values = {}, says, installed, from }] of Object.entries(cases))
+  for (const [name, { values = {}, says, installed, selects, from }] of Object.entries(cases))
     helmTest(`Helm ${major} refuses: ${name}`, async (t) => {
       // A namespace for each case, so that what one finds installed is not there for the others.
       const namespace = `of-${name}-${major}`
       if (installed !== undefined) stub.secrets.set(`${namespace}/gatehouse-state`, { release: installed, chart: 'app-1.3.0' })
+      if (selects !== undefined)
+        stub.objects.set(`/apis/apps/v1/namespaces/${namespace}/deployments/gatehouse`, {
+          apiVersion: 'apps/v1',
+          kind: 'Deployment',
+          metadata: { name: 'gatehouse', namespace },
+          spec: { selector: { matchLabels: selects } },
+        })
       const live = installed === undefined ? [] : ['--dry-run=server', '--kubeconfig', stub.kubeconfig, '--namespace', namespace]
       const rendering = { values: withValues(values), args: live, ...(from && { from: from() }) }
       const { code, stderr } = await template(major, rendering)

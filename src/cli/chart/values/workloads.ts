@@ -152,7 +152,12 @@ export const pods: Tree = {
       existingClaim: objectName(
         'One claim of yours that all these pods share, in place of a volume for each; the workloads stay Deployments. With more than one pod it has to be ReadWriteMany.',
       ),
-      size: { ...storage('The size of one volume; unset: twice LOG_SPOOL_MAX_MB. Less than that setting is refused.'), example: '2Gi' },
+      size: {
+        ...storage(
+          'The size of one volume; unset: twice LOG_SPOOL_MAX_MB. Less than that setting is refused. A StatefulSet that is there keeps the size that it was created with.',
+        ),
+        example: '2Gi',
+      },
       storageClass: text('The storage class; empty: that of the cluster.'),
       accessModes: textList('The access modes.', ['ReadWriteOnce']),
       annotations: strings('Annotations of the claims.'),
