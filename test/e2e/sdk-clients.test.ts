@@ -48,8 +48,8 @@ const model = '@g/gemini-2.5-flash'
 test.serial('@google/genai: generate, stream, and list models', async (t) => {
   t.is((await genai().models.generateContent({ model, contents: 'hi' })).text, 'hello')
   const sent = google.requests.at(-1)
-  t.is(sent?.url, '/v1beta/models/gemini-2.5-flash:generateContent?key=AIza-stored-0123456789')
-  t.is(sent?.headers['x-goog-api-key'], undefined)
+  t.is(sent?.url, '/v1beta/models/gemini-2.5-flash:generateContent')
+  t.is(sent?.headers['x-goog-api-key'], 'AIza-stored-0123456789')
   let text = ''
   for await (const chunk of await genai().models.generateContentStream({ model, contents: 'hi' })) text += chunk.text
   t.is(text, 'hello')

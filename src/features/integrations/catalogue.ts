@@ -48,7 +48,7 @@ const pathOf = (operation: Operation): string => `/v1${operations[operation].pat
 /** Clouds take a key in the place of what signs in; Oracle signs with fields alone. */
 function keyOf({ kind }: Auth): CatalogueRow['key'] {
   if (kind === 'oracle') return 'none'
-  return kind === 'bearer' || kind === 'header' || kind === 'query' ? 'required' : 'optional'
+  return kind === 'bearer' || kind === 'header' ? 'required' : 'optional'
 }
 
 function fieldsOf(id: string, { fields = {}, baseUrl }: Provider, atLeast: AtLeast): CatalogueField[] {

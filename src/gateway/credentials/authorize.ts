@@ -24,8 +24,6 @@ export function authorize(request: AuthRequest, deps: AuthDeps): MaybePromise<Au
       return { headers: ['authorization', `${auth.scheme} ${requireKey(credential)}`], path: url.path }
     case 'header':
       return { headers: [auth.name, auth.prefix + requireKey(credential)], path: url.path }
-    case 'query':
-      return { headers: [], path: withParameter(url.path, auth.name, requireKey(credential)) }
     case 'sigv4':
       return authorizeAws(request, auth.service, deps)
     case 'google':
@@ -39,15 +37,11 @@ export function authorize(request: AuthRequest, deps: AuthDeps): MaybePromise<Au
   }
 }
 
-const keyKinds: ReadonlySet<string> = new Set(['bearer', 'header', 'query'])
+const keyKinds: ReadonlySet<string> = new Set(['bearer', 'header'])
 
 /** A provider behind an address of one's own may ask for no key; who stores it says so. */
 const needsNoKey = ({ auth, credential }: AuthRequest): boolean =>
   keyKinds.has(auth.kind) && !credential.key && field(credential, 'is_key_required') === 'false'
-
-function withParameter(path: string, name: string, value: string): string {
-  return `${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`
-}
 
 function unknownKind(auth: never): never {
   throw new ApiError('internal', `No way to authorize by ${JSON.stringify(auth)}.`)

@@ -79,7 +79,7 @@ const withoutStored = (headers: Readonly<Record<string, string>>, stored: readon
 
 /** The header in which the credential would go. */
 function credentialHeader(auth: Auth): Readonly<Record<string, string>> {
-  if (auth.kind === 'none' || auth.kind === 'query') return {}
+  if (auth.kind === 'none') return {}
   if (auth.kind === 'header') return { [auth.name.toLowerCase()]: masked }
   return { authorization: masked }
 }

@@ -11,14 +11,16 @@ export interface Credential {
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** How a provider wants to be convinced. A value: `gateway/credentials` carries it out. */
+/**
+ * How a provider wants to be convinced. A value: `gateway/credentials` carries it out. No kind puts a key into the URL, where servers and proxies
+ * log it.
+ */
 export type Auth =
   /** Needs no credential; a key that is given all the same goes as a bearer token. */
   | { readonly kind: 'none' }
   /** `authorization: <scheme> KEY` */
   | { readonly kind: 'bearer'; readonly scheme: string }
   | { readonly kind: 'header'; readonly name: string; readonly prefix: string }
-  | { readonly kind: 'query'; readonly name: string }
   | { readonly kind: 'sigv4'; readonly service: string }
   /** OAuth 2 JWT grant from a service account, or a given access token. */
   | { readonly kind: 'google' }
@@ -31,7 +33,6 @@ export const noAuth: Auth = { kind: 'none' }
 export const bearer: Auth = { kind: 'bearer', scheme: 'Bearer' }
 export const scheme = (name: string): Auth => ({ kind: 'bearer', scheme: name })
 export const header = (name: string, prefix = ''): Auth => ({ kind: 'header', name, prefix })
-export const query = (name: string): Auth => ({ kind: 'query', name })
 export const sigv4 = (service: string): Auth => ({ kind: 'sigv4', service })
 
 /**

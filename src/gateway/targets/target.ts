@@ -199,8 +199,7 @@ const skipsPtuCost = ({ config }: TargetRequest): boolean => config?.skipsPtuCos
 
 const mapsKey = ({ secrets }: ProviderView): boolean => secrets?.some(({ field }) => field === keyField) ?? false
 
-const needsKey = (provider: Provider): boolean =>
-  provider.auth.kind === 'bearer' || provider.auth.kind === 'header' || provider.auth.kind === 'query'
+const needsKey = (provider: Provider): boolean => provider.auth.kind === 'bearer' || provider.auth.kind === 'header'
 
 interface CredentialContext {
   readonly provider: Provider

@@ -263,7 +263,8 @@ for (const [way, [search, headers]] of Object.entries(ways))
       const received = google.requests.slice(before).find(({ method, url }) => method === 'POST' && url.includes(':generateContent'))
       const [path, query] = (received?.url ?? '').split('?')
       t.is(path, '/v1beta/models/gemini-2.5-flash:generateContent')
-      t.is(new URLSearchParams(query).get('key'), 'sk-stored-gemini')
+      t.is(new URLSearchParams(query).get('key'), null, 'no credential stands in a URL')
+      t.is(received?.headers['x-goog-api-key'], 'sk-stored-gemini')
       t.deepEqual(received?.json, contents)
       t.false(JSON.stringify(received?.rawHeaders).includes(workspaceKey))
       t.false(bed.logged.some(({ record }) => JSON.stringify(record).includes(workspaceKey)))
@@ -302,7 +303,7 @@ test('Google clients may name the provider in a header, and list models', async 
   const key = { 'x-goog-api-key': workspaceKey }
   const path = '/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse'
   await sendJson(`${bed.origin}${path}`, { ...key, 'x-service-provider': '@gemini' }, contents)
-  t.true(google.requests.some(({ url }) => url.startsWith(`${path}&key=sk-stored`)))
+  t.true(google.requests.some(({ url, headers }) => url === path && headers['x-goog-api-key']?.toString().startsWith('sk-stored')))
   const { body } = await get('/v1beta/models?pageSize=1', key)
   t.is(body.models.length, 1)
   t.is(body.nextPageToken, '1')

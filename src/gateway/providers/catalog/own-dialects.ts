@@ -1,4 +1,4 @@
-import { header, noAuth, type Offer, query, scheme, type Provider } from '../provider.ts'
+import { header, noAuth, type Offer, scheme, type Provider } from '../provider.ts'
 import { geminiTasks } from './cloud-offers.ts'
 import { at, chat, completions, embeddings, foreign, messageBatches, messages, openai, tokenCounts } from './rows.ts'
 
@@ -60,7 +60,7 @@ export const ownDialects = {
   // ai.google.dev/api: the method follows the model behind a colon.
   google: foreign('https://generativelanguage.googleapis.com', {
     api: 'google',
-    auth: query('key'),
+    auth: header('x-goog-api-key'),
     offers: [
       {
         task: 'conversation',
@@ -91,7 +91,7 @@ export const ownDialects = {
     offers: [{ task: 'embedding', dialect: 'embeddings', path: '/embedding/text', traits: { form: 'nomic' } }],
   }),
   // ai.google.dev/palm_docs: its models and methods are gone, Gemini's are there in their place.
-  palm: foreign('https://generativelanguage.googleapis.com/v1beta3', { auth: query('key'), retired: 'google' }),
+  palm: foreign('https://generativelanguage.googleapis.com/v1beta3', { auth: header('x-goog-api-key'), retired: 'google' }),
   // replicate.com/docs/reference/http: a prediction of a model that the path names, of a deployment, or of a version.
   replicate: foreign('https://api.replicate.com/v1', {
     check: { path: '/account' },

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { authorize } from '../../../../src/gateway/credentials/authorize.ts'
-import { bearer, header, noAuth, query, scheme, type Auth } from '../../../../src/gateway/providers/provider.ts'
+import { bearer, header, noAuth, scheme, type Auth } from '../../../../src/gateway/providers/provider.ts'
 import { ApiError, type ErrorCode } from '../../../../src/lib/errors.ts'
 import { noEgress } from './fake-egress.ts'
 
@@ -21,14 +21,12 @@ test('bearer', gives, bearer, 'k', { headers: ['authorization', 'Bearer k'] })
 test('another scheme', gives, scheme('Key'), 'k', { headers: ['authorization', 'Key k'] })
 test('header', gives, header('x-api-key'), 'k', { headers: ['x-api-key', 'k'] })
 test('header with prefix', gives, header('api-key', 'Token '), 'k', { headers: ['api-key', 'Token k'] })
-test('query', gives, query('key'), 'a&b=c', { path: '/v1/models?key=a%26b%3Dc' })
-test('query beside others', gives, query('key'), 'k', { path: '/v1/models?alt=sse&key=k' }, '/v1/models?alt=sse')
 test('nothing', gives, noAuth, null, {})
 test('a key where none is needed', gives, noAuth, 'k', { headers: ['authorization', 'Bearer k'] })
 
 const refuses = test.macro({
   exec(t, key: string | null, code: ErrorCode) {
-    for (const auth of [bearer, scheme('Key'), header('x-api-key'), query('key')]) {
+    for (const auth of [bearer, scheme('Key'), header('x-api-key')]) {
       const error = t.throws(() => ask(auth, key), { instanceOf: ApiError })
       t.is(error.code, code)
       t.is(error.param, 'authorization')
@@ -45,7 +43,7 @@ test('a key that no header can carry', refuses, 'canary–', 'invalid_request')
 
 test('an account that is stored as one without a key sends none, and one that it has all the same', (t) => {
   const fields = { is_key_required: 'false' }
-  for (const auth of [bearer, scheme('Key'), header('x-api-key'), query('key')])
+  for (const auth of [bearer, scheme('Key'), header('x-api-key')])
     t.deepEqual(ask(auth, null, '/v1/models', fields), { headers: [], path: '/v1/models' })
   t.deepEqual(ask(bearer, 'k', '/v1/models', fields), { headers: ['authorization', 'Bearer k'], path: '/v1/models' })
 })
