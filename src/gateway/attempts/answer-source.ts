@@ -1,5 +1,6 @@
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { answeredWork } from '../answers/answer-fault.ts'
+import { sendForPlain } from '../answers/plain-stream.ts'
 import type { AimedCall } from '../call.ts'
 import type { CheckedCall } from '../checks/before.ts'
 import type { AnswerCache, Recalled } from '../cache/recall.ts'
@@ -21,6 +22,7 @@ import { promptsCall } from './prompts-call.ts'
 import { type TaskCall, taskCall } from './task-call.ts'
 import { prepare, type SendRequest } from '../outgoing/prepare.ts'
 import type { Prepared } from '../outgoing/prepared.ts'
+import { leavesNothing } from './report.ts'
 import { translateCall, type TranslatedCall, type TranslationOptions } from './translation.ts'
 import { recallAnswer } from './recall-answer.ts'
 
@@ -41,6 +43,8 @@ export interface SourceOptions {
   readonly attempt: Attempt
   /** The caller's headers that go on. */
   readonly forward: readonly string[]
+  /** True if guardrails hold the answer, so that it is read before it goes on. */
+  readonly isHeld: boolean
   readonly timeouts: EgressRequest['timeouts']
   /** The longest wait for the first content of a stream until its head goes on; null: any. */
   readonly opensAfterMs: number | null
@@ -77,7 +81,7 @@ async function heardSource(recalled: Recalled, checked: CheckedCall, { options, 
 
 function prepareSource(
   checked: CheckedCall,
-  { attempt, forward, timeouts, opensAfterMs }: SourceOptions,
+  { attempt, forward, isHeld, timeouts, opensAfterMs }: SourceOptions,
   { egress, signing, settings, mirrors, responses, prices }: SourceDeps,
 ): MaybePromise<AnswerSource> {
   const { call, target, body } = checked.aimed
@@ -93,6 +97,7 @@ function prepareSource(
     path: call.upstreamPath,
     operation: call.operation,
     timeouts,
+    leavesNothing: leavesNothing(call),
     forward: way.forward,
     egress: egress.ownedBy(call.caller.key.organisationId),
     signing,
@@ -106,7 +111,10 @@ function prepareSource(
     mirrors.copy(checked)
     return (handler: EgressHandler) => {
       attempt.sentAt = performance.now()
-      const send = senderOf(request, translated, options.maxHeldBytes)
+      const plain = isHeld || translated !== null || way.forward !== forward
+      const send = plain
+        ? plainSender(senderOf(request, translated, options.maxHeldBytes))
+        : senderOf(request, translated, options.maxHeldBytes)
       if (task !== null) return sendTask(task, { request, prepared, handler, send })
       return send(prepared, way.answerFor(handler))
     }
@@ -134,6 +142,12 @@ function senderOf(request: SendRequest, translated: TranslatedCall | null, maxHe
   const steps = translated?.steps
   return steps === undefined ? sendOnce : (prepared, handler) => sendInSteps({ steps, request, prepared, handler, maxHeldBytes })
 }
+
+/** For answers that are read here. */
+const plainSender =
+  (send: Sender): Sender =>
+  (prepared, handler) =>
+    sendForPlain((plain) => send(prepared, plain), handler)
 
 const sendTask = (task: TaskCall, { request, prepared, handler, send }: SentTask): EgressCall =>
   sendParts({

@@ -119,6 +119,6 @@ function mayRepeat(call: Call, { body }: Attempt, nothingDone: boolean): boolean
   return nothingDone || leavesNothing(call) || safeMethods.has(call.exchange.method)
 }
 
-/** Models that are asked by Google's own paths leave nothing either. */
-const leavesNothing = ({ operation, work }: Call): boolean =>
+/** Returns true for calls of models. Those that are asked by Google's own paths leave nothing either. */
+export const leavesNothing = ({ operation, work }: Call): boolean =>
   operation.spec?.leavesNothing === true || (operation.spec === null && work !== null && work.dialect === 'google' && work.task !== null)

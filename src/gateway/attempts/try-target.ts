@@ -144,9 +144,10 @@ async function send(checked: CheckedCall, made: Try, deps: AttemptDeps): Promise
   const { guardrails: plan } = call
   const timeouts = { firstByteMs: firstByteMs(made, deps), idleMs: deps.settings.streamIdleTimeoutMs }
   const held = plan === null ? null : { plan, hooks: checked.hooks, aimed: checked.aimed }
-  const forward = forwardedHeaders(call, { added: checked.headers, holdsAnswer: held !== null && holdsAnswer(held) })
+  const isHeld = held !== null && holdsAnswer(held)
+  const forward = forwardedHeaders(call, { added: checked.headers, holdsAnswer: isHeld })
   const opensAfterMs = opensAfter(made, deps.settings)
-  const making = answerSource(checked, { attempt, forward, timeouts, opensAfterMs }, deps)
+  const making = answerSource(checked, { attempt, forward, isHeld, timeouts, opensAfterMs }, deps)
   const source = making instanceof Promise ? await making : making
   const relay = relayOf(made, performance.now() + timeouts.firstByteMs, deps)
   const inspection: Inspection | null =

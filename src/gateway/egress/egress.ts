@@ -52,6 +52,8 @@ export interface EgressRequest {
   /** Flat name, value, name, value … as they go on the wire. */
   readonly headers: readonly string[]
   readonly body: Uint8Array | NodeJS.ReadableStream | null
+  /** True if it leaves nothing behind although its method changes something: asked twice, it answers twice. */
+  readonly leavesNothing?: boolean
   readonly timeouts: { readonly firstByteMs: number; readonly idleMs: number }
 }
 

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { ApiError } from '../../lib/errors.ts'
 import type { EgressCall, EgressHandler, EgressRequest } from './egress.ts'
-import { duration, toFailure } from './failures.ts'
+import { duration, isLost, toFailure } from './failures.ts'
 import type { Pool, Waiter } from './pool.ts'
 import { type Proxy, refusalOf } from './proxies.ts'
 import { rawHeaderText } from './raw-headers.ts'
@@ -45,6 +45,11 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
   /** The failure of `begin`, until the handler hears of it. */
   #untold: Error | null = null
   #quietSince = 0
+  /** Sent again once on a new connection. */
+  #isRenewed = false
+  /** When it was handed to its connection, and the bytes that had come over that by then. */
+  #sentAt = 0
+  #readBefore = 0
 
   get owner(): string | null {
     return this.#route.owner
@@ -75,6 +80,8 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
   start(slot: Slot): void {
     this.#slot = slot
     this.#phase = 'sending'
+    this.#sentAt = performance.now()
+    this.#readBefore = slot.socket?.bytesRead ?? 0
     const { method, path, headers, body } = this.#request
     if (body !== null && !(body instanceof Uint8Array)) this.#body = detachBody(body)
     const sent = this.#body ?? (body instanceof Uint8Array ? body : null)
@@ -139,7 +146,10 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
     if (this.#phase === 'done') return
     const slot = this.#slot
     this.#finish()
-    if (slot !== null) this.#pool?.release(slot, this)
+    if (slot !== null) {
+      slot.isUsed = true
+      this.#pool?.release(slot, this)
+    }
     try {
       this.#handler.onEnd(rawHeaderText(controller.rawTrailers))
     } catch (thrown) {
@@ -151,7 +161,23 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
   }
 
   onResponseError(_: unknown, error: Error): void {
-    if (this.#phase !== 'done') this.#end(error)
+    if (this.#phase === 'done') return
+    if (this.#slot === null || !this.#canSendAgain(this.#slot, error)) return this.#end(error)
+    this.#isRenewed = true
+    this.#controller = null
+    this.#pool?.renew(this.#slot, this, error)
+  }
+
+  /**
+   * A server that closes a connection because it was idle may do so while the next request is on its way, which it then never reads. So a
+   * request whose used connection was lost without a byte of an answer is sent again, once. A server could have read it and have failed: a
+   * call of a model, which costs, is sent again only if the connection was lost at once, and what leaves something behind never.
+   */
+  #canSendAgain(slot: Slot, error: Error): boolean {
+    if (this.#isRenewed || this.#phase !== 'sending' || !slot.isUsed || this.#body !== null || !isLost(error)) return false
+    if ((slot.socket?.bytesRead ?? 0) !== this.#readBefore) return false
+    const { method, leavesNothing = false } = this.#request
+    return safeMethods.has(method) || (leavesNothing && performance.now() - this.#sentAt < lostAtOnceMs)
   }
 
   /** Ends it with an error: the socket goes first, then the handler hears of it. */
@@ -204,6 +230,11 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
     this.#end(new ApiError('upstream_timeout', message))
   }
 }
+
+/** Methods that may be sent twice (RFC 9110, 9.2.2). */
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
+/** The time of a way there and back, and no more: what is lost later may have been worked on. */
+const lostAtOnceMs = 2000
 
 /** Node fires a longer timer at once. */
 const longestTimerMs = 2 ** 31 - 1

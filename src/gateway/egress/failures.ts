@@ -107,6 +107,9 @@ const unreachable: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another name',
 }
 
+/** Tells whether the other side closed the connection, or broke it off. */
+export const isLost = (error: Error): boolean => brokenOff.has(codeOf(error)) && !error.message.startsWith('bad ')
+
 function isTlsCode(code: string): boolean {
   return code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code.startsWith('CERT_')
 }

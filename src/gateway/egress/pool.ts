@@ -1,5 +1,5 @@
 import { ApiError } from '../../lib/errors.ts'
-import { createFairLine } from '../../lib/shares/fair-line.ts'
+import { createFairLine, type FairLine } from '../../lib/shares/fair-line.ts'
 import { createShares, eighthOf } from '../../lib/shares/shares.ts'
 import type { Connect } from './connect.ts'
 import type { Slot } from './slot.ts'
@@ -24,6 +24,8 @@ export interface Pool {
   release(slot: Slot, waiter: Waiter): void
   /** Closes the slot of a waiter with its socket, connected or still connecting. */
   discard(slot: Slot, waiter: Waiter, error: Error): void
+  /** Gives the waiter a new connection in place of a slot whose connection was lost. */
+  renew(slot: Slot, waiter: Waiter, error: Error): void
   readonly idle: boolean
   close(error: Error): void
 }
@@ -84,10 +86,9 @@ export function createPool(options: PoolOptions): Pool {
     submit(waiter) {
       const { owner } = waiter
       const slot = busy.hasPlace(owner) ? (idle.take() ?? (slots.size < most ? open() : null)) : null
-      const mostWaiting = owner === null ? maxQueued : eighthOf(maxQueued)
       if (slot !== null) start(waiter, slot)
-      else if (queue.size < maxQueued && queue.waitingOf(owner) < mostWaiting) queue.add(owner, waiter)
-      else waiter.fail(new ApiError('overloaded', 'The gateway is busy: too many requests wait for this provider.', { retryAfter: 1 }))
+      else if (hasRoom(queue, owner, maxQueued)) queue.add(owner, waiter)
+      else waiter.fail(tooMany())
     },
     withdraw: (waiter) => queue.delete(waiter.owner, waiter),
     release(slot, { owner }) {
@@ -100,6 +101,7 @@ export function createPool(options: PoolOptions): Pool {
       remove(slot, error)
       if (slots.size < most) startNext(null)
     },
+    renew: (slot, waiter, error) => renew(waiter, { fresh: open(), removeOld: () => remove(slot, error) }),
     close(error) {
       for (const waiter of queue.clear()) waiter.fail(error)
       for (const slot of slots) remove(slot, error)
@@ -107,9 +109,22 @@ export function createPool(options: PoolOptions): Pool {
   }
 }
 
+/** First the new connection: a pool that is empty for a moment would be forgotten. */
+function renew(waiter: Waiter, { fresh, removeOld }: { readonly fresh: Slot; readonly removeOld: () => void }): void {
+  removeOld()
+  waiter.start(fresh)
+}
+
+const tooMany = () => new ApiError('overloaded', 'The gateway is busy: too many requests wait for this provider.', { retryAfter: 1 })
+
+function hasRoom(queue: FairLine<Waiter>, owner: string | null, most: number): boolean {
+  return queue.size < most && queue.waitingOf(owner) < (owner === null ? most : eighthOf(most))
+}
+
 /** A pool that gives no connection: every request fails with the error. */
 export function refusingPool(error: Error): Pool {
-  return { idle: true, submit: (waiter) => waiter.fail(error), withdraw: nothing, release: nothing, discard: nothing, close: nothing }
+  const fail = (waiter: Waiter) => waiter.fail(error)
+  return { idle: true, submit: fail, withdraw: nothing, release: nothing, discard: nothing, renew: nothing, close: nothing }
 }
 
 function nothing(): void {}

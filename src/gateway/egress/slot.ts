@@ -7,6 +7,10 @@ export interface Slot {
   readonly client: Client
   /** The socket while it is being connected. */
   connecting: Socket | null
+  /** The connection, once it is there. */
+  socket: Socket | null
+  /** True once it has carried a whole exchange: a server may close it at the moment at which the next one begins. */
+  isUsed: boolean
   /** Its place among the idle slots, -1 while in use. */
   idleAt: number
 }
@@ -28,10 +32,17 @@ const clientOptions = {
 
 /** Makes a slot for the origin; the connection is made by its first exchange. */
 export function openSlot({ origin, connect }: { origin: string; connect: Connect }, onDisconnect: () => void): Slot {
-  const slot: Slot = { client: new Client(origin, { ...clientOptions, connect: connectFor }), connecting: null, idleAt: -1 }
+  const slot: Slot = {
+    client: new Client(origin, { ...clientOptions, connect: connectFor }),
+    connecting: null,
+    socket: null,
+    isUsed: false,
+    idleAt: -1,
+  }
   function connectFor(_: unknown, callback: Parameters<Connect>[0]) {
     slot.connecting = connect((...result) => {
       slot.connecting = null
+      slot.socket = result[1]
       callback(...result)
     })
   }

@@ -33,6 +33,8 @@ export interface UnsignedRequest {
   /** The caller's headers that may go on. */
   readonly forward: readonly string[]
   readonly timeouts: EgressRequest['timeouts']
+  /** True if it leaves nothing behind, so that it may be sent again when its connection is lost at once. */
+  readonly leavesNothing?: boolean
   readonly egress: Egress
   /** To which hosts the installation, and the caller's organisation, lets requests go; null: to all. */
   readonly allowed: { readonly everywhere: AllowedHosts | null; readonly here: AllowedHosts | null }
@@ -81,7 +83,7 @@ function prepareWithSecrets(origin: EgressOrigin, request: SendRequest, secrets:
 }
 
 function prepareFor(origin: EgressOrigin, request: SendRequest): MaybePromise<Prepared> {
-  const { target, egress, method, body, timeouts } = request
+  const { target, egress, method, body, timeouts, leavesNothing = false } = request
   const { path, headers } = composeRequest(request, origin)
   const signing = authorize(
     {
@@ -97,7 +99,14 @@ function prepareFor(origin: EgressOrigin, request: SendRequest): MaybePromise<Pr
   return settled(signing, (signed) => ({
     origin,
     url: origin.origin + withoutQuery(path),
-    request: { method, path: signed.path, headers: headersReplaced(headers, signed.headers), body: body.bytes ?? body.stream, timeouts },
+    request: {
+      method,
+      path: signed.path,
+      headers: headersReplaced(headers, signed.headers),
+      body: body.bytes ?? body.stream,
+      leavesNothing,
+      timeouts,
+    },
   }))
 }
 
@@ -188,7 +197,7 @@ function ownBaseUrl({ provider, providerId }: Target, fields: Fields): string {
 /** A host of one's own may need no credential at all. */
 function effectiveAuth({ provider, credential, customHost }: Target, path: string): Auth {
   const auth = authFor(provider, path)
-  const keyed = auth.kind === 'bearer' || auth.kind === 'header' || auth.kind === 'query'
+  const keyed = auth.kind === 'bearer' || auth.kind === 'header'
   return keyed && credential.key === null && customHost !== null ? noAuth : auth
 }
 

@@ -155,7 +155,9 @@ test.serial("a key of Google's own header is a credential", async (t) => {
     'x-goog-api-key': 'AIza-own',
   }
   const answer = await send(`${bed.origin}/v1/echo`, { headers })
-  t.is((JSON.parse(answer.text) as { url: string }).url, '/v1/echo?key=AIza-own')
+  const sent = JSON.parse(answer.text) as { url: string; rawHeaders: readonly string[] }
+  t.is(sent.url, '/v1/echo')
+  t.is(sent.rawHeaders[sent.rawHeaders.indexOf('x-goog-api-key') + 1], 'AIza-own')
 })
 
 test.serial('an IPv4 address in the clothes of IPv6 is reached, or refused, but no fault of ours', async (t) => {

@@ -1,0 +1,146 @@
+import type { Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
+import { ApiError } from '../../lib/errors.ts'
+import type { EgressCall, EgressHandler } from '../egress/egress.ts'
+import { headersWithout, headerValue, type HeaderList } from '../wire/header-list.ts'
+import { frameReader } from './framing.ts'
+
+/**
+ * Makes a call whose answer is read here, so that it was asked for without compression. A stream that comes compressed all the same is
+ * unfolded as it arrives; other answers go on as they come, because their readers unfold them whole.
+ */
+export function sendForPlain(send: (handler: EgressHandler) => EgressCall, handler: EgressHandler): EgressCall {
+  const call = new PlainStream(handler)
+  call.follow(send(call))
+  return call
+}
+
+/** By the first byte: some servers send raw deflate where HTTP means that of zlib, whose first byte always ends in eight. */
+const decoders: Readonly<Record<string, (first: number) => Transform>> = {
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  br: () => createBrotliDecompress(),
+  zstd: () => createZstdDecompress(),
+  deflate: (first) => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw()),
+}
+
+/** Headers that describe the bytes as they were sent. */
+const ofBytes = new Set(['content-encoding', 'content-length', 'content-md5', 'content-digest', 'repr-digest', 'digest', 'etag'])
+
+/** Texts of models shrink to a tenth. A stream that unfolds to so much more, beyond the first megabytes, is meant to fill memory. */
+const mostRatio = 250
+const freeBytes = 16 * 1024 * 1024
+
+class PlainStream implements EgressHandler, EgressCall {
+  readonly #handler: EgressHandler
+  #call: EgressCall | null = null
+  #makeDecoder: ((first: number) => Transform) | null = null
+  #decoder: Transform | null = null
+  #isPaused = false
+  #isFull = false
+  #isOver = false
+  #read = 0
+  #unfolded = 0
+  #trailers: readonly string[] = []
+
+  constructor(handler: EgressHandler) {
+    this.#handler = handler
+  }
+
+  follow(call: EgressCall): void {
+    this.#call = call
+    if (this.#isOver) call.abort()
+    else if (this.#isPaused || this.#isFull) call.pause()
+  }
+
+  abort(): void {
+    this.#isOver = true
+    this.#decoder?.destroy()
+    this.#call?.abort()
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    this.#decoder?.pause()
+    this.#call?.pause()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    this.#decoder?.resume()
+    if (!this.#isFull) this.#call?.resume()
+  }
+
+  onInformation(status: number, rawHeaders: readonly string[]): void {
+    this.#handler.onInformation?.(status, rawHeaders)
+  }
+
+  onHeaders(status: number, rawHeaders: HeaderList, statusMessage: string): void {
+    this.#makeDecoder = decoderOf(status, rawHeaders)
+    const left = this.#makeDecoder === null ? rawHeaders : headersWithout(rawHeaders, (name) => ofBytes.has(name))
+    this.#handler.onHeaders(status, left, statusMessage)
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#makeDecoder === null) return this.#handler.onData(chunk)
+    if (chunk.length === 0 || this.#isOver) return
+    this.#read += chunk.length
+    this.#decoder ??= this.#open(this.#makeDecoder(chunk[0] ?? 0))
+    if (this.#decoder.write(chunk)) return
+    this.#isFull = true
+    this.#call?.pause()
+  }
+
+  onEnd(trailers: readonly string[]): void {
+    if (this.#decoder === null) return this.#handler.onEnd(trailers)
+    this.#trailers = trailers
+    this.#decoder.end()
+  }
+
+  onError(error: Error): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#decoder?.destroy()
+    this.#handler.onError(error)
+  }
+
+  #open(decoder: Transform): Transform {
+    decoder.on('data', (bytes: Buffer) => this.#give(bytes))
+    decoder.on('drain', () => this.#drained())
+    decoder.on('end', () => {
+      if (this.#isOver) return
+      this.#isOver = true
+      this.#handler.onEnd(this.#trailers)
+    })
+    decoder.on('error', () => this.#fail('The provider sent a compressed stream that is broken.'))
+    if (this.#isPaused) decoder.pause()
+    return decoder
+  }
+
+  #give(bytes: Buffer): void {
+    if (this.#isOver) return
+    this.#unfolded += bytes.length
+    if (this.#unfolded > freeBytes && this.#unfolded > this.#read * mostRatio)
+      return this.#fail('The provider sent a compressed stream that unfolds to too many bytes.')
+    this.#handler.onData(bytes)
+  }
+
+  #drained(): void {
+    this.#isFull = false
+    if (!this.#isPaused && !this.#isOver) this.#call?.resume()
+  }
+
+  #fail(message: string): void {
+    if (this.#isOver) return
+    this.abort()
+    this.#handler.onError(new ApiError('upstream_bad_response', message))
+  }
+}
+
+/** Returns what unfolds a stream; null: it is no stream, or comes as it is. */
+function decoderOf(status: number, rawHeaders: HeaderList): ((first: number) => Transform) | null {
+  const encoding = headerValue(rawHeaders, 'content-encoding')?.trim().toLowerCase()
+  if (encoding === undefined || status < 200 || status > 299 || !Object.hasOwn(decoders, encoding)) return null
+  const type = headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? ''
+  return frameReader('sse', type) === null ? null : (decoders[encoding] ?? null)
+}
