@@ -6,8 +6,12 @@ import { textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
 import { authMethods } from './identity-provider.entity.ts'
 import { secretField } from '../../lib/json/secret-fields.ts'
+import { namesNoUser, userFault } from '../../lib/text/url-user.ts'
 
-const url = z.url({ protocol: /^https?$/ }).max(320)
+const url = z
+  .url({ protocol: /^https?$/ })
+  .max(320)
+  .refine(namesNoUser, userFault)
 const endpoint = url.nullable().default(null)
 const scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/, 'A scope is a word of printable ASCII.')
 const authorities = textField(65_536)

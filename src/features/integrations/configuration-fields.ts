@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { headerValue, sentHeaderName } from '../../lib/text/header-fields.ts'
 import { textField } from '../../lib/text/text.ts'
+import { namesNoUser, userFault } from '../../lib/text/url-user.ts'
 
 /** A setting or a credential field: it ends up in a URL, a header or a signature, so that it is plain ASCII on one line. */
 const line = z
@@ -10,10 +11,7 @@ const line = z
 
 const url = line
   .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'This is not an http or https URL.')
-  .refine(
-    (text) => !URL.canParse(text) || new URL(text).username + new URL(text).password === '',
-    'A URL holds no user and no password here.',
-  )
+  .refine(namesNoUser, userFault)
 
 /** An Azure deployment; the alias is the model name that requests may use for it. */
 const deployment = z.strictObject({

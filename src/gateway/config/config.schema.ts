@@ -9,6 +9,7 @@ import { valuesSince } from '../../release/since.ts'
 import { asBrought, providerFieldNames, secretConfigFields, skipPtuField, unreadFieldNames } from '../providers/provider-fields.ts'
 import { breaker, cache, mirrorShare, retry, strategy } from './strategy.schema.ts'
 import { secretField } from '../../lib/json/secret-fields.ts'
+import { namesNoUser, userFault } from '../../lib/text/url-user.ts'
 
 /** A guardrail of a config: the slug of a stored one, or the checks themselves. */
 export type GuardrailReference = string | InlineGuardrail
@@ -73,10 +74,7 @@ const line = z
 
 const url = line
   .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'This is not an http or https URL.')
-  .refine(
-    (text) => !URL.canParse(text) || new URL(text).username + new URL(text).password === '',
-    'A URL holds no user and no password here.',
-  )
+  .refine(namesNoUser, userFault)
 
 const storedSlug = /^@[a-zA-Z0-9_-]{1,255}$/
 const provider = valuesSince(

@@ -37,8 +37,8 @@ function isSecret(name: string): boolean {
   }
 }
 
-/** `https://user:password@host` holds a credential. */
-export const withoutUser = (url: string): string => url.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i, '$1[removed]@')
+/** `https://user:password@host` holds a credential, and so does the same without a scheme. */
+export const withoutUser = (url: string): string => url.replace(/^([a-z][a-z\d+.-]*:\/\/)?[^/?#]*@/i, '$1[removed]@')
 
 /** A scheme has few letters, so that a text without any URL is looked through once. */
 const urlInText = /\b[a-z][a-z\d+.-]{0,19}:\/\/[^\s"'<>`\\]+/gi

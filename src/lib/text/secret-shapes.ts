@@ -3,7 +3,7 @@
  * No shape begins twice within one run of its characters, so that no text takes longer than its length.
  */
 const secretShapes =
-  /\b(?:sk|pk|rk|gh|gsk|xai|hf|r8|key)[-_][A-Za-z0-9_-]{12,}|\bA(?:KIA|SIA)[A-Z0-9]{12,}|\bAIza[\w-]{30,}|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}|-----BEGIN [A-Z ]+-----[\s\S]*?(?:-----END [A-Z ]+-----|$)|(?<=:\/\/)[^/\s:@]+:[^/\s@]+(?=@)/g
+  /\b(?:sk|pk|rk|gh|gsk|xai|hf|r8|key)[-_][A-Za-z0-9_-]{12,}|\bA(?:KIA|SIA)[A-Z0-9]{12,}|\bAIza[\w-]{30,}|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}|-----BEGIN [A-Z ]+-----[\s\S]*?(?:-----END [A-Z ]+-----|$)|(?<=:\/\/)[^/?#\s"'<>\\]+(?=@)/g
 
 /** The text with everything that looks like a credential replaced, for messages that we did not write ourselves. */
 export const scrubSecrets = (text: string): string => text.replaceAll(secretShapes, '[secret]')

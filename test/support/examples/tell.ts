@@ -66,7 +66,7 @@ const ranking = {
 }
 
 /** Starts a product with a provider. Callers show the keys of the first start, unless `show` says otherwise. */
-export async function startListener(show: ShowCaller = keyFor): Promise<Listener> {
+export async function startListener(show: ShowCaller = keyFor, env: Readonly<Record<string, string>> = {}): Promise<Listener> {
   const [emulator, vault] = await Promise.all([startEmulator(), startFakeVault()])
   vault.put('secret/openai', { api_key: 'sk-your-openai-key' })
   emulator.script({ path: '/vector_stores', behaviour: { status: 200, headers: { 'content-type': 'application/json' }, body: store } })
@@ -80,7 +80,7 @@ export async function startListener(show: ShowCaller = keyFor): Promise<Listener
   }
   emulator.script({ path: '/.well-known/openid-configuration', behaviour: { status: 200, headers: json, body: JSON.stringify(discovery) } })
   emulator.script({ path: '/keys', behaviour: { status: 200, headers: json, body: JSON.stringify({ keys: [{ kty: 'EC', use: 'sig' }] }) } })
-  const app = await startApp({ env: { LOG_LEVEL: 'warn', PUBLIC_URL: 'https://gateway.example' } })
+  const app = await startApp({ env: { LOG_LEVEL: 'warn', PUBLIC_URL: 'https://gateway.example', ...env } })
   const names: Names = new Map([
     [providerUrl, emulator.url],
     [vaultUrl, vault.url],

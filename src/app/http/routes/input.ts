@@ -45,6 +45,9 @@ const toSnakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${
 /** Of a value that came instead no more than this is looked at: it may be megabytes long. */
 const longestValue = 2000
 
+/** `user:password` before a host, where a URL without its scheme was given. */
+const login = /(?<=")[^\s":/@]+:[^\s"/@]+(?=@)/g
+
 /** Returns the refused value in brackets and cut short; empty if the field may hold a secret, or is unknown. */
 function got(root: unknown, { path, code }: SchemaFault, schema: z.ZodType): string {
   if (code === 'unknown_field') return ''
@@ -53,7 +56,7 @@ function got(root: unknown, { path, code }: SchemaFault, schema: z.ZodType): str
   const value = valueAtPath(root, path)
   if (value === undefined) return ' (missing)'
   const shown = JSON.stringify(withoutSecrets(value, () => '[secret]', place)) ?? typeof value
-  const text = scrubSecrets(shown.slice(0, longestValue))
+  const text = scrubSecrets(shown.slice(0, longestValue)).replaceAll(login, '[secret]')
   return ` (got ${text.length > 100 ? `${text.slice(0, 100)}…` : text})`
 }
 

@@ -35,6 +35,8 @@ const secrets = [
 
 test('every usual shape of a secret is scrubbed, and nothing around it', (t) => {
   for (const secret of secrets) t.is(scrubSecrets(`before ${secret} after`), 'before [secret] after')
-  t.is(scrubSecrets('postgres://user:pass@host/db'), 'postgres://[secret]@host/db')
-  for (const text of ['the task-force of sketches', 'a key-value store', 'token 12', 'bearer of news']) t.is(scrubSecrets(text), text)
+  for (const login of ['user:pass', 'user:p@ss', 'token-alone', ':pass'])
+    t.is(scrubSecrets(`postgres://${login}@host/db`), 'postgres://[secret]@host/db')
+  for (const text of ['the task-force of sketches', 'a key-value store', 'token 12', 'bearer of news', 'https://host/a@b?c=d@e'])
+    t.is(scrubSecrets(text), text)
 })
