@@ -13,6 +13,28 @@ export function satisfies(operator: Operator, found: number, listed: number): bo
   return operator === 'all' ? found === listed : found > 0
 }
 
+/** Scripts that write words without spaces between them: a word of them has no edges to look at. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+const partOfWord = /[\p{L}\p{M}\p{N}_]/u
+
+/** Returns true if two characters belong to one word. */
+const joins = (one: string | undefined, other: string | undefined): boolean =>
+  [one, other].every((char) => char !== undefined && partOfWord.test(char) && !unspaced.test(char))
+
+const firstOf = (text: string): string | undefined => /^./su.exec(text)?.[0]
+const lastOf = (text: string): string | undefined => /.$/su.exec(text)?.[0]
+
+/** Returns true if a text has a word that is no part of a longer one. */
+function hasWhole(text: string, word: string, spend: () => void): boolean {
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
+    spend()
+    const end = at + word.length
+    const before = lastOf(text.slice(Math.max(0, at - 2), at))
+    if (!joins(before, firstOf(word)) && !joins(lastOf(word), firstOf(text.slice(end, end + 2)))) return true
+  }
+  return false
+}
+
 /** Checks whether words or phrases are said. */
 export const contains = check({
   id: 'default.contains',
@@ -21,9 +43,14 @@ export const contains = check({
   fields: {
     words: z.array(z.string().min(1).max(1000)).min(1).max(1000).meta({ description: 'Words or phrases.' }),
     operator: operatorField.meta({ description: 'Whether any, all or none of them must be there.' }),
+    wholeWords: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Whether a word counts only if it is no part of a longer one: `art` is not in `start`.' }),
   },
-  ready: ({ words, operator }) => ({
-    judgesPrefix: operator === 'none',
+  ready: ({ words, operator, wholeWords }) => ({
+    // The end of a stream's first part may be the middle of a word.
+    judgesPrefix: operator === 'none' && !wholeWords,
     reachesBack: Math.max(...words.map(({ length }) => length)),
     run(subject) {
       const text = textOf(subject)
@@ -31,7 +58,7 @@ export const contains = check({
       const foundWords = words.filter((word) => {
         // The search for one word is quick, unless it almost matches everywhere.
         spend()
-        return text.includes(word)
+        return wholeWords ? hasWhole(text, word, spend) : text.includes(word)
       })
       const passed = satisfies(operator, foundWords.length, words.length)
       return verdict(passed, `${foundWords.length} of ${words.length} words were found; ${operator} should be.`, { foundWords, operator })

@@ -34,8 +34,46 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [{ minSentences: 2, maxSentences: 3 }, ['One. Two.', 'Is it? It is! So.', 'Er ging. Sie kam.'], ['One.', '', '...', 'A. B. C. D.']],
     [{ maxSentences: 1 }, ['It costs 1.5 dollars.', 'No full stop', '', '!!! ???'], ['One. Two.']],
     [{ minSentences: 1, not: true }, ['', '—'], ['One.']],
+    [
+      { minSentences: 2, maxSentences: 2 },
+      [
+        'Dr. Smith met Mr. Jones at 5 p.m. today. They left.',
+        'J. R. Smith wrote it. It sold.',
+        'Das sind z. B. Äpfel, d.h. Obst. Sie schmecken.',
+        'Voir p. ex. M. Durand. Il vient.',
+        'これは本です。それは犬です。',
+        '他来了。她走了！',
+        'Он пришёл. Она ушла.',
+      ],
+      ['Dr. Smith left.', 'Nr. 5 gewann.', '他来了。'],
+    ],
   ],
-  'default.wordCount': [[{ minWords: 2, maxWords: 3 }, ['a b', ' a  b\nc '], ['a', 'a b c d', '']]],
+  'default.wordCount': [
+    [{ minWords: 2, maxWords: 3 }, ['a b', ' a  b\nc ', 'a - b', 'well-known it’s'], ['a', 'a b c d', '', '- – —']],
+    [
+      { minWords: 3, maxWords: 6 },
+      ['我喜欢吃苹果', '私は本を読む', 'ฉันรักภาษาไทย', 'I love 苹果'],
+      ['本', '我喜欢吃苹果和香蕉还有很多别的水果'],
+    ],
+  ],
+  'default.endsWith': [
+    [
+      { suffix: 'done' },
+      ['done', 'All done.', 'done \n', 'done. \t', 'done。', 'done．', 'done .'],
+      ['done!', 'done..', 'done. Not', 'undone it', 'done?', `done${' '.repeat(5000)}`],
+    ],
+    [{ suffix: '完了', not: true }, ['完了しない'], ['完了', '完了。', '完了。 ', '完了｡\n']],
+    [{ suffix: 'a. ' }, ['a. ', 'a. .'], ['a.']],
+  ],
+  'default.contains': [
+    [
+      { words: ['art', 'cat'], operator: 'none', wholeWords: true },
+      ['start', 'concatenate', 'art_work', 'artö'],
+      ['art', 'an art.', '«cat»', '(cat)', '苹果cat很'],
+    ],
+    [{ words: ['C++', '苹果'], operator: 'all', wholeWords: true }, ['C++ 我喜欢苹果', 'C++: 苹果'], ['C++', 'XC++ 苹果']],
+    [{ words: ['art'], operator: 'none' }, ['cat'], ['start']],
+  ],
   'default.characterCount': [[{ maxCharacters: 3 }, ['', 'abc'], ['abcd']]],
   'default.jsonSchema': [
     [{ schema: { required: ['a'] } }, [json, `text ${json}`], ['{"c":1}', 'none', '']],
