@@ -96,7 +96,10 @@ function add(secrets: string[], secret: string | null | undefined): void {
   if (!escaped.test(secret)) return
   addOnce(secrets, latin1(secret))
   addOnce(secrets, encodeURIComponent(latin1(secret)))
-  addOnce(secrets, JSON.stringify(latin1(secret)).slice(1, -1))
+  // Providers quote an answer of theirs within another one.
+  const json = JSON.stringify(latin1(secret)).slice(1, -1)
+  addOnce(secrets, json)
+  addOnce(secrets, JSON.stringify(json).slice(1, -1))
 }
 
 function addOnce(secrets: string[], secret: string): void {

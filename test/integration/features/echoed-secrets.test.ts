@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
+import { eventually } from '../../support/eventually.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
 /** What a host that a tenant names repeats of a request, at every door of the control plane through which its words come back. */
@@ -10,14 +11,16 @@ let control: Control
 let acme: Tenant
 let url: string
 let status = 401
+/** What is repeated in place of what was sent; empty: what was sent. */
+let said = ''
 
 /** Says in every field that is read all that it was sent: as it came, and in base64. */
 async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const sent = `${request.rawHeaders.join(' ')} ${request.url} ${await text(request)}`
   const basic = Buffer.from(String(request.headers.authorization).replace(/^Basic /, ''), 'base64').toString()
-  const words = `${sent} ${basic} ${Buffer.from(sent).toString('base64')} ${encodeURIComponent(sent)}`
+  const words = said || `${sent} ${basic} ${Buffer.from(sent).toString('base64')} ${encodeURIComponent(sent)}`
   // A machine-readable code, as issuers give it.
-  const code = /canary-code-\d+/.exec(`${sent} ${basic}`)?.[0] ?? 'invalid'
+  const code = (said === '' ? /canary-code-\d+/.exec(`${sent} ${basic}`)?.[0] : undefined) ?? 'invalid'
   const body = {
     error: status === 400 ? code : { message: words, type: code, code },
     error_description: words,
@@ -156,6 +159,37 @@ for (const [name, door] of Object.entries(doors))
           t.false(answer.text.includes(form), `${form}: ${answer.text.slice(0, 2000)}`)
       }
     })
+
+/** The ways in which a provider may write a key that it refuses. */
+const spellings: Readonly<Record<string, (secret: string) => string>> = {
+  'as it is': (secret) => secret,
+  'for a URL': (secret) => encodeURIComponent(secret),
+  'in JSON': (secret) => JSON.stringify(secret).slice(1, -1),
+}
+
+for (const [how, spell] of Object.entries(spellings))
+  test.serial(`the log of a request has no key that the provider repeats ${how}`, async (t) => {
+    const [secret, header] = [`odd"key/${canary()}\\end`, `odd "header" ${canary()}`]
+    const slug = `odd-${planted}`
+    const configurations = { custom_host: `${url}/v1`, custom_headers: { 'x-own': header } }
+    const body = { name: slug, slug, ai_provider_id: 'openai', key: secret, configurations, default_provider_slug: slug }
+    t.is((await call('POST', '/integrations', body)).status, 200)
+    await control.refresh()
+    said = `${spell(secret)} ${spell(header)}`
+    status = 401
+    const response = await fetch(`${control.origin}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-service-api-key': acme.workspaceKey, 'x-service-provider': `@${slug}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: slug }] }),
+    })
+    said = ''
+    t.true((await response.text()).includes('canary-code'), 'the answer is given as it came')
+    const id = response.headers.get('x-service-request-id') ?? ''
+    await eventually(async () => (await control.call(acme.workspaceKey, 'GET', `/logs/${id}`)).status === 200, 15_000, 'the log')
+    const { text: log } = await control.call(acme.workspaceKey, 'GET', `/logs/${id}`)
+    t.true(log.includes('[removed]'), log)
+    t.notRegex(log, /canary-code/)
+  })
 
 test.serial('nothing of it is stored where it can be read', async (t) => {
   const listed = await Promise.all(
