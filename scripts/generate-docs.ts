@@ -9,6 +9,7 @@ import { connectionParts } from './documents/connections.ts'
 import { configParts } from './documents/configs.ts'
 import { figureParts } from './documents/figures.ts'
 import { guardrailParts } from './documents/guardrails.ts'
+import { storedParts } from './documents/stored.ts'
 import { matrixParts, permissionsParts } from './documents/permissions.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
@@ -25,7 +26,7 @@ const documents: readonly (readonly [file: string, parts: Readonly<Record<string
   // The sources of an earlier release have no benchmark, and keep the figures.
   ...(existsSync(path.join(root, 'bench/RESULTS.md')) ? [['README.md', figureParts()] as const] : []),
   ['docs/reference/settings.md', { settings: settingsTable() }],
-  ['docs/operations/sizing.md', connectionParts()],
+  ['docs/operations/sizing.md', { ...connectionParts(), ...storedParts() }],
   ['docs/operations/troubleshooting.md', troubleshootingParts()],
   ['docs/reference/permissions.md', permissionsParts()],
   ['docs/reference/guardrails.md', guardrailParts()],

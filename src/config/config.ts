@@ -1,4 +1,5 @@
 import type { PlatformIdentity } from '../lib/platform-identity.ts'
+import type { StoredBounds } from '../lib/stored-kinds.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { DbSslMode, LogStoreKind, MailTls, Role, SseType } from './choices.ts'
 import type { SettingName } from './settings.ts'
@@ -287,6 +288,11 @@ export interface Config {
   readonly maxAnswerBytes: number
   /** Of one organisation in the database. */
   readonly storedAnswerBytes: number
+  /** The most bytes of kept responses, and of spans, of one organisation. */
+  readonly storedResponseBytes: number
+  readonly storedSpanBytes: number
+  /** How many things of each kind an organisation may store. */
+  readonly storedItems: StoredBounds
   /** Null: answers are given again to equal requests only. */
   readonly semantic: SemanticConfig | null
   /** Of embeddings, in each process. */

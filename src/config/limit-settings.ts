@@ -1,5 +1,25 @@
-import { choice, duration } from './kinds.ts'
+import { isStoredKind, storedKinds, type StoredKindName } from '../lib/stored-kinds.ts'
+import { choice, duration, fault, type Kind, list, quoted, size } from './kinds.ts'
 import { optional, setting } from './setting.ts'
+
+const MiB = 1024 * 1024
+
+/** The bound of a kind of stored things. */
+export interface StoredBound {
+  readonly kind: StoredKindName
+  readonly most: number
+}
+
+const storedBound: Kind<StoredBound> = {
+  name: '`kind=number`',
+  schema: { type: 'string', pattern: '^[a-z_]+ *= *[0-9]{1,9}$' },
+  parse(input) {
+    const [, kind = '', most = ''] = /^([a-z_]+) *= *(\d{1,9})$/.exec(input) ?? []
+    if (!isStoredKind(kind))
+      return fault(`${quoted(input)} is none of ${Object.keys(storedKinds).join(', ')}, with = and a number behind it`)
+    return { kind, most: Number(most) }
+  },
+}
 
 /** The settings for requests of which nobody can tell yet whether they fit into a limit. */
 export const limitSettings = {
@@ -10,5 +30,17 @@ export const limitSettings = {
   LIMITS_SETTLE_WAIT: setting(duration(0), '2s', {
     desc: 'How long a request waits at most when only what other requests have reserved keeps it out of a usage limit: answers use less than is reserved for them. Then it is refused, with `retry-after`. `0` refuses it at once.',
     example: '0',
+  }),
+  STORED_ITEMS_MAX: setting(list(storedBound), '', {
+    desc: 'How many things of a kind one organisation may store, where it is not the usual number, see [sizing](../operations/sizing.md#what-organisations-store). What is there beyond it stays and works; only further ones are refused.',
+    example: 'alert_webhooks=50, configs=100000',
+  }),
+  KEPT_RESPONSES_STORED_IN_MB: setting(size(MiB, { least: 1, most: 1_048_576 }), '4096', {
+    desc: 'The most responses of one organisation that Gatehouse keeps for `GET /v1/responses/{id}`. A job deletes the oldest of what is above it every ten minutes.',
+    example: '16384',
+  }),
+  TRACE_SPANS_STORED_IN_MB: setting(size(MiB, { least: 1, most: 1_048_576 }), '8192', {
+    desc: 'The most spans of one organisation that Gatehouse keeps of those that clients send by OTLP. A job deletes the oldest of what is above it every hour.',
+    example: '32768',
   }),
 }

@@ -9,6 +9,7 @@ import { logStoreOf, missingForLogStore } from './load-log-store.ts'
 import { missingForOidc, oidcOf } from './load-oidc.ts'
 import { proxiesOf } from './load-proxies.ts'
 import { missingForSaml, samlOf } from './load-saml.ts'
+import { storedOf } from './load-stored.ts'
 import { spanExportOf } from './load-tracing.ts'
 import { belongTogether, certificates, privateKey } from './pem.ts'
 import { ConfigError, type Problem } from './problems.ts'
@@ -148,6 +149,7 @@ function assemble(values: Values): Omit<Config, 'given' | 'told' | 'unread' | 'i
     logSearchIndex: values.LOG_SEARCH_INDEX === 'on',
     ...timesOf(values),
     ...boundsOf(values),
+    ...storedOf(values),
     semantic: semanticOf(values),
     prices: pricesOf(values),
     logStore: logStoreOf(values),

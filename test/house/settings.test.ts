@@ -44,7 +44,16 @@ const places: Partial<Record<SettingName, string>> = {
 /** The property of the configuration that each setting is loaded into. */
 const loaded = new Map(
   [
-    ...['load.ts', 'load-log-store.ts', 'load-identity.ts', 'load-oidc.ts', 'load-proxies.ts', 'load-saml.ts', 'load-tracing.ts']
+    ...[
+      'load.ts',
+      'load-log-store.ts',
+      'load-identity.ts',
+      'load-oidc.ts',
+      'load-proxies.ts',
+      'load-saml.ts',
+      'load-stored.ts',
+      'load-tracing.ts',
+    ]
       .map((file) => read(`config/${file}`))
       .join('')
       .matchAll(/(\w+): (?:[\w.]+\()?values\.([A-Z0-9_]+)/g),

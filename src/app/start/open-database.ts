@@ -7,6 +7,7 @@ import { connectWithRetry, type Connection } from '../database/connect.ts'
 import { DatabaseConnectionError } from '../database/connection-error.ts'
 import { assertRowLevelSecurity } from '../database/guard.ts'
 import { openOrm } from '../database/orm.ts'
+import { storedBounds } from '../database/stored-bounds.ts'
 import { BootRefusal } from '../boot-refusal.ts'
 import { entitiesOf, type Feature } from '../feature.ts'
 import { toCallerError } from '../http/errors.ts'
@@ -71,7 +72,7 @@ async function open(options: OpenDatabaseOptions, database: DatabaseConfig): Pro
     client: connection.runtime,
     poolSize: database.poolSize,
     entities: entitiesOf(features),
-    subscribers: [changeRecorder],
+    subscribers: [changeRecorder, storedBounds(config.storedItems)],
     log,
     onPool(pool) {
       metrics.measure('gateway_db_pool_in_use', () => pool.totalCount - pool.idleCount)

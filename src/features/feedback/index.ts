@@ -1,5 +1,6 @@
 import { feature } from '../../app/feature.ts'
 import { Feedback } from './feedback.entity.ts'
+import { trimFeedback } from './feedback.jobs.ts'
 import { createFeedback, updateFeedback } from './feedback.routes.ts'
 
 /** Callers rate answers. */
@@ -10,4 +11,5 @@ export const feedback = feature({
   permissions: ['feedbacks.write'],
   entities: [Feedback],
   routes: [createFeedback, updateFeedback],
+  jobs: [trimFeedback],
 })

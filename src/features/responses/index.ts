@@ -1,5 +1,5 @@
 import { feature } from '../../app/feature.ts'
-import { deleteExpiredResponses } from './responses.jobs.ts'
+import { deleteExpiredResponses, trimResponses } from './responses.jobs.ts'
 
 /** Responses that the gateway keeps for providers that keep none: deleting old ones. `gateway/stored-responses` keeps and gives them. */
 export const responses = feature({
@@ -9,5 +9,5 @@ export const responses = feature({
   permissions: [],
   entities: [],
   routes: [],
-  jobs: [deleteExpiredResponses],
+  jobs: [deleteExpiredResponses, trimResponses],
 })

@@ -23,3 +23,26 @@ export const deleteExpiredResponses: Job = {
     if (all > 0) log.info({ responses: all }, 'stored responses whose time is over were deleted')
   },
 }
+
+const trim = `
+  WITH large AS (
+    SELECT organisation_id FROM stored_responses GROUP BY organisation_id HAVING sum(octet_length(response)) > ?::bigint
+  ), sized AS (
+    SELECT r.organisation_id, r.id,
+           sum(octet_length(r.response)) OVER (PARTITION BY r.organisation_id ORDER BY r.created_at DESC, r.id) AS up_to
+      FROM stored_responses r JOIN large USING (organisation_id)
+  )
+  DELETE FROM stored_responses r USING sized s WHERE s.up_to > ?::bigint AND (r.organisation_id, r.id) = (s.organisation_id, s.id)`
+
+/** Deletes the oldest responses of organisations that keep too many. */
+export const trimResponses: Job = {
+  name: 'responses.trim',
+  every: '4-59/10 * * * *',
+  irreversible: false,
+  async run({ orm, config, log }) {
+    const most = config.storedResponseBytes
+    const { affectedRows } = await asSystem(orm, (em) => em.execute<{ affectedRows: number }>(trim, [most, most], 'run'))
+    if (affectedRows > 0)
+      log.info({ responses: affectedRows }, 'the oldest stored responses were deleted: KEPT_RESPONSES_STORED_IN_MB is reached')
+  },
+}

@@ -1,6 +1,6 @@
 import { feature } from '../../app/feature.ts'
 import { takeLogTraces, takeLogTracesOfExporter, takeTraces } from './ingest.routes.ts'
-import { forgetSpans } from './traces.jobs.ts'
+import { forgetSpans, trimSpans } from './traces.jobs.ts'
 import { listTraces, readTrace } from './traces.routes.ts'
 
 /** Requests and spans of clients that belong together. */
@@ -13,5 +13,5 @@ export const traces = feature({
   permissions: ['logs.list', 'logs.view', 'logs.write'],
   entities: [],
   routes: [takeTraces, takeLogTraces, takeLogTracesOfExporter, listTraces, readTrace],
-  jobs: [forgetSpans],
+  jobs: [forgetSpans, trimSpans],
 })

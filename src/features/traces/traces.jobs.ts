@@ -28,3 +28,29 @@ export const forgetSpans: Job = {
 
 const deletion = (condition: string): string =>
   `DELETE FROM trace_spans WHERE ctid IN (SELECT ctid FROM trace_spans WHERE ${condition} LIMIT ${slice}) RETURNING 1 AS deleted`
+
+/** Beside its details a span takes so many bytes. */
+const rest = 300
+
+const trim = `
+  WITH large AS (
+    SELECT organisation_id FROM trace_spans GROUP BY organisation_id HAVING sum(octet_length(details) + ${rest}) > ?::bigint
+  ), sized AS (
+    SELECT s.ctid AS place, sum(octet_length(s.details) + ${rest}) OVER (PARTITION BY s.organisation_id ORDER BY s.received_at DESC, s.ctid) AS up_to
+      FROM trace_spans s JOIN large USING (organisation_id)
+  )
+  DELETE FROM trace_spans WHERE ctid IN (SELECT place FROM sized WHERE up_to > ?::bigint LIMIT ${slice}) RETURNING 1 AS deleted`
+
+/** Deletes the oldest spans of organisations that keep too many, in slices. */
+export const trimSpans: Job = {
+  name: 'traces.trim-spans',
+  every: '43 * * * *',
+  irreversible: false,
+  async run({ orm, config, log }) {
+    const most = config.storedSpanBytes
+    let all = 0
+    for (let deleted = slice; deleted === slice; all += deleted)
+      deleted = (await asSystem(orm, (em) => em.execute<object[]>(trim, [most, most]))).length
+    if (all > 0) log.info({ spans: all }, 'the oldest spans of clients were deleted: TRACE_SPANS_STORED_IN_MB is reached')
+  },
+}

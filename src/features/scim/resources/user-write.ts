@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { RowChange } from '../../../app/audit/changes.ts'
+import { demandRoomFor } from '../../../app/database/stored-bounds.ts'
 import type { Deps } from '../../../app/deps.ts'
 import { queueMail } from '../../../app/mail/outbox.ts'
 import type { Actor } from '../../../app/route.ts'
@@ -45,6 +46,7 @@ export async function addUser(em: EntityManager, writer: Writer, document: Docum
   // Somebody new is in no group, and has no place.
   if (there === null) {
     await demandOwnedAddress(em, deps, { client, email: wanted.email })
+    await demandRoomFor(em, deps.config.storedItems, { kind: 'users', organisationId })
     return { ...(await storeNew(em, organisationId, wanted)), settles: false }
   }
   return change(em, writer, { before: there, wanted })
