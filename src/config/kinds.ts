@@ -1,6 +1,7 @@
 import { EnvError } from 'envalid'
 import { minPasswordLength } from '../lib/password.ts'
 import { Secret } from '../lib/secret.ts'
+import { scrubValue } from '../lib/text/secret-shapes.ts'
 
 /** A type of setting: its name in the documents and how a value is read. `parse` throws the fault of the value, in words. */
 export interface Kind<T extends {}> {
@@ -16,7 +17,10 @@ export function fault(message: string): never {
 }
 
 /** The value as faults quote it: short, on one line. Never used for secrets. */
-export const quoted = (input: string): string => JSON.stringify(input.length > 60 ? `${input.slice(0, 60)}...` : input)
+export function quoted(input: string): string {
+  const shown = scrubValue(input)
+  return JSON.stringify(shown.length > 60 ? `${shown.slice(0, 60)}...` : shown)
+}
 
 /** A value of at most `most` characters, without control characters. */
 export const text = (most: number): Kind<string> => ({

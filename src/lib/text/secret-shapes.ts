@@ -7,3 +7,9 @@ const secretShapes =
 
 /** The text with everything that looks like a credential replaced, for messages that we did not write ourselves. */
 export const scrubSecrets = (text: string): string => text.replaceAll(secretShapes, '[secret]')
+
+/** `user:password` at the begin of a value, where a URL without its scheme was given. */
+const login = /(?<=^|")[^\s":/@]+:[^\s"/@]+(?=@)/g
+
+/** The same of a value that a message about it quotes. */
+export const scrubValue = (text: string): string => scrubSecrets(text).replaceAll(login, '[secret]')

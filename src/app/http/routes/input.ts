@@ -3,7 +3,7 @@ import { ApiError } from '../../../lib/errors.ts'
 import { atLevel, type Shown } from '../../../release/at-level.ts'
 import { plainIssue } from '../../../lib/json/plain-issue.ts'
 import { joinFaults, type SchemaFault, schemaFaults, valueAtPath } from '../../../lib/json/schema-faults.ts'
-import { scrubSecrets } from '../../../lib/text/secret-shapes.ts'
+import { scrubValue } from '../../../lib/text/secret-shapes.ts'
 import { type Place, placeWithin, withoutSecrets } from '../../audit/mask.ts'
 
 /** The source of a value, and the level whose fields it may have. */
@@ -45,9 +45,6 @@ const toSnakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${
 /** Of a value that came instead no more than this is looked at: it may be megabytes long. */
 const longestValue = 2000
 
-/** `user:password` before a host, where a URL without its scheme was given. */
-const login = /(?<=")[^\s":/@]+:[^\s"/@]+(?=@)/g
-
 /** Returns the refused value in brackets and cut short; empty if the field may hold a secret, or is unknown. */
 function got(root: unknown, { path, code }: SchemaFault, schema: z.ZodType): string {
   if (code === 'unknown_field') return ''
@@ -56,7 +53,7 @@ function got(root: unknown, { path, code }: SchemaFault, schema: z.ZodType): str
   const value = valueAtPath(root, path)
   if (value === undefined) return ' (missing)'
   const shown = JSON.stringify(withoutSecrets(value, () => '[secret]', place)) ?? typeof value
-  const text = scrubSecrets(shown.slice(0, longestValue)).replaceAll(login, '[secret]')
+  const text = scrubValue(shown.slice(0, longestValue))
   return ` (got ${text.length > 100 ? `${text.slice(0, 100)}…` : text})`
 }
 
