@@ -5,16 +5,18 @@ export interface Context {
 }
 
 /**
- * Returns what a name means there, looked up as Mustache does, but among own properties alone: no prototype, no getter, no function. `spend` is
+ * Returns what a name means there, looked up as Mustache's specification says, but among own properties alone: no prototype, no getter, no function. `spend` is
  * told how many properties are looked for.
  */
 export function lookup(context: Context, name: string, spend: (properties: number) => void): unknown {
   if (name === '.') return context.value
-  const path = name.indexOf('.') > 0 ? name.split('.') : [name]
+  const [first = name, ...rest] = name.indexOf('.') > 0 ? name.split('.') : [name]
   for (let at: Context | null = context; at !== null; at = at.parent) {
-    spend(path.length)
-    const found = path.length === 1 ? ownProperty(at.value, name) : descend(at.value, path)
-    if (found !== undefined) return found.value
+    spend(1)
+    const found = ownProperty(at.value, first)
+    if (found === undefined) continue
+    spend(rest.length)
+    return descend(found.value, rest)
   }
   return undefined
 }
@@ -24,15 +26,11 @@ function ownProperty(value: unknown, name: string): { readonly value: unknown } 
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? { value: Reflect.get(value, name) } : undefined
 }
 
-function descend(from: unknown, path: readonly string[]): { readonly value: unknown } | undefined {
+/** The first part of a dotted name decides where the rest is looked for: no outer section is asked for that. */
+function descend(from: unknown, path: readonly string[]): unknown {
   let current: unknown = from
-  for (const [at, name] of path.entries()) {
-    const holder: unknown = typeof current === 'string' && at > 0 ? Object(current) : current
-    const found = ownProperty(holder, name)
-    if (found === undefined) return undefined
-    current = found.value
-  }
-  return { value: current }
+  for (const name of path) current = ownProperty(typeof current === 'string' ? Object(current) : current, name)?.value
+  return current
 }
 
 /** A value as text: a list with commas, as Mustache writes it; an object, or a list that holds one, as JSON. Nothing for what is missing. */

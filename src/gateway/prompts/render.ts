@@ -14,8 +14,7 @@ export interface Output {
 export type Partials = ReadonlyMap<string, Template>
 
 /** A partial is compiled once for every way in which its lines are indented. */
-export const partialKey = (name: string, indent: Indent | null): string =>
-  indent === null ? name : `${name}\n${indent.midLine ? '+' : ''}${indent.spaces}`
+export const partialKey = (name: string, indent: Indent | null): string => (indent === null ? name : `${name}\n${indent}`)
 
 /** Counts what all templates of one prompt cost together. */
 export interface Budget {

@@ -14,12 +14,8 @@ export type Node =
 
 export type Template = readonly Node[]
 
-/** How the lines of a partial are indented, as Mustache does it. */
-export interface Indent {
-  readonly spaces: string
-  /** Something stood before the tag: then the partial's first line goes on there. */
-  readonly midLine: boolean
-}
+/** The white space before each line of a partial whose tag has its line to itself. */
+export type Indent = string
 
 /** A parser that remembers nothing: its own cache would keep every template for good. */
 const parser = Object.assign(new Mustache.Writer(), { templateCache: undefined })
@@ -128,21 +124,18 @@ const toPartial = (name: string, indent: Indent | null): Node =>
   name.startsWith('>') ? { kind: 'value', name: name.slice(1).trim(), asIs: false } : { kind: 'partial', name, indent }
 
 function toIndent(before: unknown, tagIndex: unknown, midLine: unknown): Indent | null {
-  const spaces = typeof before === 'string' ? before.replaceAll(/[^ \t]/g, '') : ''
-  return spaces === '' || tagIndex !== 0 ? null : { spaces, midLine: midLine === true }
+  const spaces = typeof before === 'string' ? before : ''
+  // Where words stand before the tag, all lines of the partial go in as they are.
+  return spaces === '' || tagIndex !== 0 || midLine === true ? null : spaces
 }
 
 /** A partial's text with its lines indented. */
-export const indented = (text: string, { spaces, midLine }: Indent): string =>
-  text
-    .split('\n')
-    .map((line, at) => (line !== '' && (at > 0 || !midLine) ? spaces + line : line))
-    .join('\n')
+export const indented = (text: string, indent: Indent): string => text.replaceAll(/(^|\n)(?=[^\n])/g, (before) => before + indent)
 
 /** How long it is with its lines indented. */
-export function indentedLength(text: string, { spaces, midLine }: Indent): number {
-  const lines = text.split('\n').filter((line, at) => line !== '' && (at > 0 || !midLine))
-  return text.length + lines.length * spaces.length
+export function indentedLength(text: string, indent: Indent): number {
+  const lines = text.split('\n').filter((line) => line !== '')
+  return text.length + lines.length * indent.length
 }
 
 /** Every tag of a template, those in its sections too; each with the section that it stands in. */

@@ -7,6 +7,7 @@ import { compilePrompt, renderMessages } from '../../../../src/gateway/prompts/p
 import { newBudget, plainText, render } from '../../../../src/gateway/prompts/render.ts'
 import { compile } from '../../../../src/gateway/prompts/template.ts'
 import { ApiError } from '../../../../src/lib/errors.ts'
+import { renderByReference } from './reference.ts'
 
 interface Entry {
   readonly template: string
@@ -46,7 +47,7 @@ function theirs({ template, variables }: Entry): string | null | undefined {
     return null
   }
   try {
-    return writer.render(template, variables, partials, { escape: String })
+    return renderByReference(template, variables, partials)
   } catch {
     return undefined
   }
