@@ -271,6 +271,8 @@ export interface Config {
   readonly streamOpensAfterMs: number
   readonly maxJsonBytes: number
   readonly maxUploadBytes: number
+  /** The most attempts of one request at all its targets. */
+  readonly maxAttempts: number
   /** The most copies for mirrors that each process has under way at a time. */
   readonly mirrorConcurrency: number
   /** True if confidential parts of logs are sealed, on disk and in the database. */

@@ -207,6 +207,7 @@ const pricesOf = (values: Values): Config['prices'] => ({
 })
 
 const boundsOf = (values: Values) => ({
+  maxAttempts: values.MAX_ATTEMPTS_PER_REQUEST,
   mirrorConcurrency: values.MIRROR_CONCURRENCY,
   maxJsonBytes: values.MAX_JSON_PAYLOAD_SIZE_IN_MB,
   maxUploadBytes: values.MAX_UPLOAD_SIZE_IN_MB,

@@ -211,6 +211,10 @@ export const settings = {
     example: '1h',
   }),
   ...cacheSettings,
+  MAX_ATTEMPTS_PER_REQUEST: setting(integer(1, 600), '30', {
+    desc: 'The most attempts that one request makes at the targets of its config, retries included. A config whose targets would be tried one after the other in a larger number is refused; retries give way to targets that are not tried yet.',
+    example: '10',
+  }),
   MIRROR_CONCURRENCY: setting(integer(0, 1000), '32', {
     desc: 'The most copies of requests that each process sends to the mirrors of configs at a time; one organisation gets a quarter of them. `0` sends none.',
     example: '100',

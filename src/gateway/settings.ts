@@ -6,6 +6,8 @@ export interface GatewaySettings {
   /** Extra header prefixes beside `service`. */
   readonly headerAliases: readonly string[]
   readonly requestTimeoutMs: number
+  /** The most attempts of one request at all its targets. */
+  readonly maxAttempts: number
   readonly streamIdleTimeoutMs: number
   /** The longest wait for the first content of a stream until its head goes on; 0: it waits. */
   readonly streamOpensAfterMs: number

@@ -89,6 +89,7 @@ const settings: GatewaySettings = {
   level: () => '99.0.0',
   dedicatedValidation: 'strict',
   chosenKeys: new Set(),
+  maxAttempts: 30,
   mirrorConcurrency: 8,
   semantic: null,
   allowedHosts: null,

@@ -38,7 +38,7 @@ const resource = 'config'
 
 const isDefault = (body: Pick<UpdateConfig, 'isDefault' | 'is_default'>): boolean | undefined => body.isDefault ?? body.is_default
 
-const writing = (actor: Actor, { vault, egress, level }: Deps) => ({ actor, vault, egress, level })
+const writing = (actor: Actor, { vault, egress, level, config: { maxAttempts } }: Deps) => ({ actor, vault, egress, level, maxAttempts })
 
 export const createConfig = route({
   method: 'POST',

@@ -14,6 +14,7 @@ import { refuseLaterChecks } from './levels.ts'
 import { guardrailsNamedIn, pluginsNamedIn, providersNamedIn, refuseUnusableGuardrails } from './references.ts'
 import { configSecrets } from './secrets.ts'
 import { refuseUnbilled } from './unbilled.ts'
+import { refuseManyTargets } from './many-targets.ts'
 import { checkUrls } from './urls.ts'
 
 /** A config that the caller may see, AB08 otherwise. Locked when it is about to change. */
@@ -48,6 +49,8 @@ export interface WriteContext {
   readonly vault: Vault
   readonly egress: Egress
   readonly level: Pick<Level, 'release' | 'atLeast'>
+  /** The most attempts of a request. */
+  readonly maxAttempts: number
 }
 
 /** Stores a config with its first version. The rows are written when it returns. */
@@ -79,10 +82,11 @@ interface NewVersion extends WriteContext {
 async function addVersion(
   em: EntityManager,
   row: ConfigEntity,
-  { config, version, actor, vault, egress, level }: NewVersion,
+  { config, version, actor, vault, egress, level, maxAttempts }: NewVersion,
 ): Promise<void> {
   refuseLaterChecks(config, level)
   refuseUnbilled(config, actor)
+  refuseManyTargets(config, maxAttempts)
   await checkUrls(config, egress)
   await refuseUnusableGuardrails(em, { row, vault }, config)
   const owned = { id: row.versionId, organisationId: row.organisationId }

@@ -30,10 +30,10 @@ export const checkConfig = route({
   reads: true,
   body: validateBody,
   response: validation,
-})(async ({ em, actor, deps: { vault, egress, level }, body }) => {
+})(async ({ em, actor, deps: { vault, egress, level, config }, body }) => {
   const row = body.slug === undefined ? null : await findConfig(em, actor, { reference: body.slug })
   const workspaceId = row?.workspaceId ?? (await resolveWorkspace(em, actor, body.workspace_id)).id
   const stored = row === null ? {} : await readVersion(em, row, vault)
   const home = { organisationId: actor.organisationId, workspaceId, stored }
-  return validateConfig(em, body.config, { home, writing: { actor, vault, egress, level } })
+  return validateConfig(em, body.config, { home, writing: { actor, vault, egress, level, maxAttempts: config.maxAttempts } })
 })

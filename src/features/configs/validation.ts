@@ -13,6 +13,7 @@ import { ProviderEntity } from '../providers/provider.entity.ts'
 import { tooLarge } from './config.schema.ts'
 import { moved, type WriteContext } from './configs.ts'
 import { refuseLaterChecks } from './levels.ts'
+import { refuseManyTargets } from './many-targets.ts'
 import { providersNamedIn, refuseUnusableGuardrails } from './references.ts'
 import { configSecrets } from './secrets.ts'
 import { refuseUnbilled } from './unbilled.ts'
@@ -63,6 +64,7 @@ async function faultsOf(
     () => refuseMasks(config, home.stored),
     () => refuseLaterChecks(config, writing.level),
     () => refuseUnbilled(config, writing.actor),
+    () => refuseManyTargets(config, writing.maxAttempts),
     () => checkUrls(config, writing.egress),
     () => refuseUnusableGuardrails(em, { row: home, vault: writing.vault }, config),
   ]

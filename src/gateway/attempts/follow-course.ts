@@ -43,6 +43,7 @@ export async function followCourse(course: Course, deps: CourseDeps): Promise<Re
     random: Math.random,
     now: Date.now,
     deadlineAt,
+    maxAttempts: deps.settings.maxAttempts,
     note: (place) => void course.faults?.push(place),
   })
   let source = call

@@ -140,7 +140,7 @@ function play(seed: number): { readonly requests: number; readonly attempts: num
       workspace: null,
     }
     const tried: Tried[] = []
-    const way = route(plan, { ...shared, facts, deadlineAt, random: dice.draw, now: () => now, note: () => {} })
+    const way = route(plan, { ...shared, facts, deadlineAt, maxAttempts: Infinity, random: dice.draw, now: () => now, note: () => {} })
     let step = way.next()
     while (step.done !== true) {
       const { leaf, waitMs, repetition } = step.value
