@@ -458,3 +458,31 @@ test.serial('what the frames of an array say together is read, and changed', asy
     if (text !== null) t.is(answer.text, text)
   }
 })
+
+/** What docs/guide/guardrails.md says of requests that no check reads. */
+const unread = one('allowedRequestTypes', { blockedTypes: ['uploadFile', 'createBatch', 'createFinetune', 'proxy'] })
+const boundary = '----batch'
+const line = JSON.stringify({ custom_id: '1', method: 'POST', url: '/v1/chat/completions', body: say('FORBIDDEN') })
+const file = `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="b.jsonl"\r\ncontent-type: application/jsonl\r\n\r\n${line}\r\n--${boundary}--\r\n`
+const batches: readonly (readonly [path: string, body: string | object, type?: string])[] = [
+  ['/files', file, `multipart/form-data; boundary=${boundary}`],
+  ['/%66iles', file, `multipart/form-data; boundary=${boundary}`],
+  ['/files/', file, `multipart/form-data; boundary=${boundary}`],
+  ['/batches', { input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' }],
+  ['//batches', { input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' }],
+  ['/fine_tuning/jobs', { training_file: 'file-1', model: 'm', suffix: 's', method: { type: 'supervised' } }],
+  ['/uploads', { filename: 'b.jsonl', purpose: 'batch', bytes: 1, mime_type: 'application/jsonl' }],
+  ['/uploads/upload_1/parts', file, `multipart/form-data; boundary=${boundary}`],
+]
+for (const [path, body, type] of batches)
+  test.serial(`what no check can read is refused where the kinds of it are blocked: ${path}`, async (t) => {
+    const answer = await ask({ path, body, ...(type !== undefined && { type }), input: [unread] })
+    t.is(answer.status, 446, answer.text)
+    t.is(emulator.requests.length, 0)
+  })
+
+test.serial('a batch whose requests are in its body is read', async (t) => {
+  const requests = [{ custom_id: '1', params: { max_tokens: 1, ...say('FORBIDDEN') } }]
+  t.is((await ask({ path: '/messages/batches', body: { requests }, key: forbidding, input: [] })).status, 446)
+  t.is(emulator.requests.length, 0)
+})
