@@ -31,12 +31,18 @@ const longestName = 255
  */
 export function groupsIn(claims: Claims, path: string): readonly string[] | null {
   const value = claimAt(claims, path)
-  if (value === undefined && isObject(claims['_claim_names']) && Object.hasOwn(claims['_claim_names'], path)) return null
+  if (value === undefined && isLeftOut(claims, path)) return null
   const names = (Array.isArray(value) ? value : [value]).flatMap((name: unknown) =>
     typeof name === 'string' && name !== '' && name.length <= longestName && !name.includes('\0') ? [name] : [],
   )
   return [...new Set(names)].slice(0, maxGroups)
 }
+
+/** Returns true if the issuer says that there are groups which it does not list: Entra names a source in their place, or only that there are some. */
+const isLeftOut = (claims: Claims, path: string): boolean =>
+  (isObject(claims['_claim_names']) && Object.hasOwn(claims['_claim_names'], path)) ||
+  claims['hasgroups'] === true ||
+  claims['hasgroups'] === 'true'
 
 /** Returns the names of a person, as far as they are usable. */
 export function namesIn({ given_name, family_name }: Claims): { readonly firstName: string | null; readonly lastName: string | null } {

@@ -352,6 +352,8 @@ test.serial('two first sign-ins of one person at once make one person', async (t
   t.is(rows.length, 1)
 })
 
+const graceByMail = "SELECT id, role FROM users WHERE email = 'grace@second.example'"
+
 test.serial('groups in claims give places by their names and by mappings, and take them away again', async (t) => {
   const mapped = {
     auto_provision: true,
@@ -361,27 +363,27 @@ test.serial('groups in claims give places by their names and by mappings, and ta
   const saved = await put(settings(mapped))
   t.is(saved.status, 200, saved.text)
   t.like(saved.body, { role_mappings: [{ group: 'Engineers', workspace_id: second.sideId, role: 'manager' }] })
-  const signIn = async (groups: unknown) => {
-    const { answer } = await comeIn(second, verified('grace@second.example', { groups }))
+  const arrive = async (claims: Readonly<Record<string, unknown>>) => {
+    const { answer } = await comeIn(second, verified('grace@second.example', claims))
     t.is(answer.status, 303, answer.text)
-    const { rows } = await control.sql.query<{ id: string; role: string }>(
-      "SELECT id, role FROM users WHERE email = 'grace@second.example'",
-    )
+    const { rows } = await control.sql.query<{ id: string; role: string }>(graceByMail)
     const { id = '', role = '' } = rows[0] ?? {}
     return [role, await roleIn(id, second.workspaceId), await roleIn(id, second.sideId)]
   }
+  const signIn = (groups: unknown) => arrive({ groups })
   t.deepEqual(await signIn(['ws-Main-role-admin', 'engineers', 'org-role-admin', 'others', 7, null, '']), ['admin', 'admin', 'manager'])
   t.deepEqual(await signIn(['ws-Main-role-member', 'ws-Side-role-member', 'Engineers']), ['member', 'member', 'manager'])
   t.deepEqual(await signIn('engineers'), ['member', null, 'manager'])
   // Too many groups for a token: the issuer says so, and nothing is known to have changed.
-  const { answer } = await comeIn(second, verified('grace@second.example', { _claim_names: { groups: 'src1' } }))
-  t.is(answer.status, 303)
+  const sources = { _claim_names: { groups: 'src1' }, _claim_sources: { src1: { endpoint: 'https://graph.example' } } }
+  for (const claims of [sources, { hasgroups: true }, { hasgroups: 'true' }])
+    t.deepEqual(await arrive(claims), ['member', null, 'manager'], JSON.stringify(claims))
   t.deepEqual(await signIn([]), ['member', null, null])
   t.deepEqual(await signIn(['org-role-owner']), ['member', null, null])
   t.deepEqual(await signIn(['engineers']), ['member', null, 'manager'])
   // Without a mapping the place goes, before anybody signs in.
   t.is((await put(settings({ auto_provision: true, group_claim: 'groups' }))).status, 200)
-  const { rows } = await control.sql.query<{ id: string }>("SELECT id FROM users WHERE email = 'grace@second.example'")
+  const { rows } = await control.sql.query<{ id: string }>(graceByMail)
   t.is(await roleIn(rows[0]?.id ?? '', second.sideId), null)
 })
 

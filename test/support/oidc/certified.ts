@@ -49,7 +49,7 @@ export async function startCertified(clients: readonly CertifiedClient[], jwks: 
     claims: {
       openid: ['sub', 'sid'],
       email: ['email', 'email_verified'],
-      profile: ['given_name', 'family_name', 'groups', 'realm_access'],
+      profile: ['given_name', 'family_name', 'groups', 'realm_access', 'hasgroups'],
     },
     features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
     interactions: { url: () => '/interaction' },
