@@ -58,7 +58,8 @@ interface Entry {
   /** Of the last time; null: the manager gave the secret. */
   failure: { readonly error: ApiError; readonly times: number; readonly retryAt: number } | null
   fetching: Promise<string> | null
-  askedAt: number
+  /** When a refusal by the provider last asked the manager. */
+  renewedAt: number
 }
 
 interface State extends SecretCacheOptions {
@@ -81,7 +82,10 @@ export function createSecretCache(options: SecretCacheOptions): SecretCache {
     read: (reference, egress) => read(state, reference, egress),
     async renew(reference, egress) {
       const entry = entryOf(state, reference.fingerprint)
-      if (entry.fetching === null && state.now() - entry.askedAt < leastRenewMs) return
+      if (entry.fetching === null) {
+        if (state.now() - entry.renewedAt < leastRenewMs) return
+        entry.renewedAt = state.now()
+      }
       await ask(state, entry, { reference, egress }).catch(() => {})
     },
     size: () => [...state.entries.values()].filter(({ held }) => held !== null).length,
@@ -100,7 +104,7 @@ function entryOf({ entries }: State, fingerprint: string): Entry {
     }
     return found
   }
-  const made: Entry = { held: null, failure: null, fetching: null, askedAt: -Infinity }
+  const made: Entry = { held: null, failure: null, fetching: null, renewedAt: -Infinity }
   for (const oldest of entries.keys()) {
     if (entries.size < mostEntries) break
     entries.delete(oldest)
@@ -144,7 +148,6 @@ const askAside = (state: State, entry: Entry, asked: Asked): void => void ask(st
 /** Asks the manager once for all who want the secret at the same time. */
 function ask(state: State, entry: Entry, asked: Asked): Promise<string> {
   if (entry.fetching !== null) return entry.fetching
-  entry.askedAt = state.now()
   entry.fetching = within(state.times.timeoutMs, state.fetch(asked.reference, asked.egress))
     .then((text) => keep(state, entry, { ...asked, text }))
     .catch((error: unknown) => {

@@ -267,8 +267,6 @@ test.serial('a provider that refuses a rotated secret is asked again with the ne
     headers: { authorization: `Bearer sk-${slug}-first` },
     behaviour: { status: 401, headers: { 'content-type': 'application/json' }, body: '{"error":{"message":"Incorrect API key provided"}}' },
   })
-  // A manager is asked again a few seconds after the last time at the earliest.
-  later(3100)
   const before = emulator.requests.length
   const { status, sent } = await chatted(slug)
   undo()
