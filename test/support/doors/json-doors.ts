@@ -1,6 +1,7 @@
 import { readAbilityList } from '../../../src/app/prices/ability-list.ts'
 import { readPriceList } from '../../../src/app/prices/read-list.ts'
 import { jsonIn } from '../../../src/gateway/checks/default/json-in-text.ts'
+import { JsonScan } from '../../../src/gateway/dialects/json-scan.ts'
 import { answerOfStream } from '../../../src/gateway/dialects/stream-whole.ts'
 import { replaceModel, stringsOf } from '../../../src/gateway/wire/body.ts'
 import { exactJson, parseExact } from '../../../src/lib/json/exact-json.ts'
@@ -59,6 +60,13 @@ export const jsonDoors: readonly Door[] = [
   { name: 'a change of a text', shapes: reading(whole, (text) => editJson(text, [{ path: ['a'], value: 2 }])) },
   { name: 'another model in a body', shapes: reading(whole, (text) => replaceModel(Buffer.from(text), 'a', 'b')) },
   { name: 'the texts of a key', shapes: reading(whole, (text) => stringsOf(Buffer.from(text), 'a')) },
+  {
+    name: 'the arguments of a call that come in pieces',
+    shapes: reading({ ...odd, ...whole }, (text) => {
+      const scan = new JsonScan()
+      for (let at = 0; at < text.length; at += 7) scan.push(text.slice(at, at + 7))
+    }),
+  },
   { name: 'JSON within a text', shapes: reading({ ...odd, ...whole }, (text) => jsonIn(text, { everywhere: true })) },
   {
     name: 'a list of prices',
