@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Egress, SmallResponse } from '../../gateway/egress/egress.ts'
 import type { ExchangeRecord } from '../../gateway/ports.ts'
+import { createShares } from '../../lib/shares/shares.ts'
 import { attributesOf, type ExportedSpan, toSpans } from './exported-spans.ts'
 
 export interface SpanExporterOptions {
@@ -32,20 +33,26 @@ export interface SpanExporter {
   stop(deadlineMs: number): Promise<void>
 }
 
-/** Most spans that wait; further ones are dropped. */
-const mostWaiting = 8192
+/** Most spans that wait; further ones are dropped. One organisation has half of them at most, so that those of others still wait. */
+const waitingBound = { most: 8192, mostOfOne: 4096 }
 const batchSize = 512
 const mostTries = 5
 const longestBackoffMs = 30_000
 /** The statuses that OTLP lets a sender try again. */
 const passing: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
+interface Waiting {
+  readonly owner: string
+  readonly span: ExportedSpan
+}
+
 /** Builds an exporter. Nothing is open while nothing waits. */
 export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
   const { serviceName, serviceVersion, backoffMs = 1000 } = options
   const resource = { attributes: attributesOf({ 'service.name': serviceName, 'service.version': serviceVersion }) }
   const stopping = new AbortController()
-  let waiting: ExportedSpan[] = []
+  let waiting: Waiting[] = []
+  const shares = createShares(waitingBound)
   let [exported, dropped, fault]: [number, number, string | null] = [0, 0, null]
   let sending: Promise<void> | null = null
 
@@ -69,17 +76,22 @@ export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, batchSize)
       waiting = waiting.slice(batchSize)
-      await sendBatch(batch)
+      for (const { owner } of batch) shares.giveBack(owner)
+      await sendBatch(batch.map(({ span }) => span))
     }
     sending = null
   }
 
   return {
     add(record) {
+      const owner = record.organisationId
       const spans = toSpans(record)
-      if (waiting.length + spans.length > mostWaiting) dropped += spans.length
-      else {
-        waiting.push(...spans)
+      const taken = spans.filter(() => shares.take(owner))
+      if (taken.length < spans.length) {
+        for (const _ of taken) shares.giveBack(owner)
+        dropped += spans.length
+      } else {
+        waiting.push(...spans.map((span) => ({ owner, span })))
         // After the batch that this record came with.
         sending ??= Promise.resolve().then(sendAll)
       }
