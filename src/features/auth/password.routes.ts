@@ -13,6 +13,7 @@ import { ownPasswordBody, resetBody, setPasswordBody, signedIn, type SetPassword
 import { prove, spend, type Proof } from './factors/prove.ts'
 import { holderOf, makeLink, useLink } from './links.ts'
 import { demandLocal } from './local.ts'
+import { demandNoProvider, isOfProvider } from './of-provider.ts'
 import { countOwnAttempt } from './own-password.ts'
 import { nobody } from './nobody.ts'
 import { demandPace } from './pace.ts'
@@ -39,7 +40,8 @@ export const changePassword = route({
   // Of two who change it at once the second has to show the new one.
   const user = await em.findOneOrFail(User, { id: actor.id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
   const known = await em.findOne(UserPassword, { userId: user.id })
-  if (known !== null && !(await isPassword(body.current_password ?? '', known.passwordHash, user.id)))
+  if (known === null) await demandNoProvider(em, user.id)
+  else if (!(await isPassword(body.current_password ?? '', known.passwordHash, user.id)))
     throw new ApiError('AB03', 'This is not your current password.', { param: 'current_password' })
   await setPassword(em, deps, { user, password: body.password, keeps: null })
   const { answer } = await signIn(call, user, { method: 'password' })
@@ -111,8 +113,9 @@ async function sendLinks(deps: Deps, elsewhere: WriteElsewhere, email: string): 
   for (const account of accounts) await deliverMails(deps, account)
 }
 
-async function sendLink(em: EntityManager, deps: Deps, { userId, organisationId, email }: Account): Promise<Audited | null> {
+async function sendLink(em: EntityManager, deps: Deps, { userId, organisationId, email, hash }: Account): Promise<Audited | null> {
   if (!(await lockPeople(em, [userId])).has(userId)) return null
+  if (hash === null && (await isOfProvider(em, userId))) return null
   const { name } = await em.findOneOrFail(Organisation, { id: organisationId })
   const { url, expiresAt } = await makeLink(em, deps, { organisationId, userId, purpose: 'password' })
   const variables = {

@@ -65,6 +65,19 @@ async function fourAnswers(address: string) {
   ])
 }
 
+test.serial('a person of an identity provider gets no link while they have no password', async (t) => {
+  const [known, other] = [await addPerson(app), await addPerson(app)]
+  await asSystem(app.deps.orm, (em) =>
+    em.execute(
+      `INSERT INTO user_identities (id, organisation_id, user_id, issuer, subject, created_at) VALUES (?, ?, ?, 'https://idp.example', 'known', now())`,
+      [uuidv7(), known.organisationId, known.id],
+    ),
+  )
+  t.is((await ask(known.email)).status, 200)
+  await askedFor(other.email, 1)
+  t.is(mailsTo(known.email).length, 0)
+})
+
 test.serial('a mail brings a link that sets a password once and ends all sessions', async (t) => {
   const person = await addPerson(app)
   const elsewhere = await signIn(app, person)
