@@ -31,7 +31,7 @@ let acme: Tenant
 /** A token for SCIM that writes everybody. */
 let byOwner: string
 test.before(async () => {
-  control = await startControl()
+  control = await startControl({}, { STORED_ITEMS_MAX: 'scim_tokens=1000' })
   acme = await control.createTenant('acme')
   const owner = await sessionOf(control, await personOf(control, acme, 'O'), 'owner')
   byOwner = String((await owner.ask('POST', '/scim/tokens', { name: 'By an owner' })).body['token'])
