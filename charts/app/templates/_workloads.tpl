@@ -51,6 +51,17 @@ Takes the root and the workload.
 {{- end -}}
 {{- end }}
 
+{{/* The bytes of a quantity such as 2Gi: an API server writes 2048Mi so. */}}
+{{- define "app.bytes" -}}
+{{- $powers := dict "Ki" 1 "Mi" 2 "Gi" 3 "Ti" 4 "Pi" 5 "k" 1 "M" 2 "G" 3 "T" 4 "P" 5 -}}
+{{- $unit := regexFind "[A-Za-z]*$" . -}}
+{{- $bytes := trimSuffix $unit . | float64 -}}
+{{- range until (get $powers $unit | default 0 | int) -}}
+{{- $bytes = mulf $bytes (ternary 1024 1000 (hasSuffix "i" $unit)) -}}
+{{- end -}}
+{{- printf "%.0f" $bytes -}}
+{{- end }}
+
 {{/* A workload to run a command in. */}}
 {{- define "app.anyPod" -}}
 {{- with first (include "app.workloads" . | fromJson).list -}}
