@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps.ts'
 import type { Actor, Ahead, Call, Identifying } from '../../app/route.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { csrfTokenOf, isForeign, openSession, revokePresented, type SignIn } from '../sessions/index.ts'
+import { csrfTokenOf, demandNoForeignOrigin, isForeign, openSession, revokePresented, type SignIn } from '../sessions/index.ts'
 import { User } from '../users/user.entity.ts'
 import { accountOf, wrongPassword, type Account } from './accounts.ts'
 import type { Login } from './auth.schema.ts'
@@ -88,6 +88,7 @@ export async function signIn(
   { method, provider }: Pick<SignIn, 'method' | 'provider'>,
 ) {
   if (provider === undefined && isForeign(headers)) throw new ApiError('AB03', 'This request comes from a page of another site.')
+  if (provider === undefined) demandNoForeignOrigin(deps, headers)
   const client = { address: clientAddress, userAgent: headers['user-agent'] ?? null }
   // First: whoever ends all sessions of a person locks the person before the sessions, too.
   const { session, cookie } = await openSession(em, deps, { user, method, client, ...(provider !== undefined && { provider }) })

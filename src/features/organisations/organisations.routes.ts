@@ -25,6 +25,7 @@ import {
   organisationView,
   updateOrganisationBody,
 } from './organisation.schema.ts'
+import { demandScopesOfTokens } from './token-issuer.ts'
 
 const permission = 'organisation_settings.read'
 const resource = 'organisation'
@@ -57,10 +58,13 @@ export const updateOrganisation = route({
   await demandGuardrails(em, { home: homeOf(actor), vault: deps.vault }, { defaults: body.defaults, path: 'defaults' })
   const row = await own(em, actor)
   const settings = mergeFields(row.settings, body.settings)
+  const isNewIssuer = settings !== undefined && !isDeepStrictEqual(settings['jwt'], row.settings['jwt'])
+  if (isNewIssuer && settings['jwt'] !== null && settings['jwt'] !== undefined)
+    demandScopesOfTokens(actor, (release) => deps.level.atLeast(release))
   assignDefined(row, {
     name: body.name,
     settings,
-    ...(settings !== undefined && !isDeepStrictEqual(settings['jwt'], row.settings['jwt']) && { tokenIssuerRank: rankOf(actor) }),
+    ...(isNewIssuer && { tokenIssuerRank: rankOf(actor) }),
     defaults: mergeFields(row.defaults, body.defaults),
   })
   audit({ id: row.id })

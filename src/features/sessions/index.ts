@@ -4,7 +4,7 @@ import { sessionAuthenticator } from './session.authenticator.ts'
 import { pruneSessions } from './sessions.jobs.ts'
 
 export { cookieOf, cookieText, endedCookie, secretOf, uniqueCookie } from './cookie.ts'
-export { isForeign } from './origin.ts'
+export { demandNoForeignOrigin, isForeign } from './origin.ts'
 export { lockPeople } from './lock-people.ts'
 export { Session } from './session.entity.ts'
 export {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
+import { organisationScopes, tokenScopes } from '../../../src/lib/access/scopes.ts'
 import { startIssuer, type Issuer } from '../../support/issuer.ts'
 import { startMailServer, type MailServer } from '../../support/mail-server.ts'
 import { keyCredential, makeKey, personOf, rankLetters, sessionOf, type Credential, type Rank } from './ranks.ts'
@@ -128,7 +129,8 @@ test.serial('a token whose maker is no admin any longer makes none by groups', a
 
 test.serial('tokens of an issuer speak for people up to the rank of the caller that set it', async (t) => {
   const [owner, admin] = [await session('O'), await session('A')]
-  const narrow = { workspaceId: acme.workspaceId, scopes: ['organisation_settings.update'] }
+  const scopes = ['organisation_settings.update', 'workspace_service_api_keys.create', ...tokenScopes(true)]
+  const narrow = { workspaceId: acme.workspaceId, scopes: scopes.filter((scope) => organisationScopes.includes(scope)) }
   const setters: readonly (readonly [Credential, string])[] = [
     [owner, 'OAagm'],
     [admin, '-Aagm'],
@@ -168,4 +170,13 @@ test.serial('tokens of an issuer speak for people up to the rank of the caller t
   await set(admin, null)
   await set(admin, rules())
   t.is(await reach(), '-Aagm', 'away and back is another')
+  for (const missing of ['logs.list', 'prompts.read', 'workspace_service_api_keys.create']) {
+    const { secret } = await makeKey(owner, 'organisation', { ...narrow, scopes: narrow.scopes.filter((scope) => scope !== missing) })
+    const key = keyCredential(control, 'a narrower key', secret)
+    const refused = await key.ask('PUT', '/admin/organisation', { settings: { jwt: rules({ clock_tolerance: 9 }) } })
+    t.is(refused.status, 403, refused.text)
+    t.true(refused.text.includes(missing) && refused.text.includes('settings.jwt'), refused.text)
+    t.is((await key.ask('PUT', '/admin/organisation', { settings: { jwt: rules() } })).status, 200, 'the same again is no new issuer')
+    t.is((await key.ask('PUT', '/admin/organisation', { name: 'acme' })).status, 200)
+  }
 })
