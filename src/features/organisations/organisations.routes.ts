@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
@@ -10,7 +9,6 @@ import { allowedHosts } from '../../lib/allowed-hosts.ts'
 import { assignDefined, mergeFields } from '../../lib/assign-defined.ts'
 import { deniedFields } from '../../lib/access/export-settings.ts'
 import { enforcedMetadata } from '../../lib/access/enforced-metadata.ts'
-import { rankOf } from '../../lib/access/rank.ts'
 import { groupBasedProvisioning } from '../../lib/access/provisioning-settings.ts'
 import { toList, usualSorts } from '../../lib/paging.ts'
 import { userKeySettings } from '../../lib/access/user-key-settings.ts'
@@ -25,7 +23,7 @@ import {
   organisationView,
   updateOrganisationBody,
 } from './organisation.schema.ts'
-import { demandScopesOfTokens } from './token-issuer.ts'
+import { issuerChange } from './token-issuer.ts'
 
 const permission = 'organisation_settings.read'
 const resource = 'organisation'
@@ -58,13 +56,10 @@ export const updateOrganisation = route({
   await demandGuardrails(em, { home: homeOf(actor), vault: deps.vault }, { defaults: body.defaults, path: 'defaults' })
   const row = await own(em, actor)
   const settings = mergeFields(row.settings, body.settings)
-  const isNewIssuer = settings !== undefined && !isDeepStrictEqual(settings['jwt'], row.settings['jwt'])
-  if (isNewIssuer && settings['jwt'] !== null && settings['jwt'] !== undefined)
-    demandScopesOfTokens(actor, (release) => deps.level.atLeast(release))
   assignDefined(row, {
     name: body.name,
     settings,
-    ...(isNewIssuer && { tokenIssuerRank: rankOf(actor) }),
+    ...issuerChange({ actor, deps }, row.settings, settings),
     defaults: mergeFields(row.defaults, body.defaults),
   })
   audit({ id: row.id })

@@ -115,6 +115,9 @@ test.serial('a page of another site signs nobody in', async (t) => {
   for (const [status, answer] of [
     [403, await ask({ 'sec-fetch-site': 'cross-site' })],
     [403, await ask({ 'sec-fetch-site': 'same-site' })],
+    // Browsers that do not send it send an origin.
+    [403, await ask({ origin: 'https://evil.example' })],
+    [403, await ask({ origin: 'null' })],
     // What a page of elsewhere can send without being asked whether it may.
     [415, await ask({ 'content-type': 'text/plain' })],
     [415, await ask({ 'content-type': 'application/x-www-form-urlencoded' }, form)],
@@ -122,7 +125,7 @@ test.serial('a page of another site signs nobody in', async (t) => {
     t.is(answer.status, status, answer.text)
     t.deepEqual(cookiesOf(answer), [])
   }
-  t.is((await ask({ 'sec-fetch-site': 'same-origin' })).status, 200)
+  t.is((await ask({ 'sec-fetch-site': 'same-origin', origin: app.baseUrl })).status, 200)
   const preflight = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
   const answer = await send(`${app.baseUrl}/auth/login`, { method: 'OPTIONS', headers: preflight })
   t.is(answer.headers['access-control-allow-origin'], undefined)

@@ -98,7 +98,16 @@ for (const name of forUs)
   })
 
 test.serial('a provider that serves another path than the one that was looked at is not told of it', async (t) => {
-  const { answer } = await logged('/echo', { ...mine, 'x-original-url': '/admin', 'X-Rewrite-URL': '/admin', 'x-fine': 'fine' })
+  const names = [
+    'x-original-url',
+    'X-Rewrite-URL',
+    'x-original-uri',
+    'x-envoy-original-path',
+    'x-forwarded-prefix',
+    'x-http-method-override',
+    'origin',
+  ]
+  const { answer } = await logged('/echo', { ...mine, ...Object.fromEntries(names.map((name) => [name, '/admin'])), 'x-fine': 'fine' })
   t.notRegex(answer.text, /admin/)
   t.regex(answer.text, /x-fine/)
 })
@@ -145,6 +154,21 @@ test.serial('what queries name as a secret is not logged, and nothing else is ta
   const { record } = await logged(`/models?${query}`, mine)
   const expected = [...names(secretNames).map((name) => `${name}=[removed]`), ...names(plainNames).map((name) => `${name}=value`)]
   t.is(record.path, `/models?${expected.join('&')}`)
+})
+
+test.serial('headers of a provider that act on our origin, or on a proxy before us, do not reach the caller', async (t) => {
+  const acting =
+    names(`clear-site-data nel report-to reporting-endpoints service-worker-allowed refresh set-login speculation-rules login-status
+    activate-storage-access use-as-dictionary accept-ch critical-ch www-authenticate x-accel-redirect x-accel-expires x-accel-limit-rate x-sendfile
+    x-lighttpd-send-file x-litespeed-location x-reproxy-url surrogate-control cdn-cache-control cloudflare-cdn-cache-control edge-control`)
+  const headers = Object.fromEntries([...acting, 'x-ratelimit-remaining-requests', 'request-id'].map((name) => [name, 'forged']))
+  const { answer } = await logged('/models', { ...mine, ...emulate({ headers }) })
+  t.is(answer.status, 200)
+  t.deepEqual(
+    acting.filter((name) => answer.headers[name] !== undefined),
+    [],
+  )
+  t.is(answer.headers['x-ratelimit-remaining-requests'], 'forged')
 })
 
 test.serial('trailers pass by the rule of headers', async (t) => {
