@@ -14,8 +14,8 @@ export interface WriteContext extends EncodeContext {
   readonly nameOf: (name: string) => string
   /** Returns the mark behind what is to be kept; null: none, or the model knows no more of them. */
   readonly mark: (cache: CacheMark | null) => Fields | null
-  /** The names of documents that were given so far: each must be another. */
-  readonly documents: Set<string>
+  /** The names of documents that were given so far, each of which must be another, with the next number of each. */
+  readonly documents: Map<string, number>
 }
 
 interface Message {
@@ -195,7 +195,7 @@ function writeDocument(part: FilePart, context: WriteContext): Fields {
 }
 
 /** Returns a name of letters, digits, single spaces, hyphens and brackets, which no other document of the request has. */
-function documentName(given: string | null, taken: Set<string>): string {
+function documentName(given: string | null, taken: Map<string, number>): string {
   const plain = (given ?? 'document')
     .replace(/\.[A-Za-z0-9]{1,5}$/, '')
     .replaceAll(/[^A-Za-z0-9\-()[\] ]+/g, ' ')
@@ -203,8 +203,13 @@ function documentName(given: string | null, taken: Set<string>): string {
     .trim()
     .slice(0, 180)
   const base = plain === '' ? 'document' : plain
-  let name = base
-  for (let number = 2; taken.has(name); number += 1) name = `${base} ${number}`
-  taken.add(name)
+  let number = taken.get(base) ?? 1
+  let name = number === 1 ? base : `${base} ${number}`
+  while (taken.has(name)) {
+    number += 1
+    name = `${base} ${number}`
+  }
+  if (name !== base) taken.set(name, 2)
+  taken.set(base, number + 1)
   return name
 }

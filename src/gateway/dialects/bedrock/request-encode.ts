@@ -26,7 +26,7 @@ export function encodeRequest(request: NeutralRequest, context: EncodeContext): 
   const format = writeFormat(request, { family, model, thinks: more.thinks, loss })
   const tools = functionTools(format.request, naming, loss)
   const mark = marker(family, loss)
-  const written = { ...context, family, nameOf: tools.nameOf, mark, documents: new Set<string>() }
+  const written = { ...context, family, nameOf: tools.nameOf, mark, documents: new Map<string, number>() }
   const inference = compact(writeInference(request, { family, thinks: more.thinks }, context))
   const extra = { ...more.fields, ...writeTopK(request, { family, thinks: more.thinks }, context) }
   const body = compact({

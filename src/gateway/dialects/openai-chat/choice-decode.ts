@@ -1,3 +1,4 @@
+import { ApiError } from '../../../lib/errors.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { JsonScan } from '../json-scan.ts'
 import { mediaOfUrl } from '../media.ts'
@@ -9,6 +10,8 @@ import { readFinish } from './finish.ts'
 import { readCitation, readLogprobs } from './answer-parts.ts'
 import { addDetail, beginsAnother, detailsSignature, detailText, isSealed } from './reasoning-details.ts'
 
+/** Each piece of an answer is looked for among the calls before it. */
+const mostCalls = 1000
 /** So many characters of calls are held back: those that come while another is open. */
 const mostHeld = 4 * 1024 * 1024
 
@@ -300,6 +303,8 @@ export class ChoiceDecoder {
       found.id ||= id
       return found
     }
+    if (this.#calls.length >= mostCalls)
+      throw new ApiError('upstream_bad_response', `The provider sent more than ${mostCalls} tool calls in one answer.`)
     const call: Call = { index, id, name: '', held: '', signature: null, state: 'held', told: false, scan: new JsonScan() }
     this.#calls.push(call)
     return call
