@@ -27,7 +27,8 @@ const needed = [...tokenScopes(true), 'workspace_service_api_keys.create'].filte
 
 /** Scopes that a later release brings count from that on. */
 function demandScopesOfTokens({ permissions }: Actor, { level }: Pick<Deps, 'level'>): void {
-  const missing = needed.filter((scope) => !permissions.has(scope) && level.atLeast(scopeReleases[scope] ?? '1.3.0'))
+  const isThere = (scope: string) => scopeReleases[scope] === undefined || level.atLeast(scopeReleases[scope])
+  const missing = needed.filter((scope) => !permissions.has(scope) && isThere(scope))
   if (missing.length === 0) return
   throw new ApiError('AB03', `Tokens of an issuer can hold scopes that this caller does not hold: ${missing.join(', ')}.`, {
     param: 'settings.jwt',
