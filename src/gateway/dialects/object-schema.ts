@@ -43,10 +43,12 @@ function mergedUnions(schema: Fields, at: string, loss: Loss): Fields {
 function merge(schema: Fields, name: (typeof unions)[number]): Fields {
   const { [name]: choices, ...rest } = schema
   const objects = (Array.isArray(choices) ? choices : []).filter((one) => isFields(one)).map((one) => withinRoot(one, schema))
-  const properties = Object.assign({}, ...objects.map((one) => fieldsOf(one)), fieldsOf(rest))
-  const needed = objects.map((one) => listOf(one['required']))
-  const [first = [], ...others] = needed
-  const shared = name === 'allOf' ? needed.flat() : first.filter((one) => others.every((list) => list.includes(one)))
+  const properties: Record<string, unknown> = {}
+  for (const one of [...objects, rest]) Object.assign(properties, fieldsOf(one))
+  const needed = objects.map((one) => new Set(listOf(one['required'])))
+  const [first = new Set(), ...others] = needed
+  const shared =
+    name === 'allOf' ? needed.flatMap((names) => Array.from(names)) : [...first].filter((one) => others.every((names) => names.has(one)))
   const required = [...new Set([...listOf(rest['required']), ...shared])]
   return { ...rest, type: 'object', properties, ...(required.length > 0 && { required }) }
 }

@@ -22,8 +22,8 @@ const most = 512 * 1024
 /** Less cannot be told from chance. */
 const leastMs = 4
 const [tries, measurements] = [4, 2]
-/** A byte that takes less is cheap in any number that a door takes: garbage collection alone makes large values grow faster than their bytes. */
-const cheapNs = 500
+/** A byte that takes less, of so many bytes, is cheap in any number that a door takes: garbage collection alone makes large values grow faster than their bytes. */
+const [cheapNs, enough] = [200, 2 * 1024 * 1024]
 /** Bytes of memory for each byte that came, beside what a process takes anyway. */
 const mostPerByte = 40
 const slackBytes = 128 * 1024 * 1024
@@ -41,12 +41,14 @@ export async function faultOf(shape: (bytes: number) => Feed, bound?: number): P
   }
   const fault = await memoryFault(shape, bytes * times)
   if (fault !== null) return fault
-  let growth = Infinity
+  // Most shapes are in proportion at the first look; a larger value may be by chance, and is looked at again.
+  let growth = (await leastCpu(shape(bytes * times), 1)) / small
+  if (growth <= mostGrowth) return null
   for (let attempt = 0; attempt < tries; attempt += 1) {
     const large = await leastCpu(shape(bytes * times))
-    if ((large * 1e6) / (bytes * times) < cheapNs) return null
     growth = Math.min(growth, large / (await leastCpu(shape(bytes))))
-    if (growth <= mostGrowth) return null
+    const isCheap = (large * 1e6) / (bytes * times) < cheapNs
+    if (growth <= mostGrowth || (isCheap && bytes * times >= (bound ?? enough))) return null
     // More bytes: what is by chance becomes less, what is no proportion becomes more.
     if (bound === undefined) bytes *= 2
   }
@@ -54,9 +56,9 @@ export async function faultOf(shape: (bytes: number) => Feed, bound?: number): P
 }
 
 /** Returns the milliseconds of this thread that a feed takes, the least of some: what others on the machine do is no part of it. */
-async function leastCpu(feed: Feed): Promise<number> {
+async function leastCpu(feed: Feed, runs = measurements): Promise<number> {
   let best = Infinity
-  for (let run = 0; run < measurements; run += 1) {
+  for (let run = 0; run < runs; run += 1) {
     const before = process.threadCpuUsage()
     await feed()
     const { user, system } = process.threadCpuUsage(before)

@@ -8,29 +8,24 @@ import { fieldsAt, fieldsIn, flagIn, listIn, neededText, textIn, unreadable } fr
 import { argumentsText, hashedId } from '../tool-calls.ts'
 import { readFile, readInline } from './media-decode.ts'
 import { camelCased, carriedParts, readCarrier } from './signature.ts'
-
-/** A call that waits for its result: results may name the function alone. */
-interface Asked {
-  readonly id: string
-  readonly name: string
-}
+import { AskedCalls } from './asked-calls.ts'
 
 interface Reading {
   /** The calls of the last turn of the model that have no result yet. */
-  readonly asked: Asked[]
+  readonly asked: AskedCalls
 }
 
 /** Reads a conversation. */
 export function readContents(contents: readonly unknown[]): readonly Turn[] {
   const turns = new Turns()
-  const reading: Reading = { asked: [] }
+  const reading: Reading = { asked: new AskedCalls() }
   const said: Said[] = []
   for (const [index, item] of contents.entries()) {
     const at = `contents[${index}]`
     const content = fieldsAt(item, at)
     const role = textIn(content, 'role', `${at}.`) ?? 'user'
     if (role === 'model') {
-      if (said.length === 0) reading.asked.length = 0
+      if (said.length === 0) reading.asked.clear()
       said.push({ at, parts: readParts(content, at, reading) })
       continue
     }
@@ -63,7 +58,7 @@ const readParts = (content: Fields, at: string, reading: Reading): readonly Part
 
 /** Reads instructions. */
 export const readSystem = (content: Fields | null): readonly Part[] =>
-  content === null ? [] : readParts(content, 'systemInstruction', { asked: [] })
+  content === null ? [] : readParts(content, 'systemInstruction', { asked: new AskedCalls() })
 
 /** The fields of a part that hold what it says. */
 const kinds = [
@@ -125,7 +120,7 @@ function readCall(part: Fields, at: string, { asked }: Reading): readonly Part[]
   const id = textIn(call, 'id', place) || `call_${hashedId(`${at}:${name}`, 24)}`
   const args = fieldsIn(call, 'args', place)
   const { own, carried } = readCarrier(part['thoughtSignature'])
-  asked.push({ id, name })
+  asked.add({ id, name })
   return [
     ...carriedParts(carried, at),
     { kind: 'tool-call', id, name, arguments: argumentsText(args), custom: false, signature: own, at, cache: null, bag: null },
@@ -137,13 +132,11 @@ function readResult(part: Fields, at: string, { asked }: Reading): readonly Part
   const place = `${at}.functionResponse.`
   const name = neededText(result, 'name', place)
   const given = textIn(result, 'id', place) || null
-  const index = asked.findIndex((one) => (given === null ? one.name === name : one.id === given))
-  const [call] = index < 0 ? [] : asked.splice(index, 1)
-  const id = call?.id ?? given
+  const id = asked.take(given, name)?.id ?? given
   if (id === null) throw unreadable(`${at}.functionResponse.name`, 'the name of a function that the turn before it calls')
   const response = fieldsIn(result, 'response', place) ?? {}
   const media = listIn(result, 'parts', place).flatMap((one, at_) =>
-    readPart(camelCased(fieldsAt(one, `${place}parts[${at_}]`)), `${place}parts[${at_}]`, { asked: [] }),
+    readPart(camelCased(fieldsAt(one, `${place}parts[${at_}]`)), `${place}parts[${at_}]`, { asked: new AskedCalls() }),
   )
   const { text, isError } = readResponse(response)
   const parts = text === '' ? media : [textPart(text, at), ...media]

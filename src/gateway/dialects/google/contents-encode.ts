@@ -11,6 +11,7 @@ import { argumentsObject } from '../tool-calls.ts'
 import { callArguments } from '../tools.ts'
 import { writeMedia } from './media-encode.ts'
 import { modelFacts } from './model-facts.ts'
+import { inOrderOfCalls } from '../neutral/calls-and-results.ts'
 
 /** How a conversation is written. */
 export interface WriteContext extends EncodeContext {
@@ -128,17 +129,11 @@ interface Asked {
 
 /** Writes the results of one round in the order of its calls: without ids they are told apart by it. */
 function writeResults(turn: Turn, { turns, index, names }: Asked, context: WriteContext): Fields[] {
-  const order = (turns[index - 1]?.parts ?? []).flatMap((part) => (part.kind === 'tool-call' ? [part.id] : []))
   const results = turn.parts.filter((part) => part.kind === 'tool-result')
-  const sorted = results.toSorted((one, other) => place(order, one.callId) - place(order, other.callId))
+  const sorted = inOrderOfCalls(results, turns[index - 1] ?? { parts: [] })
   const beside: Fields[] = []
   const written = sorted.map((result) => writeResult(result, { names, beside }, context))
   return [...written, ...beside]
-}
-
-const place = (order: readonly string[], id: string): number => {
-  const found = order.indexOf(id)
-  return found < 0 ? order.length : found
 }
 
 interface ResultPlaces {

@@ -87,13 +87,14 @@ export function placedCitation(citation: Citation, text: string, before: number)
 /** Writes what an answer rests on. */
 export function writeGrounding(placed: readonly Placed[]): Fields {
   if (placed.length === 0) return {}
-  const pages = [...new Map(placed.map(({ citation }) => [keyOf(citation), citation])).values()]
+  const pages = new Map(placed.map(({ citation }) => [keyOf(citation), citation]))
+  const places = new Map([...pages.keys()].map((key, at) => [key, at]))
   return {
     groundingMetadata: {
-      groundingChunks: pages.map(({ url, title }) => ({ web: { uri: url ?? '', title: title ?? url ?? '' } })),
+      groundingChunks: [...pages.values()].map(({ url, title }) => ({ web: { uri: url ?? '', title: title ?? url ?? '' } })),
       groundingSupports: placed.map(({ citation, start, end }) => ({
         segment: { startIndex: start, endIndex: end, ...(citation.quote !== null && { text: citation.quote }) },
-        groundingChunkIndices: [pages.findIndex((page) => keyOf(page) === keyOf(citation))],
+        groundingChunkIndices: [places.get(keyOf(citation)) ?? 0],
       })),
     },
   }

@@ -18,6 +18,14 @@ export function resultsBehindCalls(turns: readonly Turn[]): readonly Turn[] {
   return ordered.list
 }
 
+/** Returns results in the order of the calls that they answer, for formats without ids; results of no such call come last. */
+export function inOrderOfCalls(results: readonly ToolResultPart[], { parts }: Pick<Turn, 'parts'>): readonly ToolResultPart[] {
+  const places = new Map<string, number>()
+  for (const part of parts) if (part.kind === 'tool-call' && !places.has(part.id)) places.set(part.id, places.size)
+  const place = ({ callId }: ToolResultPart): number => places.get(callId) ?? places.size
+  return results.toSorted((one, other) => place(one) - place(other))
+}
+
 /** Returns the results by the place of the turn whose calls they answer; null: they all stand behind it already. */
 function answeredTurns(turns: readonly Turn[]): ReadonlyMap<number, readonly ToolResultPart[]> | null {
   const callers = new Map<string, number>()

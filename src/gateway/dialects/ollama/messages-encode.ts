@@ -6,6 +6,7 @@ import type { NeutralRequest, Turn } from '../neutral/request.ts'
 import { namesOfCalls } from '../neutral/turns.ts'
 import { argumentsObject } from '../tool-calls.ts'
 import { callArguments } from '../tools.ts'
+import { inOrderOfCalls } from '../neutral/calls-and-results.ts'
 
 interface WriteContext extends EncodeContext {
   readonly nameOf: (name: string) => string
@@ -22,14 +23,14 @@ export function writeMessages({ system, turns }: NeutralRequest, context: WriteC
   const messages: Fields[] = []
   const names = namesOfCalls(turns)
   if (system.length > 0) messages.push({ role: 'system', content: instructions(system, context) })
-  let called: readonly string[] = []
+  let caller: Pick<Turn, 'parts'> = { parts: [] }
   for (const turn of turns) {
     if (turn.role === 'system') messages.push({ role: 'system', content: instructions(turn.parts, context) })
     else if (turn.role === 'user') messages.push(writeMessage('user', turn.parts, context))
     else if (turn.role === 'assistant') {
       addAssistant(messages, turn, context)
-      called = turn.parts.flatMap((part) => (part.kind === 'tool-call' ? [part.id] : []))
-    } else for (const part of inOrderOf(called, turn, context)) messages.push(writeResult(part, names, context))
+      caller = turn
+    } else for (const part of inOrderOfCalls(resultsIn(turn, context), caller)) messages.push(writeResult(part, names, context))
   }
   return messages
 }
@@ -119,12 +120,8 @@ const writeCall = (call: ToolCallPart, { loss, nameOf }: WriteContext): Fields =
   function: { name: nameOf(call.name), arguments: argumentsObject(callArguments(call), call.at, loss) },
 })
 
-/** Returns the results of a turn in the order of the calls that they answer. */
-function inOrderOf(called: readonly string[], { parts }: Turn, { loss }: WriteContext): readonly ToolResultPart[] {
-  const results = parts.map((part) => (part.kind === 'tool-result' ? part : loss.refuseAt(part.at, 'stands among the results of tools')))
-  const place = ({ callId }: ToolResultPart): number => (called.includes(callId) ? called.indexOf(callId) : called.length)
-  return results.toSorted((one, other) => place(one) - place(other))
-}
+const resultsIn = ({ parts }: Turn, { loss }: WriteContext): readonly ToolResultPart[] =>
+  parts.map((part) => (part.kind === 'tool-result' ? part : loss.refuseAt(part.at, 'stands among the results of tools')))
 
 function writeResult(part: ToolResultPart, names: ReadonlyMap<string, string>, context: WriteContext): Fields {
   const name = part.name ?? names.get(part.callId)

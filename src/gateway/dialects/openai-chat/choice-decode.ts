@@ -1,17 +1,14 @@
-import { ApiError } from '../../../lib/errors.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
-import { JsonScan } from '../json-scan.ts'
 import { mediaOfUrl } from '../media.ts'
 import { type BlockEnd, type BlockStart, type NeutralEvent, plainEnd } from '../neutral/events.ts'
 import { readSignature, type Signature } from '../neutral/signature.ts'
 import { saidFields, saidList, saidText } from '../reading.ts'
 import { argumentsText } from '../tool-calls.ts'
+import { type Call, CallList } from './call-list.ts'
 import { readFinish } from './finish.ts'
 import { readCitation, readLogprobs } from './answer-parts.ts'
-import { addDetail, beginsAnother, detailsSignature, detailText, isSealed } from './reasoning-details.ts'
+import { addDetail, beginsAnother, detailsSignature, detailText, emptyBlock, isSealed } from './reasoning-details.ts'
 
-/** Each piece of an answer is looked for among the calls before it. */
-const mostCalls = 1000
 /** So many characters of calls are held back: those that come while another is open. */
 const mostHeld = 4 * 1024 * 1024
 
@@ -28,18 +25,6 @@ const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 
 const sizeOf = (value: unknown): number => (typeof value === 'string' ? value.length : isEmpty(value) ? 0 : JSON.stringify(value).length)
-
-interface Call {
-  readonly index: number | null
-  id: string
-  name: string
-  /** Arguments that were not told yet. */
-  held: string
-  signature: Signature | null
-  state: 'held' | 'open' | 'over'
-  told: boolean
-  readonly scan: JsonScan
-}
 
 type Kind = BlockStart['kind']
 
@@ -65,11 +50,12 @@ export class ChoiceDecoder {
   readonly #choice: number
   readonly #makeId: (call: number) => string
   readonly #readsDetails: boolean
-  readonly #calls: Call[] = []
+  readonly #calls = new CallList()
+  #openCall: Call | null = null
   #kind: Kind | null = null
   #end: BlockEnd = plainEnd
   /** OpenRouter's pieces of the open block of reasoning. */
-  #details: Fields[] = []
+  #details = emptyBlock()
   /** True if the open block has said something. */
   #told = false
   #heldSize = 0
@@ -101,7 +87,7 @@ export class ChoiceDecoder {
 
   /** True while the arguments of the open call are not whole: another block would cut them off. */
   get #isWithinCall(): boolean {
-    return this.#kind === 'tool-call' && this.#calls.some(({ state, scan }) => state === 'open' && !scan.isWhole)
+    return this.#openCall?.scan.isWhole === false
   }
 
   #hold(said: Said): void {
@@ -136,11 +122,11 @@ export class ChoiceDecoder {
     this.#close(events)
     this.#speakOn(events)
     this.#close(events)
-    for (const call of this.#calls) {
+    for (const call of this.#calls.all) {
       if (call.state === 'held') this.#open(call, events)
       this.#close(events)
     }
-    events.push({ type: 'finish', choice: this.#choice, finish: readFinish(word, this.#calls.length > 0) })
+    events.push({ type: 'finish', choice: this.#choice, finish: readFinish(word, this.#calls.all.length > 0) })
   }
 
   /** Content may be a list of parts, of which some are reasoning. */
@@ -184,15 +170,14 @@ export class ChoiceDecoder {
 
   #close(events: NeutralEvent[]): void {
     if (this.#kind === null) return
-    if (this.#kind === 'tool-call') {
-      const open = this.#calls.find(({ state }) => state === 'open')
-      if (open !== undefined) {
-        open.state = 'over'
-        if (!open.told) events.push({ type: 'delta', choice: this.#choice, text: '{}' })
-        this.#end = { signature: open.signature, redacted: false }
-      }
+    if (this.#openCall !== null) {
+      const { told, signature } = this.#openCall
+      this.#openCall.state = 'over'
+      this.#openCall = null
+      if (!told) events.push({ type: 'delta', choice: this.#choice, text: '{}' })
+      this.#end = { signature, redacted: false }
     }
-    if (this.#details.length > 0) this.#seal()
+    if (this.#details.pieces.size > 0) this.#seal()
     events.push({ type: 'block-end', choice: this.#choice, end: this.#end })
     this.#kind = null
     this.#end = plainEnd
@@ -249,7 +234,7 @@ export class ChoiceDecoder {
   #seal(): void {
     const signature = detailsSignature(this.#details)
     if (signature !== null) this.#end = { signature, redacted: !this.#told }
-    this.#details = []
+    this.#details = emptyBlock()
   }
 
   #sign(block: Fields, events: NeutralEvent[]): void {
@@ -270,7 +255,7 @@ export class ChoiceDecoder {
 
   #call(piece: Fields, events: NeutralEvent[]): void {
     const about = saidFields(piece, 'function') ?? saidFields(piece, 'custom') ?? piece
-    const call = this.#callOf(piece)
+    const call = this.#calls.of(typeof piece['index'] === 'number' ? piece['index'] : null, saidText(piece, 'id') ?? '')
     if (call.name === '') call.name = saidText(about, 'name') ?? ''
     call.signature ??= googleSignature(piece)
     this.#argue(call, argumentPiece(about))
@@ -292,37 +277,18 @@ export class ChoiceDecoder {
     return this.#heldSize > mostHeld
   }
 
-  /** Servers tell calls apart by index, by id, or not at all; a new id under an old index is a new call. */
-  #callOf(piece: Fields): Call {
-    const index = typeof piece['index'] === 'number' ? piece['index'] : null
-    const id = saidText(piece, 'id') ?? ''
-    const same = (call: Call) =>
-      index === null ? id === '' || call.id === id : call.index === index && (id === '' || call.id === id || call.id === '')
-    const found = this.#calls.findLast((call) => same(call))
-    if (found !== undefined) {
-      found.id ||= id
-      return found
-    }
-    if (this.#calls.length >= mostCalls)
-      throw new ApiError('upstream_bad_response', `The provider sent more than ${mostCalls} tool calls in one answer.`)
-    const call: Call = { index, id, name: '', held: '', signature: null, state: 'held', told: false, scan: new JsonScan() }
-    this.#calls.push(call)
-    return call
-  }
-
   /** Opens a call when its name is known and no other is open, or the open one is whole. */
   #makeRoom(call: Call, events: NeutralEvent[]): void {
     if (call.state === 'over' || call.name === '') return
-    const open = this.#calls.find(({ state }) => state === 'open')
-    if (open !== undefined && !open.scan.isWhole) return
-    if (this.#calls.find(({ state }) => state === 'held') !== call) return
+    if (this.#isWithinCall || this.#calls.firstHeld !== call) return
     this.#close(events)
     this.#open(call, events)
   }
 
   #open(call: Call, events: NeutralEvent[]): void {
     call.state = 'open'
-    call.id ||= this.#makeId(this.#calls.indexOf(call))
+    this.#openCall = call
+    if (call.id === '') this.#calls.identify(call, this.#makeId(call.at))
     this.#begin({ kind: 'tool-call', id: call.id, name: call.name, custom: false }, events)
     this.#tell(call, events)
   }

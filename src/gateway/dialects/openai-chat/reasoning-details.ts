@@ -12,22 +12,35 @@ export const isSealed = (detail: Fields): boolean => (detail['signature'] ?? '')
 
 const isText = ({ type }: Fields): boolean => type === 'reasoning.text' || type === 'reasoning.summary'
 
-/** Returns true if a piece belongs to another text than the pieces before it. */
-export const beginsAnother = (details: readonly Fields[], { index, ...detail }: Fields): boolean =>
-  isText(detail) && details.some((one) => isText(one) && (one['index'] ?? null) !== (index ?? null))
-
-/** Adds a piece of a stream to the pieces of its block, without its text, which the block itself has. */
-export function addDetail(details: Fields[], { text: _text, summary: _summary, ...piece }: Fields): void {
-  const said = Object.entries(piece).filter(([, value]) => value !== null && value !== '')
-  const at = details.findIndex(({ type, index }) => type === piece['type'] && (index ?? null) === (piece['index'] ?? null))
-  const merged = { ...details[at], ...Object.fromEntries(said) }
-  if (at === -1) details.push(merged)
-  else details[at] = merged
+/** The pieces of a block of reasoning, without their texts, which the block itself has. */
+export interface DetailBlock {
+  /** By type and index, in the order in which they began. */
+  readonly pieces: Map<string, Fields>
+  /** The index that the texts of the block have; undefined: no text came so far. */
+  textIndex: unknown
 }
 
-/** Returns what keeps the pieces of a block; null: nobody signed any of them, so that the text alone goes back. */
-export const detailsSignature = (details: readonly Fields[]): Signature | null =>
-  details.some((detail) => isSealed(detail)) ? { origin: 'openrouter', value: JSON.stringify(details) } : null
+export const emptyBlock = (): DetailBlock => ({ pieces: new Map(), textIndex: undefined })
+
+const indexOf = ({ index }: Fields): unknown => index ?? null
+
+/** Returns true if a piece belongs to another text than that of the block. */
+export const beginsAnother = ({ textIndex }: DetailBlock, detail: Fields): boolean =>
+  isText(detail) && textIndex !== undefined && textIndex !== indexOf(detail)
+
+/** Adds a piece of a stream to its block. */
+export function addDetail(block: DetailBlock, { text: _text, summary: _summary, ...piece }: Fields): void {
+  const said = Object.entries(piece).filter(([, value]) => value !== null && value !== '')
+  const key = JSON.stringify([piece['type'], indexOf(piece)])
+  block.pieces.set(key, { ...block.pieces.get(key), ...Object.fromEntries(said) })
+  if (isText(piece)) block.textIndex ??= indexOf(piece)
+}
+
+/** Returns what keeps the pieces of a block; null: no vendor signed any of them, so that the text alone goes back. */
+export function detailsSignature({ pieces }: DetailBlock): Signature | null {
+  const details = [...pieces.values()]
+  return details.some((detail) => isSealed(detail)) ? { origin: 'openrouter', value: JSON.stringify(details) } : null
+}
 
 /** Returns the pieces of a part as OpenRouter gave them, and whether its text is in them; null: it is another's reasoning. */
 export function writeDetails({

@@ -85,8 +85,8 @@ function isStrict(schema: unknown): boolean {
 /** Every property must be required, and no other allowed. */
 function listsAll({ properties, required, additionalProperties }: Fields): boolean {
   if (!isFields(properties)) return true
-  const names: readonly unknown[] = Array.isArray(required) ? required : []
-  return additionalProperties === false && Object.keys(properties).every((name) => names.includes(name))
+  const names = new Set<unknown>(Array.isArray(required) ? required : [])
+  return additionalProperties === false && Object.keys(properties).every((name) => names.has(name))
 }
 
 const samplingFields = [

@@ -1,0 +1,188 @@
+import { clientCodecOf, providerCodecOf } from '../../../src/gateway/dialects/codecs.ts'
+import type { DialectId } from '../../../src/gateway/dialects/dialect.ts'
+import { foldEvents } from '../../../src/gateway/dialects/neutral/answer.ts'
+import { plainTraits } from '../../../src/gateway/dialects/traits.ts'
+import { contextFor } from '../dialects/laws.ts'
+import { type Body, translator } from '../dialects/translated.ts'
+import { type Door, refusing } from './door.ts'
+
+/** Returns as many items as take about so many bytes as JSON. */
+function items<Item>(bytes: number, make: (at: number) => Item): Item[] {
+  const size = JSON.stringify(make(1000)).length + 1
+  return Array.from({ length: Math.max(1, Math.round(bytes / size)) }, (_, at) => make(at))
+}
+
+const providers = {
+  'openai-chat': 'gpt-4o',
+  'openai-responses': 'gpt-5',
+  anthropic: 'claude-sonnet-4-5',
+  google: 'gemini-2.5-flash',
+  bedrock: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+  cohere: 'command-a-03-2025',
+  ollama: 'llama3.2',
+  oracle: 'meta.llama-3.3-70b-instruct',
+} as const satisfies Partial<Record<DialectId, string>>
+
+type ProviderDialect = keyof typeof providers
+
+const hello = { role: 'user', content: 'hello' }
+const names = (bytes: number): readonly string[] => items(bytes, (at) => `field_${at}`)
+const strings = (fields: readonly string[]) => Object.fromEntries(fields.map((name) => [name, { type: 'string' }]))
+const withTool = (parameters: object) => ({ messages: [hello], tools: [{ type: 'function', function: { name: 'f', parameters } }] })
+
+/** Requests of chat clients with many of one thing. */
+const chatRequests: Readonly<Record<string, (bytes: number) => Body>> = {
+  'many calls with their results'(bytes) {
+    const calls = items(bytes / 2, (at) => ({ id: `call_${at}`, type: 'function', function: { name: 'f', arguments: '{}' } }))
+    const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'r' })).toReversed()
+    return {
+      ...withTool({ type: 'object', properties: {} }),
+      messages: [hello, { role: 'assistant', tool_calls: calls }, ...results, hello],
+    }
+  },
+  'many tools': (bytes) => ({
+    messages: [hello],
+    tools: items(bytes, (at) => ({ type: 'function', function: { name: `tool.${at}`, parameters: { type: 'object', properties: {} } } })),
+  }),
+  'a choice of objects with many required fields'(bytes) {
+    const fields = names(bytes / 5)
+    const one = { type: 'object', properties: strings(fields), required: fields }
+    return withTool({ anyOf: [one, { type: 'object', properties: {}, required: fields.toReversed() }] })
+  },
+  'a schema with many required fields'(bytes) {
+    const fields = names(bytes / 3)
+    const schema = { type: 'object', properties: strings(fields), required: fields.toReversed(), additionalProperties: false }
+    return { messages: [hello], response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } }
+  },
+  'many documents': (bytes) => ({
+    messages: [
+      { role: 'user', content: items(bytes, () => ({ type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } })) },
+    ],
+  }),
+  'many short turns': (bytes) => ({ messages: items(bytes, (at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content: 'a' })) }),
+}
+
+/** Requests of other clients, each as many calls with their results. */
+const otherRequests: Readonly<Partial<Record<DialectId, (bytes: number) => Body>>> = {
+  anthropic(bytes) {
+    const calls = items(bytes / 2, (at) => ({ type: 'tool_use', id: `call_${at}`, name: 'f', input: {} }))
+    const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'r' })).toReversed()
+    return { max_tokens: 9, messages: [hello, { role: 'assistant', content: calls }, { role: 'user', content: results }] }
+  },
+  google(bytes) {
+    const calls = items(bytes / 2, () => ({ functionCall: { name: 'f', args: {} } }))
+    const results = calls.map(() => ({ functionResponse: { name: 'f', response: {} } }))
+    const contents = [
+      { role: 'user', parts: [{ text: 'hello' }] },
+      { role: 'model', parts: calls },
+      { role: 'user', parts: results },
+    ]
+    return { contents }
+  },
+  'openai-responses'(bytes) {
+    const calls = items(bytes / 2, (at) => ({ type: 'function_call', call_id: `call_${at}`, name: 'f', arguments: '{}' }))
+    const results = calls.map(({ call_id: id }) => ({ type: 'function_call_output', call_id: id, output: 'r' })).toReversed()
+    return { input: [hello, ...calls, ...results] }
+  },
+}
+
+const requestDoor = (from: DialectId, to: ProviderDialect, shapes: typeof chatRequests): Door => ({
+  name: `a request of ${from} at ${to}`,
+  shapes: Object.fromEntries(
+    Object.entries(shapes).map(([name, make]) => [
+      name,
+      (bytes: number) => {
+        const body = make(bytes)
+        const ask = translator(from, to, { model: providers[to] })
+        return refusing(() => ask(body))
+      },
+    ]),
+  ),
+})
+
+const chatAnswer = (message: object) => ({
+  id: 'a',
+  model: 'm',
+  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', ...message } }],
+})
+
+/** Answers of providers with many of one thing. */
+const answers: Readonly<Partial<Record<ProviderDialect, Readonly<Record<string, (bytes: number) => object>>>>> = {
+  'openai-chat': {
+    'many calls': (bytes) =>
+      chatAnswer({
+        tool_calls: items(bytes, (at) => ({ index: at, id: `c${at}`, type: 'function', function: { name: 'f', arguments: '{}' } })),
+      }),
+    'many calls without an index': (bytes) =>
+      chatAnswer({ tool_calls: items(bytes, (at) => ({ id: `c${at}`, type: 'function', function: { name: 'f', arguments: '{}' } })) }),
+    'many pieces of reasoning': (bytes) =>
+      chatAnswer({ content: 'a', reasoning_details: items(bytes, (at) => ({ type: 'reasoning.encrypted', index: at, data: 'x' })) }),
+    'many sources': (bytes) =>
+      chatAnswer({
+        content: 'a',
+        annotations: items(bytes, (at) => ({ type: 'url_citation', url_citation: { url: `https://a.example/${at}`, title: 't' } })),
+      }),
+  },
+  anthropic: {
+    'many calls': (bytes) => ({
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: items(bytes, (at) => ({ type: 'tool_use', id: `c${at}`, name: 'f', input: {} })),
+      stop_reason: 'tool_use',
+      usage: { input_tokens: 1, output_tokens: 1 },
+    }),
+  },
+  google: {
+    'many calls': (bytes) => ({
+      candidates: [
+        { content: { role: 'model', parts: items(bytes, () => ({ functionCall: { name: 'f', args: {} } })) }, finishReason: 'STOP' },
+      ],
+    }),
+  },
+  'openai-responses': {
+    'many calls': (bytes) => ({
+      id: 'r',
+      object: 'response',
+      status: 'completed',
+      model: 'm',
+      output: items(bytes, (at) => ({ type: 'function_call', id: `f${at}`, call_id: `c${at}`, name: 'f', arguments: '{}' })),
+    }),
+  },
+}
+
+const clients = ['openai-chat', 'openai-responses', 'anthropic', 'google'] as const
+const traits = { ...plainTraits, reasoningField: 'reasoning', reasoningDetails: true } as const
+
+const answerDoors: readonly Door[] = Object.entries(answers).flatMap(([from, shapes]) =>
+  clients
+    .filter((to) => to !== from)
+    .map((to) => ({
+      name: `an answer of ${from} for ${to}`,
+      shapes: Object.fromEntries(
+        Object.entries(shapes).map(([name, make]) => [
+          name,
+          (bytes: number) => {
+            const json = make(bytes)
+            const context = contextFor(to, { traits })
+            return refusing(() =>
+              clientCodecOf(to)?.answer.encode(
+                foldEvents(providerCodecOf(from as ProviderDialect)?.answer.decode(json, context) ?? []),
+                context,
+              ),
+            )
+          },
+        ]),
+      ),
+    })),
+)
+
+/** Requests and answers from one end of a translation to the other. */
+export const translationDoors: readonly Door[] = [
+  ...(Object.keys(providers) as ProviderDialect[]).map((to) => requestDoor('openai-chat', to, chatRequests)),
+  ...Object.entries(otherRequests).flatMap(([from, calls]) =>
+    (['openai-chat', 'bedrock'] as const).map((to) => requestDoor(from as DialectId, to, { 'many calls with their results': calls })),
+  ),
+  ...answerDoors,
+]
