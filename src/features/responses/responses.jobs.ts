@@ -1,12 +1,11 @@
-import { asSystem } from '../../app/database/orm.ts'
+import { deleteInSlices } from '../../app/database/delete-in-slices.ts'
 import type { Job } from '../../app/feature.ts'
 
-/** One run deletes so many at a time, so that no statement is long. */
-const batch = 1000
+const size = 1000
 
 const deleteSome = `
   DELETE FROM stored_responses WHERE (organisation_id, id) IN (
-    SELECT organisation_id, id FROM stored_responses WHERE expires_at <= now() ORDER BY expires_at LIMIT ${batch})`
+    SELECT organisation_id, id FROM stored_responses WHERE expires_at <= now() ORDER BY expires_at LIMIT ${size})`
 
 /** Deletes the responses whose time is over. */
 export const deleteExpiredResponses: Job = {
@@ -14,13 +13,8 @@ export const deleteExpiredResponses: Job = {
   every: '*/10 * * * *',
   irreversible: true,
   async run({ orm, log }) {
-    let [all, deleted] = [0, batch]
-    while (deleted === batch) {
-      const { affectedRows } = await asSystem(orm, (em) => em.execute<{ affectedRows: number }>(deleteSome, [], 'run'))
-      deleted = affectedRows
-      all += deleted
-    }
-    if (all > 0) log.info({ responses: all }, 'stored responses whose time is over were deleted')
+    const deleted = await deleteInSlices(orm, { sql: deleteSome, size })
+    if (deleted > 0) log.info({ responses: deleted }, 'stored responses whose time is over were deleted')
   },
 }
 
@@ -32,7 +26,7 @@ const trim = `
            sum(octet_length(r.response)) OVER (PARTITION BY r.organisation_id ORDER BY r.created_at DESC, r.id) AS up_to
       FROM stored_responses r JOIN large USING (organisation_id)
   )
-  DELETE FROM stored_responses r USING sized s WHERE s.up_to > ?::bigint AND (r.organisation_id, r.id) = (s.organisation_id, s.id)`
+  DELETE FROM stored_responses WHERE (organisation_id, id) IN (SELECT organisation_id, id FROM sized WHERE up_to > ?::bigint LIMIT ${size})`
 
 /** Deletes the oldest responses of organisations that keep too many. */
 export const trimResponses: Job = {
@@ -41,8 +35,7 @@ export const trimResponses: Job = {
   irreversible: false,
   async run({ orm, config, log }) {
     const most = config.storedResponseBytes
-    const { affectedRows } = await asSystem(orm, (em) => em.execute<{ affectedRows: number }>(trim, [most, most], 'run'))
-    if (affectedRows > 0)
-      log.info({ responses: affectedRows }, 'the oldest stored responses were deleted: KEPT_RESPONSES_STORED_IN_MB is reached')
+    const deleted = await deleteInSlices(orm, { sql: trim, values: [most, most], size })
+    if (deleted > 0) log.info({ responses: deleted }, 'the oldest stored responses were deleted: KEPT_RESPONSES_STORED_IN_MB is reached')
   },
 }

@@ -1,19 +1,16 @@
+import { deleteInSlices } from '../../app/database/delete-in-slices.ts'
 import { asSystem } from '../../app/database/orm.ts'
 import type { Job } from '../../app/feature.ts'
 
-/** Few enough that no other statement waits. */
-const slice = 10_000
+const size = 10_000
 
-/** Deletes spans of clients that are older than LOG_RETENTION_DAYS, or than their workspace keeps its logs, in slices. */
+/** Deletes spans of clients that are older than LOG_RETENTION_DAYS, or than their workspace keeps its logs. */
 export const forgetSpans: Job = {
   name: 'traces.forget-spans',
   every: '37 * * * *',
   irreversible: true,
   async run({ orm, config }) {
-    const forget = async (condition: string, values: readonly unknown[]) => {
-      for (let deleted = slice; deleted === slice;)
-        deleted = (await asSystem(orm, (em) => em.execute<object[]>(deletion(condition), [...values]))).length
-    }
+    const forget = (condition: string, values: readonly unknown[]) => deleteInSlices(orm, { sql: deletion(condition), values, size })
     await forget(`received_at < now() - ? * interval '1 day'`, [config.logRetentionDays])
     const workspaces = await asSystem(orm, (em) =>
       em.execute<{ id: string; organisation_id: string; days: number }[]>(
@@ -27,7 +24,7 @@ export const forgetSpans: Job = {
 }
 
 const deletion = (condition: string): string =>
-  `DELETE FROM trace_spans WHERE ctid IN (SELECT ctid FROM trace_spans WHERE ${condition} LIMIT ${slice}) RETURNING 1 AS deleted`
+  `DELETE FROM trace_spans WHERE ctid IN (SELECT ctid FROM trace_spans WHERE ${condition} LIMIT ${size})`
 
 /** Beside its details a span takes so many bytes. */
 const rest = 300
@@ -39,18 +36,16 @@ const trim = `
     SELECT s.ctid AS place, sum(octet_length(s.details) + ${rest}) OVER (PARTITION BY s.organisation_id ORDER BY s.received_at DESC, s.ctid) AS up_to
       FROM trace_spans s JOIN large USING (organisation_id)
   )
-  DELETE FROM trace_spans WHERE ctid IN (SELECT place FROM sized WHERE up_to > ?::bigint LIMIT ${slice}) RETURNING 1 AS deleted`
+  DELETE FROM trace_spans WHERE ctid IN (SELECT place FROM sized WHERE up_to > ?::bigint LIMIT ${size})`
 
-/** Deletes the oldest spans of organisations that keep too many, in slices. */
+/** Deletes the oldest spans of organisations that keep too many. */
 export const trimSpans: Job = {
   name: 'traces.trim-spans',
   every: '43 * * * *',
   irreversible: false,
   async run({ orm, config, log }) {
     const most = config.storedSpanBytes
-    let all = 0
-    for (let deleted = slice; deleted === slice; all += deleted)
-      deleted = (await asSystem(orm, (em) => em.execute<object[]>(trim, [most, most]))).length
-    if (all > 0) log.info({ spans: all }, 'the oldest spans of clients were deleted: TRACE_SPANS_STORED_IN_MB is reached')
+    const deleted = await deleteInSlices(orm, { sql: trim, values: [most, most], size })
+    if (deleted > 0) log.info({ spans: deleted }, 'the oldest spans of clients were deleted: TRACE_SPANS_STORED_IN_MB is reached')
   },
 }
