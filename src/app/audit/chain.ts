@@ -35,7 +35,7 @@ export const noHash = Buffer.alloc(0)
 
 /** The hash of the row at this place: nobody without the key of the installation can make one that fits. */
 export const linkHash = (vault: Vault, { seq, previous, row }: { seq: number; previous: Uint8Array; row: AuditRow }): Buffer =>
-  vault.hashKey(`audit-chain:${seq}:${Buffer.from(previous).toString('hex')}:${canonicalJson(row)}`)
+  vault.hashKey(`audit-chain:${seq}:${toHex(previous)}:${canonicalJson(row)}`)
 
 /** A note beside a row from which secrets were taken out. */
 export interface Redaction {
@@ -56,7 +56,7 @@ export interface Placed {
   readonly row: AuditRow
 }
 
-const toHex = (hash: Uint8Array) => Buffer.from(hash).toString('hex')
+export const toHex = (hash: Uint8Array): string => Buffer.from(hash).toString('hex')
 
 /** Returns the proof of a redaction: as with a link, no party without the key of the installation can make one. */
 export const redactionProof = (

@@ -1,7 +1,7 @@
 import { IsolationLevel, type EntityManager, type MikroORM } from '@mikro-orm/postgresql'
 import { asSystem } from '../database/orm.ts'
 import type { Vault } from '../secrets/vault.ts'
-import { holds, noHash, type AuditRow, type Redaction } from './chain.ts'
+import { holds, noHash, toHex, type AuditRow, type Redaction } from './chain.ts'
 import { chainedOrganisations, linksAtOnce, readLinks } from './links.ts'
 
 /** A place that an auditor wrote down earlier: a chain that was cut back to before it, or rewritten, does not go through it. */
@@ -67,8 +67,6 @@ async function walk(em: EntityManager, { vault, anchor, id, slug }: Walk): Promi
   if (faults.length === 0) faults.push(...(await endFaults(em, { id, end, anchor })))
   return { organisationId: id, slug, rows: end.seq, redacted, head: end.seq === 0 ? null : end, faults: faults.slice(0, maxFaults) }
 }
-
-const toHex = (hash: Uint8Array) => Buffer.from(hash).toString('hex')
 
 interface Found {
   readonly place: number

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { createCpuBudget } from '../../patterns/cpu-budget.ts'
 import { check, textOf, verdict } from '../check.ts'
+import { unspaced } from './unspaced.ts'
 
 /** How many of a list must be there. */
 export const operatorField = z.enum(['any', 'all', 'none']).default('any')
@@ -13,11 +14,9 @@ export function satisfies(operator: Operator, found: number, listed: number): bo
   return operator === 'all' ? found === listed : found > 0
 }
 
-/** Scripts that write words without spaces between them: a word of them has no edges to look at. */
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const partOfWord = /[\p{L}\p{M}\p{N}_]/u
 
-/** Returns true if two characters belong to one word. */
+/** Returns true if two characters belong to one word. Words of a script without spaces have no edges to look at. */
 const joins = (one: string | undefined, other: string | undefined): boolean =>
   [one, other].every((char) => char !== undefined && partOfWord.test(char) && !unspaced.test(char))
 

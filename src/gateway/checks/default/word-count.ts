@@ -1,7 +1,6 @@
 import { countCheck } from './counts.ts'
+import { unspaced } from './unspaced.ts'
 
-/** Scripts that write words without spaces between them. */
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const letterOrNumber = /[\p{L}\p{N}]/u
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' })
 /** A text without a space is divided in pieces of so many characters, so that counting can stop early. */
