@@ -10,7 +10,7 @@ export async function demandNoProvider(em: EntityManager, userId: string): Promi
   if (!(await isOfProvider(em, userId))) return
   throw new ApiError(
     'AB03',
-    'You sign in by your identity provider, and have no password here. An operator can make a link to set one: gatehouse owner link.',
+    'You sign in by your identity provider, and have no password here. Owners get a link to set one from an operator: gatehouse owner link.',
     { param: 'password' },
   )
 }
