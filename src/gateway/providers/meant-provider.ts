@@ -30,10 +30,10 @@ const otherNames: Readonly<Record<string, string>> = {
 /** Returns the id of the catalogue that an unknown name probably means; null if none is near. */
 export function meantProvider(name: string): string | null {
   const plain = name.slice(0, 60).toLowerCase()
-  const other = otherNames[plain.replaceAll(/[^a-z0-9]/g, '')]
-  if (other !== undefined && findProvider(other) !== null) return other
-  const meant = nearest(plain, Object.keys(providers))
-  return meant !== null && plain.length > 3 ? meant : null
+  const known = otherNames[plain.replaceAll(/[^a-z0-9]/g, '')]
+  const near = known ?? (plain.length > 3 ? nearest(plain, [...Object.keys(providers), ...Object.keys(otherNames)]) : null)
+  const meant = near === null ? null : (otherNames[near] ?? near)
+  return meant !== null && findProvider(meant) !== null ? meant : null
 }
 
 /** Returns the sentence that names the provider that an unknown name probably means, with a space before it; empty if none is near. */

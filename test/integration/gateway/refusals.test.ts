@@ -113,6 +113,7 @@ const slips: readonly (readonly [title: string, input: RawRequest, status: numbe
   ],
   ['JSON as plain text', post(inText('text/plain'), modelled('@mine/m')), 400, /"text\/plain" is not read for its model/, 'content-type'],
   ['another name of Google', post(named('gemini')), 400, /Did you mean "google"\?/, 'x-service-provider'],
+  ['a misspelt other name of Google', post(named('gemni')), 400, /Did you mean "google"\?/, 'x-service-provider'],
   [
     'another name of Google in a config',
     post({ ...keyOnly, 'x-service-config': '{"provider":"gemini"}' }),
