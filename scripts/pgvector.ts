@@ -22,6 +22,11 @@ const extension = {
 export async function providePgvector(): Promise<{ readonly folder: string } | { readonly missing: string }> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     return { missing: 'a server with pgvector runs with chroot, which takes root on Linux' }
+  const hasChroot = await run('chroot', ['--version']).then(
+    () => true,
+    () => false,
+  )
+  if (!hasChroot) return { missing: 'a server with pgvector runs with chroot, which is not on the PATH' }
   try {
     return { folder: await unpacked() }
   } catch (error) {
