@@ -16,7 +16,7 @@ export interface Redacting {
   readonly by: string
   /** True: nothing is changed. */
   readonly dryRun: boolean
-  /** Says what of a stored row is secret. */
+  /** The knowledge by which the secrets of a stored row are found. */
   readonly clean: Cleaning
 }
 

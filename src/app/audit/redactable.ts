@@ -51,7 +51,7 @@ function relatedPlace(related: unknown, secretColumns: Cleaning['secretColumns']
   return { secret: false, paths }
 }
 
-/** Returns what stands in place of a secret; a hash that stands there already stays. */
+/** Replaces a secret by its keyed hash; a value that is such a hash already stays. */
 export function hashingOnce(vault: Pick<Vault, 'hashKey'>): Replace {
   const hash = hashing(vault)
   return (secret) => /^(?:https?:\/\/[^/\s]+\/)?(hmac:[0-9a-f]{64})$/.exec(secret)?.[1] ?? hash(secret)

@@ -41,7 +41,7 @@ export async function demandRoomFor(em: EntityManager, bounds: StoredBounds, { k
 
 const closeTo = 100
 
-/** Holds what units of work store to the bounds, whichever route or job stores it. */
+/** Checks the bounds whenever a unit of work stores new rows, in every route and job. */
 export const storedBounds = (bounds: StoredBounds): EventSubscriber => ({
   async onFlush({ em, uow }) {
     const wanted = new Map<string, Required<NewItems>>()

@@ -16,7 +16,7 @@ export function answeredAsPage(ctx: Context, error: ApiError): boolean {
   return true
 }
 
-/** A path that nobody serves. */
+/** The page for a path that Gatehouse does not serve. */
 const lostPage = ({ message }: ApiError): string =>
   pageOf({
     title: 'Not found',

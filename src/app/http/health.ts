@@ -108,7 +108,7 @@ function databaseCheck({ config, running, waitingFor }: HealthOptions): Database
     if (answer !== null) lastSeen = performance.now()
     if (answer === 'standby') return warn('the database takes no writes: a read-only standby answers')
     if (answer === 'primary') return pass
-    // Whoever asks seldom saw it long ago; the views ask it twice a second.
+    // A probe that runs seldom saw the database long ago; the snapshot asks it twice a second.
     const awayMs = Math.round(Math.min(performance.now() - lastSeen, app.snapshot.ageMs()))
     const serves = app.snapshot.ready && awayMs < config.cacheMaxStaleMs
     return { status: serves ? 'warn' : 'fail', detail: `the database has not answered for ${awayMs} ms` }

@@ -30,7 +30,7 @@ const isSentAsShown = (parameter: Json, ofGateway: boolean): boolean =>
 
 /**
  * Returns a parameter with its example: in its field where a page that tries the operation may send it as it is, else in the words of the
- * description, since an id, a time or a filter of somebody else's finds nothing here.
+ * description, since ids, times and filters of another installation match nothing here.
  */
 export function withParameterExample(parameter: Json, value: unknown, { ofGateway }: { readonly ofGateway: boolean }): Json {
   if (value === undefined) return parameter

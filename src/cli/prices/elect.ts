@@ -25,7 +25,7 @@ interface Vote extends Weighed {
 /** A vote loses half of its weight in so many days. */
 const halfLifeDays = 30
 const dayMs = 86_400_000
-/** The share of its weight that a catalogue has which repeats what older lists said. */
+/** The weight of a catalogue that repeats older lists, as a share of its usual weight. */
 const repeated = 0.1
 
 /**

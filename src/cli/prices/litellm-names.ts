@@ -105,7 +105,7 @@ export const litellmModes: Readonly<Record<string, string>> = {
   ultrafast: 'ultrafast',
 }
 
-/** Fields that are true for what a model can do. */
+/** Fields that are true if a model has an ability. */
 export const litellmAbilities: Readonly<Record<string, string>> = {
   supports_function_calling: 'tools',
   supports_parallel_function_calling: 'parallel_tools',
@@ -116,7 +116,7 @@ export const litellmAbilities: Readonly<Record<string, string>> = {
   supports_computer_use: 'computer_use',
 }
 
-/** Fields that are true for what a model takes. */
+/** Fields that are true if a model takes a kind of input. */
 export const litellmInputs: Readonly<Record<string, string>> = {
   supports_vision: 'image',
   supports_pdf_input: 'pdf',

@@ -67,7 +67,7 @@ interface WantedLimits {
   readonly rateLimits: readonly RateLimit[] | null | undefined
 }
 
-/** Returns who has set the limits of a provider once they are as wanted. Throws AB03 when one was set from above. */
+/** Returns the rank of the caller that set each limit of a provider, after a change. Throws AB03 when one was set from above. */
 export const settersOf = (actor: Actor, { held, usageLimits, rateLimits }: WantedLimits): SetterRanks =>
   changedLimits(actor, held?.setterRanks ?? {}, [
     ...(usageLimits === undefined ? [] : [{ field: 'usage_limits', before: held?.usageLimits, after: usageLimits }]),

@@ -9,7 +9,7 @@ import type { Organisation } from './organisation.entity.ts'
 type Settings = Readonly<Record<string, unknown>>
 
 /**
- * Returns what a change of settings changes of the rank of the token issuer. Throws AB03 for a caller without the scopes that tokens may have: the
+ * Returns the new rank of the token issuer if a change of settings sets another issuer. Throws AB03 for a caller without the scopes that tokens may have: the
  * party that sets an issuer can sign a token with all of them.
  */
 export function issuerChange(

@@ -89,7 +89,7 @@ export const limitsIn = (row: RateLimitPolicy | UsageLimitPolicy): Readonly<Reco
       }
     : { unit: row.unit, value: String(row.value) }
 
-/** Notes who has changed a policy, that limited otherwise before. Throws AB03 for one that was made from above. */
+/** Records the rank of the caller that changes the limit of a policy. Throws AB03 for a policy that was made from above. */
 export function noteSetter(actor: Actor, row: RateLimitPolicy | UsageLimitPolicy, before: ReturnType<typeof limitsIn>): void {
   const changed = Object.entries(limitsIn(row)).find(([name, value]) => before[name] !== value)
   if (changed === undefined) return

@@ -7,7 +7,7 @@ import { scimError } from './scim-error.ts'
 type Needs = Pick<Deps, 'config'>
 
 /**
- * Throws `invalidValue` for an address that a client may give to nobody: one of a domain that another organisation owns, or outside the domains
+ * Throws `invalidValue` for an address that no person of the organisation may have: one of a domain that another organisation owns, or outside the domains
  * that its own organisation has stated. One that has stated none takes any.
  */
 export async function demandOwnedAddress(em: EntityManager, deps: Needs, { client, email }: Addressed): Promise<void> {

@@ -76,7 +76,7 @@ export async function changeWorkspace(
   })
 }
 
-/** Returns the limits of a workspace as a body wants them, with who has set each. Throws AB03 when one was set from above. */
+/** Returns the limits of a workspace as a body wants them, with the rank of the caller that set each. Throws AB03 when one was set from above. */
 function wantedLimits(
   actor: Actor,
   row: Workspace,

@@ -171,7 +171,8 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
   /**
    * A server that closes a connection because it was idle may do so while the next request is on its way, which it then never reads. So a
    * request whose used connection was lost without a byte of an answer is sent again, once. A server could have read it and have failed: a
-   * call of a model, which costs, is sent again only if the connection was lost at once, and what leaves something behind never.
+   * call of a model, which costs, is sent again only if the connection was lost at once. A request
+   * that leaves something behind is never sent again.
    */
   #canSendAgain(slot: Slot, error: Error): boolean {
     if (this.#isRenewed || this.#phase !== 'sending' || !slot.isUsed || this.#body !== null || !isLost(error)) return false

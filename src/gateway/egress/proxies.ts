@@ -27,7 +27,7 @@ export interface Proxy {
   readonly secure: boolean
   /** The value of `proxy-authorization`; null: it asks for no credentials. */
   readonly authorization: string | null
-  /** The answer to who resolves a name of this target. */
+  /** Which side resolves the name of this target, see `ProxySettings`. */
   readonly names: ProxySettings['names']
 }
 

@@ -27,7 +27,7 @@ function levelOf(actor: Ranked): Role {
   return rank === 'owner' ? 'organisation-admin' : rank
 }
 
-/** Returns who has set the limits once these are changed. Throws AB03 for one that was set from above: neither looser nor tighter, nor away. */
+/** Returns the rank of the caller that set each limit, after these changes. Throws AB03 for a change of a limit that was set from above: it becomes neither looser nor tighter, and does not go away. */
 export function changedLimits(actor: Ranked, held: SetterRanks, changes: readonly LimitChange[]): SetterRanks {
   const ranks = new Map(Object.entries(held))
   for (const { field, before, after } of changes) {
