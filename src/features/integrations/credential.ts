@@ -54,6 +54,7 @@ export const storedTarget = (
   credential,
   secrets,
   storedBy: organisationId,
+  isCallers: false,
   customHost: customHost === null ? null : { url: customHost, param: 'configurations.custom_host' },
   customHeaders,
   namedBy: 'stored' as const,

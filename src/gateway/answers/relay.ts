@@ -14,7 +14,8 @@ import type { ClientDialectId, DialectId } from '../dialects/dialect.ts'
 import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
 import { type ToldAnswer, toldNothing } from '../dialects/told-answer.ts'
 import { ownAnswers } from '../dialects/own-answers.ts'
-import { sandboxOf } from './sandbox.ts'
+import { inertHeaders, privacyOf } from './inert.ts'
+import { redirectOf } from './redirect.ts'
 
 export interface RelayOptions {
   readonly exchange: Exchange
@@ -66,6 +67,9 @@ export type RelayEnd =
 const mostForwardedHints = 8
 const mostHints = 100
 
+/** The one hint that goes on. Early hints (103) would have a browser load what a provider names. */
+const stillWorking = 102
+
 /**
  * Passes one answer on: status, headers and bytes as they come, frame by frame for server-sent events, with back-pressure both ways.
  * A class, because it is one handler object per exchange on the hot path.
@@ -112,12 +116,12 @@ export class Relay implements EgressHandler, Member {
   }
 
   /** Hints may be lost, and are where the caller does not read them; an answer may not. */
-  onInformation(status: number, rawHeaders: readonly string[]): void {
+  onInformation(status: number): void {
     this.#hints += 1
     if (this.#hints > mostHints) {
       this.cut(new ApiError('upstream_bad_response', `The provider sent more than ${mostHints} informational answers and no other.`))
     }
-    if (this.#hints <= mostForwardedHints) this.#options.exchange.hint(status, headerValue(rawHeaders, 'link'))
+    if (status === stillWorking && this.#hints <= mostForwardedHints) this.#options.exchange.hint()
   }
 
   /** True while the answer has not ended. */
@@ -166,6 +170,8 @@ export class Relay implements EgressHandler, Member {
 
   /** A stream begins at once. Of any other answer the head waits for the first byte, so that a provider that falls silent can still be told. */
   onHeaders(status: number, rawHeaders: readonly string[], statusMessage: string): void {
+    const redirect = redirectOf(status, rawHeaders)
+    if (redirect !== null) return this.cut(redirect)
     this.#status = status
     this.#statusMessage = statusMessage
     this.#rawHeaders = rawHeaders
@@ -193,7 +199,8 @@ export class Relay implements EgressHandler, Member {
     }
     // Node takes a `Trailer` header in a chunked answer only.
     if (this.#expected !== -1 || !mayBeChunked(exchange, this.#status)) removeHeader(theirs, 'trailer')
-    const headers = theirs.concat(ownHeaders, sandboxOf(this.#rawHeaders), requestIds(theirs, exchange.requestId))
+    const inert = inertHeaders(exchange, theirs)
+    const headers = theirs.concat(ownHeaders, privacyOf(this.#rawHeaders), inert, requestIds(theirs, exchange.requestId))
     try {
       exchange.head(this.#status, this.#statusMessage, headers)
       this.#begun = true

@@ -1,10 +1,11 @@
 import type { Verdict } from '../checks/check.ts'
 import type { TargetConfig } from '../config/choose.ts'
-import { headersWithout } from '../wire/header-list.ts'
+import { isActingHeader } from '../providers/acting-headers.ts'
+import { headersWithout, someHeader } from '../wire/header-list.ts'
 import { type CallerHeaders, keyHeaders } from '../wire/headers.ts'
 import type { Caller } from '../callers/identify.ts'
 import { withoutOwnKeys } from '../callers/own-keys.ts'
-import type { Call } from '../call.ts'
+import type { AimedCall } from '../call.ts'
 
 /** The changes of guardrails to the headers for the provider. */
 export interface CheckedHeaders {
@@ -16,12 +17,26 @@ export interface CheckedHeaders {
 
 /**
  * Returns the caller's headers for the provider. Those in which credentials come go on only when `x-service-forward-headers` or the config
- * names them; what authorizes the request takes their place. A key of ours never goes on.
+ * names them; what authorizes the request takes their place. Those by which a provider is told for whom to act, or who pays, go with the
+ * caller's own credential; beside a stored one only when a stored config names them. A key of ours never goes on.
  */
-export function forwardedHeaders({ headers, caller, config }: Call, { added, holdsAnswer }: CheckedHeaders): readonly string[] {
-  const checked = added.reduce(withChecked, namedHeaders(headers, caller, config))
+export function forwardedHeaders({ call, target }: Aimed, { added, holdsAnswer }: CheckedHeaders): readonly string[] {
+  const { headers, caller, config } = call
+  const named = namedHeaders(headers, caller, config)
+  const checked = added.reduce(withChecked, target.isCallers ? named : withoutActing(named, config))
   return holdsAnswer ? [...headersWithout(checked, (name) => name === 'accept-encoding'), 'accept-encoding', 'identity'] : checked
 }
+
+type Aimed = Pick<AimedCall, 'call'> & { readonly target: Pick<AimedCall['target'], 'isCallers'> }
+
+/** A caller that sends its config can say no more in it than in its headers. */
+function withoutActing(headers: readonly string[], config: TargetConfig | null): readonly string[] {
+  const allowed = config === null || config.slug === null ? none : config.forwardHeaders
+  const drops = (name: string): boolean => isActingHeader(name) && !allowed.has(name)
+  return someHeader(headers, (name) => drops(name.toLowerCase())) ? headersWithout(headers, drops) : headers
+}
+
+const none: ReadonlySet<string> = new Set()
 
 /** Puts what guardrails say of the caller in place of what the caller says of itself. */
 const withChecked = (headers: readonly string[], { added, replaces }: NonNullable<Verdict['headers']>): readonly string[] => [

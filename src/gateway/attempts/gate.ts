@@ -2,6 +2,7 @@ import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { type AnswerFault, type AnsweredWork, faultOfWhole, isMedia, StreamJudge } from '../answers/answer-fault.ts'
 import { type Frame, readFrames, frameJson } from '../answers/inspect/stream-frames.ts'
+import { redirectOf } from '../answers/redirect.ts'
 import type { Relay } from '../answers/relay.ts'
 import { SignsOfLife } from '../answers/signs-of-life.ts'
 import { readProviderError } from '../dialects/provider-error.ts'
@@ -79,6 +80,8 @@ export class Gate implements EgressHandler {
   onInformation(): void {}
 
   onHeaders(status: number, rawHeaders: readonly string[], statusMessage: string): void {
+    const redirect = redirectOf(status, rawHeaders)
+    if (redirect !== null) return this.#refuse(redirect)
     this.#head = { status, rawHeaders, statusMessage }
     this.#options.relay.arrived()
     const { holdsErrors, work } = this.#options
@@ -101,6 +104,11 @@ export class Gate implements EgressHandler {
     if (!holdsErrors || work.task === null || isMedia(type)) return this.#pass()
     this.#holding = 'whole'
     this.#arm(opensAfterMs ?? longestErrorMs, this.#onSlowWhole)
+  }
+
+  #refuse(fault: ApiError): void {
+    this.close()
+    this.#options.relay.cut(fault)
   }
 
   onData(chunk: Buffer): void {

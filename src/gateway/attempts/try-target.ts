@@ -145,7 +145,7 @@ async function send(checked: CheckedCall, made: Try, deps: AttemptDeps): Promise
   const timeouts = { firstByteMs: firstByteMs(made, deps), idleMs: deps.settings.streamIdleTimeoutMs }
   const held = plan === null ? null : { plan, hooks: checked.hooks, aimed: checked.aimed }
   const isHeld = held !== null && holdsAnswer(held)
-  const forward = forwardedHeaders(call, { added: checked.headers, holdsAnswer: isHeld })
+  const forward = forwardedHeaders(checked.aimed, { added: checked.headers, holdsAnswer: isHeld })
   const opensAfterMs = opensAfter(made, deps.settings)
   const making = answerSource(checked, { attempt, forward, isHeld, timeouts, opensAfterMs }, deps)
   const source = making instanceof Promise ? await making : making

@@ -122,7 +122,10 @@ const ownFields = {
     .array(headerName)
     .max(100)
     .optional()
-    .meta({ description: 'Headers of the caller that the provider gets although they may contain a credential.' }),
+    .meta({
+      description:
+        'Headers of the caller that the provider gets although they may contain a credential or, beside a stored one, say who pays.',
+    }),
   retry: retry.optional().meta({ description: 'The number of retries of a call.' }),
   cache: cache.optional().meta({ description: 'The cache for answers.' }),
   cb_config: breaker.optional().meta({ description: 'The circuit breaker: when a failing target gets no requests for a while.' }),

@@ -126,7 +126,9 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
   // oxlint-disable-next-line max-params -- undici's signature
   onResponseStart(controller: Dispatcher.DispatchController, status: number, _: unknown, statusMessage = ''): void {
     if (this.#phase === 'done') return
-    if (status < 100) return this.#end(new ApiError('upstream_bad_response', 'The provider sent an answer that is not valid HTTP.'))
+    // No protocol is ever offered, so that 101 answers something that was not asked.
+    if (status < 100 || status === 101)
+      return this.#end(new ApiError('upstream_bad_response', 'The provider sent an answer that is not valid HTTP.'))
     // Only a proxy asks so, and its question is not for the caller.
     if (status === 407 && this.#route.forward !== null) return this.#end(refusalOf(this.#route.forward.proxy, status))
     const rawHeaders = rawHeaderText(controller.rawHeaders)

@@ -30,8 +30,8 @@ export interface Outbound {
   head(status: number, statusText: string, headers: readonly string[]): void
   /** Sends the head before the first byte of the body. */
   flushHead(): void
-  /** Sends a hint (102, 103) where the caller can read it and keeps up. A hint may be lost. */
-  hint(status: number, link: string | undefined): void
+  /** Sends the hint that the work goes on (102) where the caller can read it and keeps up. A hint may be lost. */
+  hint(): void
   /** Returns false when the caller does not keep up: write on at the next drain. */
   write(bytes: Uint8Array): boolean
   /** Runs once, when the caller keeps up again. */

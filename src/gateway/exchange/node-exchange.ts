@@ -83,15 +83,10 @@ export class NodeExchange implements Exchange {
     this.#res.flushHeaders()
   }
 
-  hint(status: number, link: string | undefined): void {
+  hint(): void {
     const res = this.#res
     if (this.#req.httpVersionMinor === 0 || res.headersSent || res.socket?.writableNeedDrain === true) return
-    try {
-      if (status === 103 && link !== undefined) res.writeEarlyHints({ link })
-      else if (status === 102) res.writeProcessing()
-    } catch {
-      // Node takes one link of a plain form only.
-    }
+    res.writeProcessing()
   }
 
   write(bytes: Uint8Array): boolean {

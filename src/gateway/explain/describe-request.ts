@@ -19,7 +19,7 @@ export async function describeRequest(
   deps: AttemptDeps,
 ): Promise<{ readonly request: object | null; readonly forward: readonly string[] }> {
   const { call } = aimed
-  const own = forwardedHeaders(call, { added, holdsAnswer: false })
+  const own = forwardedHeaders(aimed, { added, holdsAnswer: false })
   const counted = countCall(aimed, deps.settings.maxJsonBytes)
   if (counted?.kind === 'estimated') return { request: null, forward: own }
   const translated = counted?.call ?? translationOf(aimed, deps)

@@ -66,6 +66,7 @@ const targetOf = (view: ProviderView) => ({
   credential: view.credential,
   secrets: view.secrets,
   storedBy: view.organisationId,
+  isCallers: false,
   customHost: view.customHost === null ? null : { url: view.customHost, param: 'custom_host' },
   customHeaders: view.customHeaders,
   namedBy: 'stored' as const,

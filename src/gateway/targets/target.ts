@@ -11,6 +11,7 @@ import { placeholder } from '../wire/placeholder.ts'
 import { bearerToken } from '../wire/bearer.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import type { NamedBy } from '../egress/allowed-hosts.ts'
+import { isActingHeader } from '../providers/acting-headers.ts'
 import { findProvider } from '../providers/catalog.ts'
 import { meantSentence } from '../providers/meant-provider.ts'
 import { assertServed } from './retired.ts'
@@ -28,6 +29,8 @@ export interface Target {
   readonly secrets: readonly MappedSecret[] | null
   /** The organisation that stored the credential with an integration or a virtual key; null: the caller brought it. */
   readonly storedBy: string | null
+  /** True if the caller brought the credential; false: it is stored, with a provider or in a config. */
+  readonly isCallers: boolean
   /** A base URL that replaces the catalogue's, and the field that named it. */
   readonly customHost: { readonly url: string; readonly param: string } | null
   readonly customHeaders: Readonly<Record<string, string>>
@@ -106,7 +109,7 @@ function targetOf(request: TargetRequest, addressing: StoredAddressing, { view, 
   const provider = catalogRow(request, { id: view.provider, param: reference.param })
   assertSameHost(addressing, view, provider)
   assertServed(provider, { id: view.provider, param: reference.param, host: view.customHost })
-  const credential = withDetails(view, provider, addressing.fields)
+  const credential = withDetails(view, provider, { fields: addressing.fields, isStored: (request.config?.slug ?? null) !== null })
   if ((credential.key ?? '') === '' && view.customHost === null && needsKey(provider) && !mapsKey(view)) throw keyless(reference)
   const ours = fromModel !== null && fromModel.slug === view.slug
   return {
@@ -116,6 +119,7 @@ function targetOf(request: TargetRequest, addressing: StoredAddressing, { view, 
     credential,
     secrets: view.secrets,
     storedBy: view.organisationId,
+    isCallers: false,
     customHost: view.customHost === null ? null : { url: view.customHost, param: 'custom_host' },
     customHeaders: view.customHeaders,
     namedBy: 'stored',
@@ -125,10 +129,17 @@ function targetOf(request: TargetRequest, addressing: StoredAddressing, { view, 
   }
 }
 
-/** A config may add what travels as a header of the provider's; what decides where a stored credential goes is stored with it. */
-function withDetails({ credential, slug }: ProviderView, { fieldHeaders = {} }: Provider, fields: Addressing['fields']): Credential {
+/** The details that a config gives, and whether it is a stored one. */
+interface Details {
+  readonly fields: Addressing['fields']
+  readonly isStored: boolean
+}
+
+/** A config may add what travels as a header of the provider's, unless the request brought it and the credential would act for others; what decides where a stored credential goes is stored with it. */
+function withDetails({ credential, slug }: ProviderView, { fieldHeaders = {} }: Provider, { fields, isStored }: Details): Credential {
   if (fields === noFields || Object.keys(fields).length === 0) return credential
-  const other = Object.keys(fields).find((name) => !Object.hasOwn(fieldHeaders, name))
+  const mayAdd = (name: string): boolean => Object.hasOwn(fieldHeaders, name) && (isStored || !isActingHeader(fieldHeaders[name] ?? ''))
+  const other = Object.keys(fields).find((name) => !mayAdd(name))
   if (other === undefined) return { ...credential, fields: { ...credential.fields, ...fields } }
   throw new ApiError('invalid_request', `${other} is stored with the provider @${slug}; a config that uses it cannot say it too.`, {
     param: other,
@@ -186,6 +197,7 @@ function given(request: TargetRequest, addressing: GivenAddressing): Target {
     credential,
     secrets: null,
     storedBy: null,
+    isCallers: !(addressing.isStored && addressing.credential !== null),
     customHost,
     customHeaders: noFields,
     namedBy: isStored ? 'stored' : 'request',

@@ -1,99 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { ApiError } from '../../lib/errors.ts'
-
-/** Headers that end at each hop: RFC 9110 section 7.6.1. `te` describes a hop's framing too. */
-const hopByHop = ['connection', 'keep-alive', 'proxy-connection', 'te', 'transfer-encoding', 'upgrade']
-
-/** Request headers that are not for the provider, each for its reason. */
-const notForProvider = new Set([
-  ...hopByHop,
-  'host', // the provider's own, from the target
-  'content-length', // counted again by the sender, from the bytes that really go out
-  'expect', // answered by us
-  'cookie', // belongs to our host
-  'x-csrf-token', // guards a session at our host
-  'x-xsrf-token',
-  'proxy-authorization', // credentials of the hop
-  'proxy-authenticate',
-  'forwarded', // what a client claims of its own network is no business of the provider
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-forwarded-port',
-  'x-real-ip',
-  'x-forwarded-prefix',
-  'x-forwarded-uri',
-  'x-forwarded-method',
-  'x-forwarded-client-cert',
-  'x-original-forwarded-for',
-  'x-client-ip',
-  'x-cluster-client-ip',
-  'true-client-ip',
-  'cf-connecting-ip',
-  'fastly-client-ip',
-  'origin', // the page that called us; some providers refuse what they take for a browser
-  'x-original-url', // a server that honours these serves another path, or method, than the one that was looked at
-  'x-original-uri',
-  'x-original-host',
-  'x-rewrite-url',
-  'x-envoy-original-path',
-  'x-http-method',
-  'x-http-method-override',
-  'x-method-override',
-  'metadata', // cloud metadata services answer requests with these headers
-  'metadata-flavor',
-  'x-aws-ec2-metadata-token',
-  'x-aws-ec2-metadata-token-ttl-seconds',
-  'x-google-metadata-request',
-])
-
-/** Answer headers that speak of the provider's hop or origin, not of ours. */
-const notForCaller = new Set([
-  ...hopByHop,
-  'proxy-authenticate',
-  'set-cookie', // would be stored for our host
-  'strict-transport-security', // would bind our host
-  'alt-svc', // would lead the client around the gateway
-  'public-key-pins',
-  // a browser would do to our host, or on its behalf, what these say: empty its storage, report its visitors, go elsewhere, run a worker
-  'clear-site-data',
-  'nel',
-  'report-to',
-  'reporting-endpoints',
-  'service-worker-allowed',
-  'refresh',
-  'origin-agent-cluster',
-  'sec-session-registration',
-  'set-login',
-  'speculation-rules',
-  'activate-storage-access',
-  'login-status',
-  'use-as-dictionary',
-  'accept-ch',
-  'critical-ch',
-  'www-authenticate', // a browser would ask its person for a password to our host
-  // a proxy or cache in front of us would obey these: serve a file of its own, go elsewhere, keep the answer
-  'x-accel-redirect',
-  'x-accel-expires',
-  'x-accel-charset',
-  'x-accel-limit-rate',
-  'x-sendfile',
-  'x-lighttpd-send-file',
-  'x-litespeed-location',
-  'x-reproxy-url',
-  'surrogate-control',
-  'cdn-cache-control',
-  'cloudflare-cdn-cache-control',
-  'edge-control',
-  // what pages may call the provider is no word about who may call us
-  'access-control-allow-origin',
-  'access-control-allow-credentials',
-  'access-control-allow-headers',
-  'access-control-allow-methods',
-  'access-control-expose-headers',
-  'access-control-max-age',
-  'x-content-type-options', // ours says it already
-])
+import { passesToCaller, passesToProvider } from './passing-names.ts'
 
 /** Headers in which callers may put a key, in the order in which they are tried. Each is kept from the provider when it held ours. */
 export const keyHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'] as const
@@ -138,8 +45,8 @@ function headerName(raw: string): HeaderName {
   const lower = raw.toLowerCase()
   const name = {
     lower,
-    forProvider: !notForProvider.has(lower),
-    forCaller: !notForCaller.has(lower),
+    forProvider: passesToProvider(lower),
+    forCaller: passesToCaller(lower),
     credential: credentialHeader.test(lower),
     key: isKeyHeader(lower) ? lower : null,
     extension: lower.startsWith('x-'),

@@ -146,7 +146,7 @@ for (const type of ['application/json-seq', 'application/json-lines', 'applicati
     t.is((JSON.parse(answer.text) as Echo).sha256, createHash('sha256').update(body).digest('hex'))
   })
 
-test.serial('1xx answers are handled, early hints passed on', async (t) => {
+test.serial('1xx answers are handled', async (t) => {
   const answer = await send(`${bed.origin}/v1/models`, { headers: { ...auth, 'x-emulate': 'early-hints' } })
   t.is(answer.status, 200)
 })
@@ -157,11 +157,37 @@ test.serial('trailers pass', async (t) => {
   t.is(answer.trailers['x-checksum'], 'abc123')
 })
 
-test.serial('a redirect is handed to the client and not followed', async (t) => {
-  const answer = await send(`${bed.origin}/v1/models`, { headers: { ...auth, 'x-emulate': 'redirect' } })
-  t.is(answer.status, 302)
-  t.is(answer.headers.location, 'http://169.254.169.254/latest/meta-data/')
+for (const status of [300, 301, 302, 303, 305, 307, 308, 399])
+  test.serial(`a redirect is neither followed nor passed on: ${status}`, async (t) => {
+    const headers = { location: `${emulator.url}/v1/elsewhere?signed=secret` }
+    const before = emulator.requests.length
+    const answer = await send(`${bed.origin}/v1/models`, { headers: { ...auth, 'x-emulate': JSON.stringify({ status, headers }) } })
+    t.is(answer.status, 502)
+    t.is(answer.headers.location, undefined)
+    t.regex(answer.text, new RegExp(`redirect \\(${status}\\) to ${new URL(emulator.url).origin}, which Gatehouse does not follow`))
+    t.notRegex(answer.text, /signed/)
+    t.is(emulator.requests.length, before + 1)
+  })
+
+test.serial('what leads to the copy that the caller holds passes', async (t) => {
+  const emulate = JSON.stringify({ status: 304, headers: { etag: '"a"' }, answer: 'empty' })
+  const answer = await send(`${bed.origin}/v1/models`, { headers: { ...auth, 'if-none-match': '"a"', 'x-emulate': emulate } })
+  t.is(answer.status, 304)
+  t.is(answer.headers.etag, '"a"')
 })
+
+for (const [name, raw] of [
+  ['101 that was not asked for', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'],
+  ['101 without a protocol', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
+  ['100 and no more', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ['103 and no more', 'HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n'],
+  ['199 and no more', 'HTTP/1.1 199 Odd\r\n\r\n'],
+  ['a status below 100', 'HTTP/1.1 099 Odd\r\n\r\n'],
+] as const)
+  test.serial(`a provider that answers with ${name} fails`, async (t) => {
+    const answer = await send(`${bed.origin}/v1/models`, { headers: { ...auth, 'x-emulate': JSON.stringify({ raw }) } })
+    t.is(answer.status, 502, answer.text)
+  })
 
 test.serial('204 has no body', async (t) => {
   const answer = await send(`${bed.origin}/v1/models`, { headers: { ...auth, 'x-emulate': 'no-content' } })

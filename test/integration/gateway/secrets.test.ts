@@ -160,7 +160,9 @@ test.serial('headers of a provider that act on our origin, or on a proxy before 
   const acting =
     names(`clear-site-data nel report-to reporting-endpoints service-worker-allowed refresh set-login speculation-rules login-status
     activate-storage-access use-as-dictionary accept-ch critical-ch www-authenticate x-accel-redirect x-accel-expires x-accel-limit-rate x-sendfile
-    x-lighttpd-send-file x-litespeed-location x-reproxy-url surrogate-control cdn-cache-control cloudflare-cdn-cache-control edge-control`)
+    x-lighttpd-send-file x-litespeed-location x-reproxy-url surrogate-control cdn-cache-control cloudflare-cdn-cache-control edge-control
+    link content-security-policy content-security-policy-report-only referrer-policy cross-origin-resource-policy timing-allow-origin sourcemap
+    attribution-reporting-register-source expires age pragma no-vary-search surrogate-key cache-tag edge-cache-tag`)
   const headers = Object.fromEntries([...acting, 'x-ratelimit-remaining-requests', 'request-id'].map((name) => [name, 'forged']))
   const { answer } = await logged('/models', { ...mine, ...emulate({ headers }) })
   t.is(answer.status, 200)
@@ -169,6 +171,58 @@ test.serial('headers of a provider that act on our origin, or on a proxy before 
     [],
   )
   t.is(answer.headers['x-ratelimit-remaining-requests'], 'forged')
+})
+
+for (const [theirs, ours] of [
+  ['public, max-age=31536000, immutable', 'no-store'],
+  ['private', 'no-store'],
+  ['no-cache, no-transform', 'no-store, no-transform'],
+] as const)
+  test.serial(`no cache keeps an answer, whatever the provider says: ${theirs}`, async (t) => {
+    const { answer } = await logged('/models', { ...mine, ...emulate({ headers: { 'cache-control': theirs, etag: '"a"' } }) })
+    t.is(answer.headers['cache-control'], ours)
+    t.is(answer.headers.etag, '"a"')
+  })
+
+const acting =
+  names(`openai-organization OpenAI-Project chatgpt-account-id anthropic-workspace-id anthropic-organization-id x-goog-user-project
+  x-goog-iam-authorization-token x-amz-security-token x-amz-target x-amzn-sagemaker-target-model x-amzn-sagemaker-inference-component x-ms-user-id
+  x-ms-tenant azureml-model-deployment opc-obo-token x-hf-bill-to x-databricks-org-id x-snowflake-role ai-resource-group cf-aig-byok-alias
+  helicone-target-url x-github-org x-litellm-tags`)
+const describing = names(`openai-beta anthropic-version anthropic-beta x-goog-api-client x-goog-upload-command x-amzn-bedrock-trace
+  x-ms-client-request-id opc-request-id idempotency-key`)
+
+/** Returns which of the headers a provider was sent, all of which the caller sent. */
+async function receivedOf(headers: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const sent = Object.fromEntries([...acting, ...describing].map((name) => [name, 'of-the-caller']))
+  const { answer } = await logged('/echo', { ...headers, ...sent })
+  const { rawHeaders } = JSON.parse(answer.text) as { readonly rawHeaders: readonly string[] }
+  return [...acting, ...describing].filter((name) => rawHeaders.includes(name))
+}
+
+test.serial('no header of a caller says for whom a stored credential acts, or who pays', async (t) => {
+  t.deepEqual(await receivedOf(mine), describing)
+  t.deepEqual(await receivedOf({ ...mine, 'x-service-forward-headers': acting.join(',') }), describing)
+  const config = JSON.stringify({ provider: '@mine', forward_headers: acting })
+  t.deepEqual(await receivedOf({ 'x-service-api-key': workspaceKey, 'x-service-config': config }), describing)
+})
+
+test.serial("a caller's own credential acts as the caller says", async (t) => {
+  t.deepEqual(await receivedOf({ ...own, 'x-service-custom-host': emulator.url }), [...acting, ...describing])
+})
+
+test.serial('a config that a request brings does not say for whom a stored credential acts', async (t) => {
+  for (const field of ['openai_organization', 'openai_project']) {
+    const config = JSON.stringify({ provider: '@mine', [field]: 'other' })
+    const { answer } = await logged('/echo', { 'x-service-api-key': workspaceKey, 'x-service-config': config })
+    t.is(answer.status, 400, answer.text)
+    t.regex(answer.text, new RegExp(field))
+  }
+})
+
+test.serial('a provider is not told of the page or the browser that called', async (t) => {
+  const { answer } = await logged('/echo', { ...mine, referer: 'https://a.test/?key=x', 'sec-fetch-mode': 'cors', 'sec-ch-ua': 'x' })
+  t.notRegex(answer.text, /referer|sec-/)
 })
 
 test.serial('trailers pass by the rule of headers', async (t) => {

@@ -22,7 +22,7 @@ export function inspectAnswer(inspection: Inspection): InspectedAnswer {
     get hooks() {
       return 'hooks' in inner ? inner.hooks : inspection.hooks
     },
-    onInformation: (status, rawHeaders) => relay.onInformation(status, rawHeaders),
+    onInformation: (status) => relay.onInformation(status),
     onHeaders(status, rawHeaders, statusMessage) {
       relay.arrived()
       const head = { status, rawHeaders, statusMessage }
