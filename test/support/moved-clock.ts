@@ -10,9 +10,8 @@ export interface MovedClock {
 }
 
 const withinMs = 10_000
-const flightMs = 200
-
-export function movedClock(): MovedClock {
+/** `flightMs` of time pass at each look of `inTime`. */
+export function movedClock(flightMs = 200): MovedClock {
   let ahead = 0
   const later = (ms: number): void => void (ahead += ms)
   return {
