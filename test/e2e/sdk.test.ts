@@ -46,6 +46,9 @@ test.before(async () => {
     defaultHeaders: { 'x-service-provider': '@my-anthropic' },
   })
   portkey = new Portkey({ baseURL: `${gatehouse.origin}/v1`, apiKey: workspaceKey, provider: '@my-openai' })
+  // The process reads the key and the providers at their first use, which may be refused on a machine under load; no test repeats its calls.
+  await openai.withOptions({ maxRetries: 5 }).chat.completions.create({ model: 'gpt-4o', messages: [...messages] })
+  await anthropic.withOptions({ maxRetries: 5 }).messages.create({ model: 'claude-sonnet-4-5', max_tokens: 9, messages: [...messages] })
 })
 test.after.always(async () => {
   await gatehouse?.stop()

@@ -261,7 +261,7 @@ async function makeThings(
   await post(`/logs/exports/${String(logExport['id'])}/start`, {})
   const feedback = await post('/feedback', { trace_id: name, value: 1 })
   const limits = { conditions: [{ key: 'model', value: '*' }], group_by: [{ key: 'api_key' }] }
-  const rateLimit = await post('/policies/rate-limits', { ...limits, type: 'requests', unit: 'rpm', value: 1000 })
+  const rateLimit = await post('/policies/rate-limits', { ...limits, type: 'requests', unit: 'rpd', value: 1000 })
   const usageLimit = await post('/policies/usage-limits', { ...limits, type: 'tokens', credit_limit: 1_000_000 })
   const partial = await post('/prompts/partials', { name: `${name} partial`, string: 'x' })
   const headers = { 'x-service-api-key': key, 'x-service-provider': `@${name}-p`, 'x-service-trace-id': name }
