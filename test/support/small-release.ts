@@ -54,6 +54,7 @@ export async function smallRelease(options: SmallReleaseOptions = {}): Promise<S
     builder: 'node',
     variant: 'release',
     base: null,
+    nightly: null,
     packages: null,
     allowDirty: true,
     revision: null,

@@ -26,6 +26,7 @@ interface Options {
   readonly packages?: string
   readonly allowDirty?: true
   readonly revision?: string
+  readonly nightly?: string
   readonly list?: true
   readonly lock?: true
   readonly json?: true
@@ -59,6 +60,7 @@ export const addReleaseBuild = (release: Command): Command =>
     .option('--packages <file>', 'another list of Debian packages than docker/debian.lock.json')
     .option('--allow-dirty', 'build changes that no commit holds; image and provenance say so')
     .option('--revision <commit>', 'the commit of the sources, when they are in no checkout of git')
+    .option('--nightly <file>', 'the record of a nightly run of this commit, which "npm run nightly" writes: "release verify" demands it')
     .option('--lock', 'also write releases/locks/<version>.lock.json, after which the record and its migrations stay as they are')
     .option('--json', '{ folder, builder, lock }; with --list a JSON array of { version, date, chart }')
     .action(async (version: string | undefined, options: Options, command: Command) => {
@@ -121,6 +123,7 @@ async function buildOwn(root: string, { table, record }: { table: ReleaseTable; 
     packages: options.packages === undefined ? null : path.resolve(options.packages),
     allowDirty: options.allowDirty === true,
     base: options.base === undefined ? null : path.resolve(options.base),
+    nightly: options.nightly === undefined ? null : path.resolve(options.nightly),
     revision: options.revision ?? null,
     chart,
     onStep,
@@ -139,7 +142,7 @@ async function buildCut(root: string, release: ReleaseRecord, options: Given): P
     onStep(`sources: cutting ${release.version} out of this checkout`)
     await cutSources({ root, folder, release })
     const { output, builder } = options
-    const places = Object.entries({ image: options.image, base: options.base, packages: options.packages })
+    const places = Object.entries({ image: options.image, base: options.base, packages: options.packages, nightly: options.nightly })
     const named = [
       ...places.flatMap(([name, place]) => (place === undefined ? [] : [`--${name}`, path.resolve(place)])),
       ...(options.evaluation ? ['--evaluation'] : []),

@@ -19,16 +19,19 @@ export const addReleasePublish = (release: Command): Command =>
   )
     .description('Verifies a release and sends its image and chart to a registry. A version that is published is never published again.')
     .argument('<folder>', 'the folder of the release')
+    .option('--without-nightly', 'publish a release without the record of a nightly run, such as one for a trial')
     .option('--json', '[{ reference, digest, sent, known }]')
-    .action(async (folder: string, { json }: { json?: true }, command: Command) => {
+    .action(async (folder: string, { json, withoutNightly }: { json?: true; withoutNightly?: true }, command: Command) => {
       const trust = trustOf(command)
       const { verifyRelease } = await import('../../distribution/release/folder.ts')
+      const { verifyNightly } = await import('../../distribution/release/nightly.ts')
       const { releaseFiles } = await import('../../distribution/release/names.ts')
       const { folderBlobs } = await import('../../distribution/oci/layout.ts')
       const { compareTags, pushArtifacts } = await import('../../distribution/registry/push.ts')
       const { target, registry } = await openNamedRegistry(command)
       try {
         const { artifacts } = await verifyRelease(folder, { trust })
+        if (!withoutNightly) await verifyNightly(folder)
         const meter = createMeter('sent')
         const options = {
           target,

@@ -36,6 +36,18 @@ export const faultAdvice: Readonly<Record<FaultCode, Advice>> = {
     means: 'An index, a manifest, a chart or the list of packages in an image is unreadable, or refers to something unknown.',
     fix: 'Fetch a bundle again. For a build, correct what the message names.',
   },
+  nightly_differs: {
+    means: 'The nightly run proved another commit than the one from which the release is built, or the sources had uncommitted changes.',
+    fix: 'Check out the commit of the release, run `npm run nightly` there, and build again with `--nightly`.',
+  },
+  nightly_failed: {
+    means: 'A part of the nightly run failed or did not run.',
+    fix: 'Run `npm run nightly` to its end. Its record names each part with its result.',
+  },
+  nightly_missing: {
+    means: 'The release holds no record of a nightly run, so the long proofs of its commit are unknown.',
+    fix: 'Run `npm run nightly`, and build with `--nightly <file>`. For a trial, verify and publish with `--without-nightly`.',
+  },
   registry_refused: {
     means: 'The registry answers with an error, requires a login, or redirects uploads or tokens to another host.',
     fix: 'Read its answer in the message. Check `--username`, `--password-file`, the rights of this user, and the free space of the registry.',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cp, mkdir, readFile, stat } from 'node:fs/promises'
+import { copyFile, cp, mkdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Chart, Lock } from '../../release/record.ts'
 import { readFileChunks, writeFileChunks, type Chunks } from '../bytes.ts'
@@ -33,6 +33,8 @@ export interface Parts {
   readonly packages: readonly BasePackage[]
   readonly image: SourceImage
   readonly builder: Builder
+  /** The file with the record of a nightly run; null: the release holds none. */
+  readonly nightly: string | null
   /** The chart that deploys it: the same with each release that it deploys, to the last byte. */
   readonly chart: Chart
   /** Returns the sources for the lock; throws when they must not be released. */
@@ -68,6 +70,7 @@ export async function assemble(folder: string, parts: Parts): Promise<Lock> {
   await draft.write(releaseFiles.provenance, jsonOf(provenance))
   const lock = { version, ...sources, images: [name], digests: Object.fromEntries(draft.digests) }
   await draft.write(releaseFiles.lock(version), jsonOf(lock))
+  if (parts.nightly !== null) await copyFile(parts.nightly, path.join(folder, releaseFiles.nightly))
   await writeSums(folder)
   return lock
 }

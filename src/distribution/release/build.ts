@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Chart, Lock } from '../../release/record.ts'
 import { DistributionFault } from '../fault.ts'
@@ -7,7 +7,8 @@ import { buildWithBuildah } from '../image/buildah.ts'
 import { buildWithNode } from '../image/node-builder.ts'
 import { assemble, type Builder } from './assemble.ts'
 import { checkVersion, openImage } from './image.ts'
-import { readRevision, revisionNamed } from './revision.ts'
+import { demandNightly, parseNightly } from './nightly.ts'
+import { readRevision, revisionNamed, type Revision } from './revision.ts'
 
 export interface ReleaseBuild {
   /** The checkout. */
@@ -31,6 +32,8 @@ export interface ReleaseBuild {
   readonly allowDirty: boolean
   /** The commit of the sources as the image tells it; null: the checkout knows. */
   readonly revision: string | null
+  /** The file with the record of a nightly run of this commit; null: the release holds none. */
+  readonly nightly: string | null
   /** The chart that deploys it. */
   readonly chart: Chart
   /** Told of each step. */
@@ -51,6 +54,7 @@ export async function buildRelease(build: ReleaseBuild): Promise<BuiltRelease> {
   const work = `${folder}.work-${process.pid}`
   const staged = path.join(work, 'release')
   const revision = build.revision === null ? await readRevision(build.root, build) : revisionNamed(build.revision)
+  if (build.nightly !== null) demandNightly(parseNightly(await readFile(build.nightly, 'utf8'), build.nightly), cleanCommit(revision))
   await mkdir(staged, { recursive: true })
   try {
     const { builder, place, packages } = await obtainImage(build, { work, revision: revision.label })
@@ -99,5 +103,7 @@ async function obtainImage(build: ReleaseBuild, { work, revision }: { work: stri
   const input = { root, work, base: folder, release, created: createdAt(build), revision, postgres, onStep }
   return { builder, packages, place: await (builder === 'buildah' ? buildWithBuildah : buildWithNode)(input) }
 }
+
+const cleanCommit = ({ commit, dirty }: Revision): string | null => (dirty ? null : commit)
 
 const createdAt = ({ date }: ReleaseBuild) => `${date}T00:00:00Z`

@@ -6,6 +6,8 @@ export const releaseFiles = {
   sboms: 'sbom',
   documents: 'docs',
   provenance: 'provenance.intoto.json',
+  /** The record of the nightly run of its commit. */
+  nightly: 'nightly.json',
   lock: (version: string): string => `${version}.lock.json`,
   chart: (name: string, version: string): string => `${name}-${version}.tgz`,
   /** The command line with all that it needs but Node, for machines that cannot run the image. */

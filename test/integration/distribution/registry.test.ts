@@ -29,7 +29,7 @@ async function registry(t: ExecutionContext, behaviour: RegistryBehaviour = {}):
 
 const load = (to: string, ...args: readonly string[]) => run(['bundle', 'load', bundle, '--key', release.publicKey, '--to', to, ...args])
 const publish = (to: string, ...args: readonly string[]) =>
-  run(['release', 'publish', release.folder, '--key', release.publicKey, '--to', to, ...args])
+  run(['release', 'publish', release.folder, '--key', release.publicKey, '--without-nightly', '--to', to, ...args])
 
 interface Pushed {
   readonly reference: string
@@ -266,12 +266,12 @@ test('a release is verified before it is published', async (t) => {
   const target = await registry(t)
   const other = await smallRelease()
   t.teardown(() => other.remove())
-  const send = () => run(['release', 'publish', other.folder, '--key', other.publicKey, '--to', target.origin])
+  const send = () => run(['release', 'publish', other.folder, '--key', other.publicKey, '--without-nightly', '--to', target.origin])
   t.regex((await send()).stderr, /^error: signature_missing: /)
   t.is((await run(['release', 'sign', other.folder, '--key', other.privateKey])).status, 0)
-  t.is((await run(['release', 'verify', other.folder, '--key', other.publicKey])).status, 0)
+  t.is((await run(['release', 'verify', other.folder, '--key', other.publicKey, '--without-nightly'])).status, 0)
   writeFileSync(path.join(other.folder, 'more'), '')
-  for (const refused of [await send(), await run(['release', 'verify', other.folder, '--key', other.publicKey])])
+  for (const refused of [await send(), await run(['release', 'verify', other.folder, '--key', other.publicKey, '--without-nightly'])])
     t.regex(refused.stderr, /^error: file_unlisted: more /)
   t.deepEqual(target.requests, [])
 })

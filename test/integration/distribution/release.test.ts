@@ -7,8 +7,9 @@ import test, { type ExecutionContext } from 'ava'
 import { runCommand } from '../../../scripts/rehearse/command.ts'
 import { gatehouseHere as run, root } from '../../support/cli.ts'
 import { cliLauncher, imageProgram } from '../../../src/distribution/release/names.ts'
+import { nightlyParts } from '../../../src/distribution/release/nightly.ts'
 import { inParallel } from '../../support/in-parallel.ts'
-import { smallImage, smallRelease } from '../../support/small-release.ts'
+import { smallImage, smallRelease, writeKeys } from '../../support/small-release.ts'
 
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string }
 
@@ -141,6 +142,78 @@ test('changes that no commit holds are refused, or told by the provenance', asyn
   t.regex(refused.stderr, /^error: sources_changed: .*\(docker\/ca\/mine\.pem\).*--allow-dirty/m)
   t.is((await buildIt(output, '--allow-dirty')).status, 0)
   t.like(provenance(output).predicate.buildDefinition.externalParameters, { dirty: true })
+})
+
+const passedParts = Object.keys(nightlyParts).map((name) => ({ name, passed: true, seconds: 1, skipped: [] as string[] }))
+
+test('a release is verified with the record of a nightly run that passed at its commit; every other one is refused by name', async (t) => {
+  const sources = checkout(t)
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-C', sources, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { encoding: 'utf8' }).trim()
+  git('init', '--quiet')
+  git('add', '.')
+  git('commit', '--quiet', '--message', 'all')
+  const commit = git('rev-parse', 'HEAD')
+  const folder = scratch(t)
+  const built = path.join(folder, 'image')
+  await smallImage(built, { version })
+  const { privateKey, publicKey } = await writeKeys(folder)
+  const record = path.join(folder, 'nightly.json')
+  const buildWith = async (output: string, content: unknown, ...args: readonly string[]) => {
+    writeFileSync(record, typeof content === 'string' ? content : JSON.stringify(content))
+    const nightly = content === null ? [] : ['--nightly', record]
+    return run([
+      '--root',
+      sources,
+      'release',
+      'build',
+      version,
+      '--output',
+      path.join(folder, output),
+      '--image',
+      built,
+      ...nightly,
+      ...args,
+    ])
+  }
+  const verify = async (output: string, ...args: readonly string[]) => {
+    t.is((await run(['release', 'sign', path.join(folder, output), '--key', privateKey])).status, 0)
+    return run(['release', 'verify', path.join(folder, output), '--key', publicKey, ...args])
+  }
+
+  const good = { commit, endedAt: '2026-11-29T02:00:00.000Z', parts: passedParts }
+  const refusals: Readonly<Record<string, readonly [code: string, content: unknown]>> = {
+    'a text that is no record': ['nightly_missing', 'passed'],
+    'a field that a record has not': ['nightly_missing', { ...good, signed: true }],
+    'another commit': ['nightly_differs', { ...good, commit: '0'.repeat(40) }],
+    'a part that failed': ['nightly_failed', { ...good, parts: passedParts.map((part, at) => ({ ...part, passed: at > 0 })) }],
+    'a part that did not run': ['nightly_failed', { ...good, parts: passedParts.slice(1) }],
+  }
+  for (const [title, [code, content]] of Object.entries(refusals)) {
+    const refused = await buildWith('refused', content)
+    t.is(refused.status, 1, title)
+    t.regex(refused.stderr, new RegExp(`^error: ${code}: `, 'm'), title)
+  }
+
+  const skipped = passedParts.map((part) => ({ ...part, skipped: part.name === 'clients' ? ['SKIPPED - an agent'] : [] }))
+  t.is((await buildWith('whole', { ...good, parts: skipped })).status, 0)
+  const verified = await verify('whole')
+  t.is(verified.status, 0, verified.stderr)
+  t.regex(
+    verified.stdout,
+    new RegExp(`^A nightly run that ended at 2026-11-29T02:00:00.000Z proved ${commit}\\.\n  clients: SKIPPED - an agent$`, 'm'),
+  )
+
+  t.is((await buildWith('bare', null)).status, 0)
+  const bare = await verify('bare')
+  t.is(bare.status, 1)
+  t.regex(bare.stderr, /^error: nightly_missing: /m)
+  t.is((await verify('bare', '--without-nightly')).status, 0)
+  const published = await run(['release', 'publish', path.join(folder, 'bare'), '--key', publicKey, '--to', 'http://127.0.0.1:1/x'])
+  t.regex(published.stderr, /^error: nightly_missing: /m)
+
+  writeFileSync(path.join(sources, 'docker/ca/mine.pem'), '')
+  t.regex((await buildWith('dirty', good, '--allow-dirty')).stderr, /^error: nightly_differs: /m)
 })
 
 test('two builds are the same to the last byte', async (t) => {
