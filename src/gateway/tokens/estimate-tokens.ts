@@ -2,7 +2,7 @@ import { answerTexts } from '../dialects/answer-texts.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { requestTexts } from '../dialects/request-texts.ts'
 import { isFields } from '../../lib/json/fields.ts'
-import { countTokens } from './tokenizer.ts'
+import { countTokensOf } from './tokenizer.ts'
 
 /** A model reads some tokens that nobody wrote: around each message, and before its answer. */
 const [perMessage, perAnswer] = [3, 3]
@@ -31,7 +31,7 @@ export interface EstimatedRequest {
 /** Estimates the tokens of a prompt: texts, tools, messages and media, in any dialect. */
 export function estimateInput({ json, dialect, model }: EstimatedRequest): number {
   if (!isFields(json)) return 0
-  const said = requestTexts(json, dialect).reduce((sum, { text }) => sum + countTokens(text), 0)
+  const said = countTokensOf(requestTexts(json, dialect).map(({ text }) => text))
   const messages = turnFields.reduce((sum, name) => sum + lengthOf(json[name]), 0)
   const around = messages === 0 ? 0 : messages * perMessage + perAnswer
   return tokensOfModel(said + around, model) + mediaIn(json) * perMedia
@@ -41,11 +41,7 @@ const turnFields = ['messages', 'contents'] as const
 const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0)
 
 /** Estimates the tokens of what a model said. */
-export const estimateTexts = (texts: readonly string[], model: string | null): number =>
-  tokensOfModel(
-    texts.reduce((sum, text) => sum + countTokens(text), 0),
-    model,
-  )
+export const estimateTexts = (texts: readonly string[], model: string | null): number => tokensOfModel(countTokensOf(texts), model)
 
 /** Estimates the tokens of an answer that is no stream. */
 export const estimateAnswer = (json: unknown, dialect: DialectId | null, model: string | null): number =>

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { estimateAnswer, estimateInput } from '../../../../src/gateway/tokens/estimate-tokens.ts'
-import { countedLength, countTokens } from '../../../../src/gateway/tokens/tokenizer.ts'
+import { countedLength, countTokens, countTokensOf } from '../../../../src/gateway/tokens/tokenizer.ts'
 
 test('texts are counted as the models of OpenAI do', (t) => {
   t.is(countTokens(''), 0)
@@ -54,6 +54,14 @@ for (const [name, parts] of Object.entries(mixed))
     let whole = 0
     for (let at = 0; at < text.length; at += 50_000) whole += countTokens(text.slice(at, at + 50_000))
     const share = countTokens(text) / whole
+    t.true(share > 0.8 && share < 1.25, String(share))
+  })
+
+for (const each of [7, 60, 4000, 60_000])
+  test(`many texts of ${each} characters are counted by samples of all of them, as one long text is`, (t) => {
+    const texts = Array.from({ length: Math.ceil(400_000 / each) }, (_, at) => filled(at % 3 === 0 ? amharic : prose, each))
+    const whole = texts.reduce((sum, text) => sum + countTokens(text), 0)
+    const share = countTokensOf(texts) / whole
     t.true(share > 0.8 && share < 1.25, String(share))
   })
 
