@@ -1,4 +1,5 @@
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
+import { longTurns } from '../../lib/shares/long-turns.ts'
 import type { IndexedSet } from '../../lib/collections/indexed-set.ts'
 import { holdsAnswer, inspectAnswer, inspectsAnswer } from '../answers/inspect/answer.ts'
 import type { Inspection } from '../answers/inspect/inspection.ts'
@@ -145,6 +146,8 @@ async function send(checked: CheckedCall, made: Try, deps: AttemptDeps): Promise
   const timeouts = { firstByteMs: firstByteMs(made, deps), idleMs: deps.settings.streamIdleTimeoutMs }
   const held = plan === null ? null : { plan, hooks: checked.hooks, aimed: checked.aimed }
   const isHeld = held !== null && holdsAnswer(held)
+  const turn = longTurns.before(call.caller.key.organisationId, checked.aimed.body.bytes?.length ?? 0)
+  if (turn !== null) await turn
   const forward = forwardedHeaders(checked.aimed, { added: checked.headers, holdsAnswer: isHeld })
   const opensAfterMs = opensAfter(made, deps.settings)
   const making = answerSource(checked, { attempt, forward, isHeld, timeouts, opensAfterMs }, deps)

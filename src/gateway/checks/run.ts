@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
-import { ownTurn } from '../../lib/own-turn.ts'
+import { longTurns } from '../../lib/shares/long-turns.ts'
 import type { TextPart } from '../dialects/neutral/texts.ts'
 import type { Egress } from '../egress/egress.ts'
 import { isFields } from '../../lib/json/fields.ts'
@@ -124,7 +124,7 @@ async function runGroup<Body extends Inspected>(group: readonly Step[], options:
   let from = performance.now()
   for (const { check } of group) {
     if (performance.now() - from > longMs) {
-      await ownTurn()
+      await longTurns.take(options.deps.organisationId)
       from = performance.now()
     }
     runs.push(runCheck(check, options))
@@ -182,7 +182,7 @@ async function judged<Body extends Inspected>(
     const characters = parts.reduce((sum, { text }) => sum + text.length, 0)
     if (characters > maxCharacters && !check.definition.anyLength)
       throw cannotTell(`There is more to read than ${maxCharacters} characters.`)
-    if (characters > manyCharacters) await ownTurn()
+    if (characters > manyCharacters) await longTurns.take(deps.organisationId)
   }
   const subject: Subject = {
     phase,

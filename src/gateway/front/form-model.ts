@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream'
+import { paceOf } from '../../lib/shares/pace.ts'
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { modelReference } from '../targets/addressing.ts'
-import { clientGone } from '../wire/body.ts'
+import { clientGone } from '../wire/collect.ts'
 import { delimiterOf } from '../wire/form.ts'
 import { createFormScan, type ScannedField } from '../wire/form-scan.ts'
 
@@ -24,15 +25,17 @@ export const noFormModel: FormModel = { model: null, shortenedBy: 0 }
  * the form goes on as it came, with that one difference. A form without the field is read to its end, and is lost. Throws
  * `payload_too_large`, `client_closed`.
  */
-export function takeModelOfForm(body: Readable, contentType: string): Promise<FormModel> {
+export function takeModelOfForm(body: Readable, contentType: string, owner: string): Promise<FormModel> {
   const delimiter = delimiterOf(contentType)
   if (delimiter === null) return Promise.resolve(noFormModel)
   if (body.destroyed) return Promise.reject(clientGone())
   return new Promise((resolve, reject) => {
     const held = new ByteList()
+    const pace = paceOf(owner, body)
     let found: ScannedField | null = null
     const scan = createFormScan(delimiter, { names: fieldOfModel, tell: (field) => (found ??= field) })
     const settle = (how: () => void) => {
+      pace.end()
       body.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone)
       how()
     }
@@ -43,6 +46,7 @@ export function takeModelOfForm(body: Readable, contentType: string): Promise<Fo
         const named = found
         settle(() => resolve(giveBack(body, held.join(), named)))
       } else if (held.size > mostHeld) settle(() => reject(tooLong()))
+      else pace.took(chunk.length)
     }
     const onEnd = () => settle(() => resolve(noFormModel))
     const onGone = () => settle(() => reject(clientGone()))

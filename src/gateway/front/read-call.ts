@@ -3,11 +3,13 @@ import { namesNoTarget } from '../targets/addressing.ts'
 import { readsForm, refuseUnreadable } from '../targets/model-access.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
+import { longTurns } from '../../lib/shares/long-turns.ts'
 import { signsBody } from '../outgoing/prepare.ts'
 import type { Call, CallHead } from '../call.ts'
 import { readsBody } from '../checks/plan.ts'
 import type { GatewaySettings } from '../settings.ts'
 import type { Target } from '../targets/target.ts'
+import { clientGone } from '../wire/collect.ts'
 import { type BodyOptions, isReadableJson, mayHoldWords, readBody, type RequestBody } from '../wire/body.ts'
 import { isForm } from '../wire/form.ts'
 import { headersWithout } from '../wire/header-list.ts'
@@ -76,7 +78,7 @@ function refuseEncoded({ contentEncoding }: CallerHeaders): void {
 /** Looks into a form when nothing else names its target. */
 const modelOfForm = (head: CallHead): MaybePromise<FormModel> =>
   isForm(head.headers.contentType) && head.headers.contentEncoding === '' && namesNoTarget(head)
-    ? takeModelOfForm(head.exchange.body, head.headers.contentType)
+    ? takeModelOfForm(head.exchange.body, head.headers.contentType, head.caller.key.organisationId)
     : noFormModel
 
 type Holding = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass' | 'shortenedBy' | 'watches' | 'inspects'>
@@ -116,12 +118,25 @@ const pricedForms: ReadonlySet<Task | null | undefined> = new Set<Task | null | 
 ])
 
 function read(
-  { exchange, headers }: CallHead,
+  { exchange, headers, caller }: CallHead,
   { maxJsonBytes, maxUploadBytes }: GatewaySettings,
   held: Holding,
 ): MaybePromise<RequestBody> {
   const { contentType, contentEncoding } = headers
-  return readBody(exchange, { contentType, contentEncoding, maxJsonBytes, maxUploadBytes, ...held })
+  const owner = caller.key.organisationId
+  const turn = (bytes: number) => turnToRead(exchange, owner, bytes)
+  return readBody(exchange, { contentType, contentEncoding, maxJsonBytes, maxUploadBytes, owner, turn, ...held })
+}
+
+/** Waits for the turn to parse a long body; null: it is short. A caller that has left by then needs none. */
+function turnToRead(exchange: CallHead['exchange'], owner: string, bytes: number): Promise<void> | null {
+  const turn = longTurns.before(owner, bytes, { isWanted: () => !exchange.closed })
+  return turn === null ? null : unlessLeft(exchange, turn)
+}
+
+async function unlessLeft(exchange: CallHead['exchange'], turn: Promise<void>): Promise<void> {
+  await turn
+  if (exchange.closed) throw clientGone()
 }
 
 /** Of a body that was unfolded to be read the plain bytes go on. */

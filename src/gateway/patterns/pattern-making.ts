@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
-import { ownTurn } from '../../lib/own-turn.ts'
+import { longTurns } from '../../lib/shares/long-turns.ts'
 import { createTurns } from '../../lib/shares/turns.ts'
 import { type Engine, engineOf, knownEngine, tooLarge } from './pattern-engines.ts'
 import { patternWork } from './pattern-size.ts'
@@ -27,8 +26,6 @@ const mostWork = 4000
 const mostWorkTogether = 20_000
 /** So little is done at once. */
 const littleWork = 500
-/** After a pattern that took longer, everything else gets as much time. */
-const shortMs = 1
 
 /** The engines of one run, or what is wrong with them, by source: held until all is ready. */
 type Engines = Map<string, Engine | Error>
@@ -77,11 +74,8 @@ export function withPatterns<T>(making: PatternContext, run: () => T): MaybeProm
 
 async function makeMissing<T>(attempt: Attempt<T>, missing: Iterable<string>): Promise<Made<T>> {
   for (const source of missing) {
-    await ownTurn()
-    const startedAt = performance.now()
+    await longTurns.take(attempt.making.owner)
     attempt.engines.set(source, made(source, attempt.making))
-    const tookMs = performance.now() - startedAt
-    if (tookMs > shortMs) await sleep(tookMs)
   }
   const next = tryRun(attempt)
   return 'result' in next ? next : makeMissing(attempt, next.missing)

@@ -1,12 +1,12 @@
 import { rememberExact } from '../../lib/json/exact-json.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { PassThrough, type Readable } from 'node:stream'
-import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
-import { ByteList } from '../../lib/collections/byte-list.ts'
+import { type Pausable, paceOf } from '../../lib/shares/pace.ts'
 import { parseJson } from '../../lib/json/json.ts'
 import type { Inbound } from '../exchange/exchange.ts'
 import { Capture } from './capture.ts'
+import { clientGone, collect, collected, collectOrGiveBack, refuseLong, tooLarge } from './collect.ts'
 import { canDecompress, decompressRequest } from './encoding.ts'
 
 /** A request body: held whole when we must read it, handed through as it comes otherwise. */
@@ -29,6 +29,10 @@ export interface BodyOptions {
   readonly contentEncoding: string
   readonly maxJsonBytes: number
   readonly maxUploadBytes: number
+  /** The organisation that sends it. */
+  readonly owner: string
+  /** Resolves when so many bytes may be parsed; null: at once. Rejects when they need not be. */
+  readonly turn: (bytes: number) => Promise<void> | null
   /** Hold even an opaque body of up to so many bytes, because somebody reads it or the credential signs it; 0: it goes through as it comes. */
   readonly maxHeldBytes: number
   /** More than may be held goes through as it comes, in place of being refused. */
@@ -62,9 +66,10 @@ export function readBody(asked: Inbound, options: BodyOptions): MaybePromise<Req
   const json = isReadableJson(options)
   const limit = json ? options.maxJsonBytes : options.maxUploadBytes
   if (length !== null && length > limit) throw tooLarge(limit)
-  if (json) return readJson(asked.body, limit, options.contentEncoding)
+  if (json) return readJson(asked.body, limit, options)
   const watched = options.watches === true ? new Capture(watchedBytes) : undefined
-  const opened = { limit, length: length === null ? null : length - (options.shortenedBy ?? 0), watched, inspects: options.inspects }
+  const { owner } = options
+  const opened = { owner, limit, length: length === null ? null : length - (options.shortenedBy ?? 0), watched, inspects: options.inspects }
   if (options.maxHeldBytes === 0) return openStream(asked, opened)
   return holdOpaque(asked, Math.min(limit, options.maxHeldBytes), options).then((held) =>
     held === null ? openStream(asked, opened) : toHeldBody(held, options),
@@ -80,6 +85,7 @@ function toHeldBody(bytes: Buffer, { inspects }: Pick<BodyOptions, 'inspects'>):
 const watchedBytes = 128 * 1024
 
 interface Opened {
+  readonly owner: string
   readonly limit: number
   readonly length: number | null
   readonly watched: Capture | undefined
@@ -99,19 +105,21 @@ const openStream = (asked: Inbound, { length, ...opened }: Opened): RequestBody 
 export const isReadableJson = ({ contentType, contentEncoding }: Pick<BodyOptions, 'contentType' | 'contentEncoding'>): boolean =>
   isJsonType(contentType) && (contentEncoding === '' || canDecompress(contentEncoding))
 
-function readJson(source: Readable, limit: number, encoding: string): Promise<RequestBody> {
-  return encoding === ''
-    ? collected(source, limit, { whole: toJsonBody, overflow: refuseLong })
-    : collect(source, limit).then(async (bytes) => toJsonBody(await decompressRequest(bytes, encoding, limit)))
+function readJson(source: Readable, limit: number, { contentEncoding, turn, owner }: BodyOptions): Promise<RequestBody> {
+  const read = (bytes: Buffer): MaybePromise<RequestBody> => settled(turn(bytes.length), () => toJsonBody(bytes))
+  return contentEncoding === ''
+    ? collected<RequestBody>(source, { limit, owner }, { whole: read, overflow: refuseLong })
+    : collect(source, { limit, owner }).then(async (bytes) => read(await decompressRequest(bytes, contentEncoding, limit)))
 }
 
 const toJsonBody = (bytes: Buffer): RequestBody =>
   bytes.length === 0 ? none : { kind: 'json', bytes, json: parseJson(bytes, undefined, rememberExact), stream: null, length: bytes.length }
 
 /** The bytes of a body; null when there are more than may be held, and it may go through as it comes. */
-async function holdOpaque(asked: Inbound, limit: number, { letsLongOnesPass = false }: BodyOptions): Promise<Buffer | null> {
-  if (!letsLongOnesPass) return collect(asked.body, limit)
-  return (declaredLength(asked) ?? 0) > limit ? null : collectOrGiveBack(asked.body, limit)
+async function holdOpaque(asked: Inbound, limit: number, { letsLongOnesPass = false, owner }: BodyOptions): Promise<Buffer | null> {
+  const most = { limit, owner }
+  if (!letsLongOnesPass) return collect(asked.body, most)
+  return (declaredLength(asked) ?? 0) > limit ? null : collectOrGiveBack(asked.body, most)
 }
 
 function declaredLength(asked: Inbound): number | null {
@@ -119,89 +127,24 @@ function declaredLength(asked: Inbound): number | null {
   return text === undefined ? null : Number(text)
 }
 
-const tooLarge = (limit: number) =>
-  new ApiError('payload_too_large', `The request body is larger than ${limit} bytes, the most that this installation takes.`, {
-    param: 'body',
-  })
-
-const collect = (source: Readable, limit: number): Promise<Buffer> =>
-  collected(source, limit, { whole: (bytes) => bytes, overflow: refuseLong })
-
-function refuseLong(held: ByteList, limit: number): never {
-  held.clear()
-  throw tooLarge(limit)
-}
-
-/** Collects a body. If it turns out to be too long, what was read is put back, so that it can be read as a stream. */
-const collectOrGiveBack = (source: Readable, limit: number): Promise<Buffer | null> =>
-  collected<Buffer | null>(source, limit, {
-    whole: (bytes) => bytes,
-    overflow(held) {
-      source.pause()
-      source.unshift(held.join())
-      return null
-    },
-  })
-
-/** Makes of bytes what is wanted of them; what they throw rejects. */
-interface Made<T> {
-  whole(bytes: Buffer): T
-  /** Takes what came of too many bytes. */
-  overflow(held: ByteList, limit: number): T
-}
-
-/** Collects a body, in one promise: one is made for every request. */
-function collected<T>(source: Readable, limit: number, made: Made<T>): Promise<T> {
-  if (source.destroyed) return Promise.reject(clientGone())
-  return new Promise((resolve, reject) => {
-    const bytes = new ByteList()
-    // What settles first counts; a listener that fires later finds the promise settled and makes nothing.
-    let settled = false
-    const settle = (make: () => T) => {
-      if (settled) return
-      settled = true
-      try {
-        resolve(make())
-      } catch (error) {
-        reject(error)
-      }
-    }
-    const onData = (chunk: Buffer) => {
-      if (settled) return
-      bytes.push(chunk)
-      if (bytes.size > limit) settle(() => made.overflow(bytes, limit))
-    }
-    source.on('data', onData)
-    source.on('end', () => settle(() => made.whole(bytes.join())))
-    const onGone = () => {
-      if (settled) return
-      settled = true
-      reject(clientGone())
-    }
-    source.on('close', onGone)
-    source.on('error', onGone)
-    if (source.isPaused()) source.resume() // Its beginning was read and put back.
-  })
-}
-
-/** Returns the error of a request whose body broke off. */
-export const clientGone = (): ApiError => new ApiError('client_closed', 'The client left before it had sent the whole request.')
-
 /** The request as a stream that fails when more than `limit` bytes come, or what may not pass. `watched` gets what passes. */
-function bounded(asked: Inbound, { limit, watched, inspects }: Omit<Opened, 'length'>): Readable {
+function bounded(asked: Inbound, { owner, limit, watched, inspects }: Omit<Opened, 'length'>): Readable {
   const source = asked.body
   let size = 0
   const through = new PassThrough()
+  const flow = flowOf(source)
+  const pace = paceOf(owner, flow)
   const onData = (chunk: Buffer) => {
     size += chunk.length
     watched?.add(chunk)
     const fault = size > limit ? tooLarge(limit) : faultIn(chunk, inspects)
-    if (fault !== null) through.destroy(fault)
-    else if (!through.write(chunk)) source.pause()
+    if (fault !== null) return void through.destroy(fault)
+    if (!through.write(chunk)) flow.pause()
+    pace.took(chunk.length)
   }
   source.on('data', onData)
   if (source.isPaused()) source.resume() // Its beginning was read and put back.
-  through.on('drain', () => source.resume())
+  through.on('drain', () => flow.resume())
   // It may fail before a connection to the provider reads it; whoever takes it over then learns why.
   through.on('error', () => {})
   if (source.destroyed) through.destroy(clientGone())
@@ -212,6 +155,21 @@ function bounded(asked: Inbound, { limit, watched, inspects }: Omit<Opened, 'len
     if (!asked.complete) through.destroy(clientGone())
   })
   return through
+}
+
+/** A stream that several may stop: it goes on when each of them lets it. */
+function flowOf(stream: Pausable): Pausable {
+  let stops = 0
+  return {
+    pause() {
+      stops += 1
+      stream.pause()
+    },
+    resume() {
+      stops -= 1
+      if (stops === 0) stream.resume()
+    },
+  }
 }
 
 function faultIn(chunk: Buffer, inspects: BodyOptions['inspects']): Error | null {

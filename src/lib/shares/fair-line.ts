@@ -8,6 +8,8 @@ export interface FairLine<T> {
   /** Takes out the item that waits longest of the owner whose turn it is, among those that may go. */
   next(mayGo?: (owner: Owner) => boolean): T | undefined
   waitingOf(owner: Owner): number
+  /** Returns the owners of what waits. */
+  owners(): Iterable<Owner>
   readonly size: number
   /** Takes out all items, and returns them. */
   clear(): readonly T[]
@@ -30,6 +32,7 @@ export function createFairLine<T>(): FairLine<T> {
       return size
     },
     waitingOf: (owner) => owners.get(owner)?.size ?? 0,
+    owners: () => owners.keys(),
     add(owner, item) {
       const own = owners.get(owner) ?? new Set<T>()
       if (!own.has(item)) size += 1

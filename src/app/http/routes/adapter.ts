@@ -193,7 +193,7 @@ async function parse(ctx: Context, { route, readBody, paired, frame }: Adapted, 
       param: 'idempotency-key',
     })
   const ifMatch = toIfMatch(ctx, route, paired)
-  const body = route.body === undefined ? undefined : await readBody(ctx, route)
+  const body = route.body === undefined ? undefined : await readBody(ctx, owner, route)
   const sent = withoutRepeated(body, ctx['params'])
   const { result: parsed } = await withPatterns({ owner }, () => parseInput(route.body, sent, { place: 'body', level }))
   return {

@@ -1,6 +1,7 @@
 import type { Middleware as KoaMiddleware } from 'koa'
 import { ApiError } from '../../../lib/errors.ts'
 import { parseJson, refuseKeys } from '../../../lib/json/json.ts'
+import { longTurns } from '../../../lib/shares/long-turns.ts'
 import type { Context } from '../context.ts'
 
 /** Keys that reach a prototype when a careless copy meets them; `__proto__` is refused by parseJson. */
@@ -16,15 +17,20 @@ interface OtherFormats {
   readonly named?: string | undefined
 }
 
-/** Reads the body of a control-plane request; `{}` when there is none. Throws 400, 408, 413 or 415. */
-export function bodyReader(maxBytes: number): (ctx: Context, formats?: OtherFormats) => Promise<unknown> {
-  const read = rawReader(maxBytes)
-  return async (ctx, { form = false, protobuf, named = 'application/json' } = {}) => {
+/** Reads the body of a control-plane request, which takes turns with those of other owners when it is long; `{}` when there is none. Throws 400, 408, 413, 415 or 503. */
+export function bodyReader(maxBytes: number): (ctx: Context, owner: string | null, formats?: OtherFormats) => Promise<unknown> {
+  const readRaw = rawReader(maxBytes)
+  return async (ctx, owner, { form = false, protobuf, named = 'application/json' } = {}) => {
     if (!hasBody(ctx)) return {}
-    if (protobuf !== undefined && isProtobuf(ctx)) return protobuf.read(await read(ctx))
-    if (form && ctx.is('urlencoded') !== false) return Object.fromEntries(new URLSearchParams(Buffer.from(await read(ctx)).toString()))
+    const read = async () => {
+      const bytes = await readRaw(ctx)
+      await longTurns.before(owner, bytes.length)
+      return bytes
+    }
+    if (protobuf !== undefined && isProtobuf(ctx)) return protobuf.read(await read())
+    if (form && ctx.is('urlencoded') !== false) return Object.fromEntries(new URLSearchParams(Buffer.from(await read()).toString()))
     if (ctx.is('json', '+json') === false) throw unsupported(ctx.get('content-type'), form ? 'application/x-www-form-urlencoded' : named)
-    const value = parseJson(await read(ctx))
+    const value = parseJson(await read())
     refuseKeys(value, poisonous)
     return value
   }

@@ -132,7 +132,7 @@ async function answered(ctx: Context, spoken: Spoken, { route, running, heard }:
   const { actor } = heard
   const query = Object.fromEntries(Object.entries(ctx.query).map(([name, value]) => [name, Array.isArray(value) ? value.at(-1) : value]))
   const { level } = frame
-  if (route.body !== undefined) heard.body = await readBody(ctx, { named: protocol.takes })
+  if (route.body !== undefined) heard.body = await readBody(ctx, actor.organisationId, { named: protocol.takes })
   const input = {
     params: parseInput(route.params, ctx['params'], { place: 'path', level }),
     query: parseInput(route.query, query, { place: 'query', level }),
