@@ -263,12 +263,18 @@ function stringEnd(bytes: Buffer, from: number, to: number): number {
     at += byte === backslash ? 2 : 1
   }
   while (at < to) {
-    const found = bytes.indexOf(quote, at)
-    if (found === -1 || found >= to) return -1
+    // Not beyond the end: many short lines of one chunk would each be looked through to the end of it.
+    const found = to === bytes.length ? bytes.indexOf(quote, at) : indexWithin(bytes, at, to)
+    if (found === -1) return -1
     if (!isEscaped(bytes, at, found)) return found
     at = found + 1
   }
   return -1
+}
+
+function indexWithin(bytes: Buffer, from: number, to: number): number {
+  const found = bytes.subarray(from, to).indexOf(quote)
+  return found === -1 ? -1 : from + found
 }
 
 /** Returns true if an odd number of backslashes stands before a place; none of those before `from` belongs to it. */

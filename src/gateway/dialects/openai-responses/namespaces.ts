@@ -6,9 +6,19 @@ export const nameWithin = (namespace: string | null, name: string): string => (n
 
 /** Returns the group in which the caller put the tool that a block calls; null: in none. */
 export function namespaceOf(block: BlockStart, tools: readonly Tool[]): string | null {
-  if (block.kind !== 'tool-call') return null
-  const tool = tools.find((one) => one.kind !== 'vendor' && one.name === block.name)
-  return tool === undefined || tool.kind === 'vendor' ? null : (tool.namespace ?? null)
+  return block.kind === 'tool-call' ? (namespacesOf(tools).get(block.name) ?? null) : null
+}
+
+const known = new WeakMap<readonly Tool[], ReadonlyMap<string, string | null>>()
+
+/** Returns the group of each tool by its name, made once for all calls of an answer. Of tools with one name the first counts. */
+function namespacesOf(tools: readonly Tool[]): ReadonlyMap<string, string | null> {
+  const made = known.get(tools)
+  if (made !== undefined) return made
+  const groups = new Map<string, string | null>()
+  for (const tool of tools) if (tool.kind !== 'vendor' && !groups.has(tool.name)) groups.set(tool.name, tool.namespace ?? null)
+  known.set(tools, groups)
+  return groups
 }
 
 /** Returns what tells the tool of a call, in the words of its caller. */
