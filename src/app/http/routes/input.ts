@@ -52,9 +52,27 @@ function got(root: unknown, { path, code }: SchemaFault, schema: z.ZodType): str
   if (place.secret) return ''
   const value = valueAtPath(root, path)
   if (value === undefined) return ' (missing)'
+  if (holdsMany(value)) return ` (got ${Array.isArray(value) ? `a list of ${value.length}` : 'an object of many fields'})`
   const shown = JSON.stringify(withoutSecrets(value, () => '[secret]', place)) ?? typeof value
   const text = scrubValue(shown.slice(0, longestValue))
   return ` (got ${text.length > 100 ? `${text.slice(0, 100)}…` : text})`
+}
+
+/** A value of more parts is not shown: to look for secrets in all of it takes seconds. */
+const mostParts = 1000
+
+function holdsMany(value: unknown): boolean {
+  const waiting = [value]
+  let parts = 0
+  for (let next = waiting.pop(); next !== undefined && parts <= mostParts; next = waiting.pop()) {
+    parts += 1
+    if (typeof next !== 'object' || next === null) continue
+    for (const name in next) {
+      if (waiting.length > mostParts) return true
+      waiting.push(valueAtPath(next, [name]))
+    }
+  }
+  return parts > mostParts
 }
 
 /** Returns the place of a value, by the schemas and the names of all that is above it. */
