@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { releaseOfField } from '../../gateway/providers/provider-fields.ts'
+import { notYetBeside, releaseOfField } from '../../gateway/providers/provider-fields.ts'
 import { operations, type Operation } from '../../gateway/operations/operations.ts'
 import { listPathOf } from '../../gateway/models/list-path.ts'
 import { findProvider, type ProviderId, providers } from '../../gateway/providers/catalog.ts'
@@ -65,12 +65,22 @@ function fieldsOf(id: string, { fields = {}, baseUrl }: Provider, atLeast: AtLea
       kind: kindOf(name),
       choices: choicesOf(name, atLeast),
       secret: name === 'custom_headers' || secretFields.has(name),
-      required: required.has(name),
+      required: required.has(name) && notYetBeside(name, atLeast) === null,
       default: fields[name] === '' ? null : (fields[name] ?? null),
-      needed_with: choices.flatMap(({ field, value, needs, orKey }) =>
-        needs.includes(name) && !isLater(releaseOfField(field, value), atLeast) ? [{ field, value, or_key: orKey }] : [],
-      ),
+      needed_with: required.has(name) ? neededBesideOthers(name, atLeast) : neededWith(name, atLeast),
     }))
+}
+
+const neededWith = (name: string, atLeast: AtLeast): CatalogueField['needed_with'] =>
+  choices.flatMap(({ field, value, needs, orKey }) =>
+    needs.includes(name) && !isLater(releaseOfField(field, value), atLeast) ? [{ field, value, or_key: orKey }] : [],
+  )
+
+/** A field that is always needed, but for the choice beside which the level does not have it yet. */
+function neededBesideOthers(name: string, atLeast: AtLeast): CatalogueField['needed_with'] {
+  const not = notYetBeside(name, atLeast)
+  const others = not === null ? [] : (choicesOf(not.field, atLeast) ?? []).filter((value) => value !== not.value)
+  return [...neededWith(name, atLeast), ...others.map((value) => ({ field: not?.field ?? '', value, or_key: false }))]
 }
 
 const kinds: Readonly<Record<string, CatalogueField['kind']>> = { boolean: 'boolean', array: 'list', object: 'object' }

@@ -36,7 +36,7 @@ const secretConfigurations = Object.fromEntries(
 /** The fields that a kind of provider knows, where a release brought something of them by name, and those that are secret; `configurations.ts` checks them against that kind. */
 export const configurationsField = z.looseObject({ ...broughtConfigurations, ...secretConfigurations }).meta({
   description:
-    'How to reach the provider, by kind: `azure_*`, `aws_*`, `vertex_*`, `oracle_*`, `openai_*`, `workers_ai_account_id`, `huggingface_base_url` and others; every kind takes `custom_host` and `custom_headers`. Secret fields are stored encrypted and never shown again.',
+    'How to reach the provider, by kind: `azure_*`, `aws_*`, `vertex_*`, `openai_*`, `workers_ai_account_id`, `huggingface_base_url` and others; every kind takes `custom_host` and `custom_headers`. Secret fields are stored encrypted and never shown again.',
 })
 
 const multiplier = z.number().min(0).nullable().optional()

@@ -39,8 +39,18 @@ interface Brought {
   readonly value?: string
 }
 
+/** The fields that only providers of a later release have came with the first of them. */
+function broughtWithProviders(): Readonly<Record<string, Brought>> {
+  const everThere = new Set(rows.flatMap(({ fields = {}, since: release }) => (release === undefined ? Object.keys(fields) : [])))
+  const later = rows.flatMap(({ fields = {}, since: release }) =>
+    release === undefined ? [] : Object.keys(fields).map((name): readonly [string, Brought] => [name, { since: release }]),
+  )
+  return Object.fromEntries(later.filter(([name]) => !everThere.has(name)))
+}
+
 /** The fields that a release brought, wherever they are given: in a config, among configurations, or by a header. */
 const fieldReleases: Readonly<Partial<Record<string, Brought>>> = {
+  ...broughtWithProviders(),
   anthropic_beta: { since: '1.7.3' },
   azure_entra_scope: { since: '1.11.2' },
   vertex_auth_type: { value: 'workload', since: '1.10.0' },
@@ -76,6 +86,15 @@ export function releaseOfField(name: string, value: string): string | null {
 
 /** A field that a release brought beside one value of another, while it has always been there beside the others. */
 const broughtBeside = [{ name: 'aws_region', beside: 'aws_auth_type', value: 'assumedRole', since: '1.6.0' }] as const
+
+/** Returns the choice beside which a level does not have this field yet, though it has it beside others; null: there is none. */
+export const notYetBeside = (
+  name: string,
+  atLeast: (release: string) => boolean,
+): { readonly field: string; readonly value: string } | null =>
+  broughtBeside.flatMap(({ name: later, beside: field, value, since: release }) =>
+    later === name && !atLeast(release) ? [{ field, value }] : [],
+  )[0] ?? null
 
 /** A field among others, and the release that brought it beside them. */
 export interface LaterBeside {

@@ -1,5 +1,6 @@
 // What a release brought without a route or a field of its own: the level before refuses it by name, its own level takes it.
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
+import { compareVersions } from '../../../src/release/version.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
 import { send } from '../../support/http.ts'
@@ -128,9 +129,36 @@ const cases: readonly Case[] = [
       }),
     param: 'usage_limits.periodic_reset_days',
   },
+  {
+    title: 'a field of a provider that came later, in a config',
+    edge: ['1.6.2', '1.7.0'],
+    ask: (control, { workspaceKey }) =>
+      control.call(workspaceKey, 'POST', '/configs', { name: 'c', config: { provider: 'openai', oracle_region: 'eu-frankfurt-1' } }),
+    param: 'config.oracle_region',
+  },
   { title: 'a higher limit of an exhausted budget', edge: ['1.6.2', '1.7.0'], ask: raised, param: 'usage_limits' },
   { title: 'a key that a manager makes for another', edge: ['1.7.3', '1.8.0'], ask: byManager, param: 'user_id', status: 403 },
 ]
+
+/** What releases brought, by a word that every description of it has. */
+const words = { oracle: '1.7.0', anthropic_beta: '1.7.3', vertex_skip_ptu: '1.8.0', azure_entra_scope: '1.11.2' }
+
+/** Every description that an installation gives of itself shows what its level has, and no more. */
+async function described(t: ExecutionContext, { control, tenant, level }: { control: Control; tenant: Tenant; level: string }) {
+  const catalogues = ['/catalogue/providers', '/catalogue/config-schema', '/catalogue/settings', '/catalogue/checks', '/catalogue/scopes']
+  const read = await Promise.all(catalogues.map((path) => control.call(tenant.adminKey, 'GET', path)))
+  const texts = [...read.map(({ text }) => text), (await send(`${control.origin}/openapi.json`)).text]
+  for (const [word, release] of Object.entries(words)) {
+    const showing = [...catalogues, '/openapi.json'].filter((_, at) => texts[at]?.includes(word))
+    if (compareVersions(level, release) < 0) t.deepEqual(showing, [], `${word} at ${level}`)
+    else t.true(showing.includes('/catalogue/config-schema'), `${word} at ${level}`)
+  }
+  const rows = read[0]?.body['data'] as readonly { readonly id: string; readonly fields: readonly Record<string, unknown>[] }[]
+  const region = rows.find(({ id }) => id === 'bedrock')?.fields.find(({ name }) => name === 'aws_region')
+  const beside = ['accessKey', 'serviceRole'].map((value) => ({ field: 'aws_auth_type', value, or_key: false }))
+  const always = compareVersions(level, '1.6.0') >= 0
+  t.like(region, { required: always, needed_with: always ? [] : beside }, `aws_region at ${level}`)
+}
 
 for (const edge of new Set(cases.map((one) => one.edge.join(' ')))) {
   test.serial(`what ${edge.split(' ')[1]} brought is refused before it, and taken from it on`, async (t) => {
@@ -144,6 +172,7 @@ for (const edge of new Set(cases.map((one) => one.edge.join(' ')))) {
           if (at === 0) t.like(body['error'], { param: one.param }, `${one.title}: ${text}`)
           if (at === 0) t.true(text.includes(`release ${edge.split(' ')[1]}`), text)
         }
+        await described(t, { control, tenant: await control.createTenant('described'), level: release })
       } finally {
         await control.close()
       }
