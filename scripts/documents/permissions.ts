@@ -5,9 +5,16 @@ import { features } from '../../src/features/index.ts'
 import { accessSettings } from '../../src/lib/access/access-settings.ts'
 import { enforcedMetadataFields } from '../../src/lib/access/enforced-metadata.ts'
 import { userKeyCategory, userKeyFields } from '../../src/lib/access/user-key-settings.ts'
-import { accessOf, accessOfService, accessOfSession, roles, type Access, type Asked } from '../../src/lib/access/permission-matrix.ts'
+import {
+  accessOf,
+  accessOfService,
+  accessOfSession,
+  roles,
+  type Access,
+  type RouteDemands,
+} from '../../src/lib/access/permission-matrix.ts'
 
-interface Operation extends Asked {
+interface Operation extends RouteDemands {
   readonly feature: string
   /** `GET /v1/prompts` */
   readonly name: string

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stringify } from 'yaml'
-import { cutSources, type Cut } from '../../src/distribution/release/cut.ts'
+import { cutSources, type CutRelease } from '../../src/distribution/release/cut.ts'
 import { root } from '../../test/support/cli.ts'
 
 /** A release that there is not yet: this checkout's code under another version, with migrations of its own. */
@@ -30,7 +30,7 @@ export const thisBuild = async (): Promise<Build> => ({
 })
 
 /** An earlier release, cut out of this checkout as `gatehouse release build` cuts it. */
-export async function buildCut(release: Cut): Promise<Build> {
+export async function buildCut(release: CutRelease): Promise<Build> {
   const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-cut-'))
   await cutSources({ root, folder, release, runs: true })
   return { folder, release: release.version, remove: async () => rmSync(folder, { recursive: true, force: true }) }

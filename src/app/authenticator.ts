@@ -10,7 +10,7 @@ export interface Authenticator {
    * Finds the caller; null: the request shows no credential of this kind. Throws AB05 for one that is not good, which counts against the
    * address, and AB03 for a caller who may not do this in this way.
    */
-  authenticate(asked: AskedBy, deps: Deps): Promise<Known | null>
+  authenticate(asked: AskedBy, deps: Deps): Promise<KnownCaller | null>
 }
 
 /** The request, before its body is read. */
@@ -26,7 +26,7 @@ export interface AskedBy {
 }
 
 /** A caller who was found. */
-export interface Known {
+export interface KnownCaller {
   readonly actor: Actor
   /** A `Set-Cookie` for the answer, whatever it is; absent: none. */
   readonly cookie?: string

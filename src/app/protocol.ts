@@ -21,13 +21,13 @@ export interface Protocol<Answer = unknown> {
   answer(answer: Answer): ProtocolAnswer
   refuse(error: ApiError, requestId: string): ProtocolAnswer
   /** Notes a write in its transaction. */
-  written?(heard: Heard, em: EntityManager, deps: Deps): Promise<void>
+  written?(heard: ProtocolRequest, em: EntityManager, deps: Deps): Promise<void>
   /** Hears of every request that was refused to a caller who is known, before its answer goes out. Its failures are logged. */
-  refused?(heard: Heard, deps: Deps): Promise<void>
+  refused?(heard: ProtocolRequest, deps: Deps): Promise<void>
 }
 
 /** A request that has its answer. */
-export interface Heard {
+export interface ProtocolRequest {
   readonly actor: Actor
   readonly route: Route
   readonly params: Readonly<Record<string, string>>

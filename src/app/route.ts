@@ -91,14 +91,14 @@ export class LaterAnswer {
 }
 
 /** Lists the models that a workspace of the caller's organisation is offered, as the data plane would. */
-export type ListOffered = (asked: {
+export type ListModels = (asked: {
   readonly workspaceId: string
   /** The hosts that the organisation lets requests go to; null: all. */
   readonly allowedHosts: AllowedHosts | null
 }) => Promise<readonly OfferedModel[]>
 
 /** The resource of a write. What entities changed is noted by itself; of rows written by SQL `changes` must tell. */
-export interface Audited {
+export interface AuditedResource {
   readonly id: string
   readonly workspaceId?: string | null
   /** The noun and the verb of the row, where they are not those of the route. */
@@ -111,7 +111,7 @@ export interface Audited {
  * Writes in another organisation than the request's own, as somebody who is known there: in a transaction of its own, with its row in the trail
  * of that organisation; null: there was nothing to write. The handler's own transaction must not be open meanwhile.
  */
-export type WriteElsewhere = (actor: Actor, write: (em: EntityManager) => Promise<Audited | null>) => Promise<void>
+export type WriteElsewhere = (actor: Actor, write: (em: EntityManager) => Promise<AuditedResource | null>) => Promise<void>
 
 /** The input of a handler: parsed values, the caller, and this request's unit of work. Never Koa's ctx. */
 export interface Call<Params, Query, Body, Found = unknown> {
@@ -125,7 +125,7 @@ export interface Call<Params, Query, Body, Found = unknown> {
   readonly em: EntityManager
   readonly deps: Deps
   /** Tells the audit row which resource this write was about; the adapter writes the row in the same transaction. */
-  readonly audit: (resource: Audited) => void
+  readonly audit: (resource: AuditedResource) => void
   /** Does something when, and only when, the write is committed; nobody waits for it, and its failure is logged. */
   readonly afterCommit: (work: () => Promise<void>) => void
   /** For what is done after the commit. */
@@ -136,7 +136,7 @@ export interface Call<Params, Query, Body, Found = unknown> {
   readonly callerOf: CallerOf
   readonly send: SendCall
   readonly forward: ForwardCall
-  readonly offered: ListOffered
+  readonly offered: ListModels
   /** Finds the caller once more, as things stand by then; null when they may not call this route any longer. */
   readonly again: () => Promise<Actor | null>
   readonly clientAddress: string
@@ -152,7 +152,7 @@ export interface Reply {
 }
 
 /** A request to a route that finds its caller by itself. */
-export interface Identifying<Params, Query, Body> {
+export interface AnonymousCall<Params, Query, Body> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
@@ -163,7 +163,7 @@ export interface Identifying<Params, Query, Body> {
 }
 
 /** A request whose caller is known, before its transaction begins. */
-export interface Ahead<Params, Query, Body> extends Identifying<Params, Query, Body> {
+export interface EarlyCall<Params, Query, Body> extends AnonymousCall<Params, Query, Body> {
   readonly actor: Actor
   readonly offered: Call<Params, Query, Body>['offered']
   readonly elsewhere: WriteElsewhere
@@ -212,12 +212,12 @@ export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {
   /** Tells whether a request reads so much that those of its organisation take turns at it, apart from all others. Absent: none does. */
   costly?(input: { readonly query: Query; readonly body: Body }): boolean
   /** For callers without a credential: who they are, by what they send. Then no scope is asked for, and `permission` is empty. */
-  identify?(input: Identifying<Params, Query, Body>, deps: Deps): Promise<Actor>
+  identify?(input: AnonymousCall<Params, Query, Body>, deps: Deps): Promise<Actor>
   /**
    * Finds out what the handler may not ask for itself, since a request holds one database connection at a time and nobody's connection waits
    * for other hosts: what stands outside its tenant, and what another host says. Its transactions end before that of the handler begins.
    */
-  before?(input: Ahead<Params, Query, Body>, deps: Deps): Promise<Found>
+  before?(input: EarlyCall<Params, Query, Body>, deps: Deps): Promise<Found>
   readonly params?: z.ZodType<Params>
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>
@@ -234,9 +234,9 @@ export const wholePath = ({ root, path }: { readonly path: string; readonly root
   root === true ? path : `${ownVersion}${path}`
 
 /** Returns true if a route changes stored data, and so leaves a row in the audit trail. */
-export const changesThings = ({ method, reads, writes }: Changing): boolean => (method === 'GET' ? writes === true : reads !== true)
+export const changesThings = ({ method, reads, writes }: MethodTraits): boolean => (method === 'GET' ? writes === true : reads !== true)
 
-interface Changing extends Pick<Route, 'method'> {
+interface MethodTraits extends Pick<Route, 'method'> {
   readonly reads?: true | undefined
   readonly writes?: true | undefined
 }

@@ -4,7 +4,7 @@ import { createEgress } from '../gateway/egress/create-egress.ts'
 import { UsageError } from './failure.ts'
 
 /** The answer of a running process; null: it did not answer. */
-export interface Answered {
+export interface ProcessAnswer {
   readonly status: number
   readonly text: string
 }
@@ -12,7 +12,7 @@ export interface Answered {
 /** Asks a running process what it tells without a key; twice, when the first time there was no answer. */
 export interface ProcessQuestions {
   readonly url: string
-  ask(path: string): Promise<Answered | null>
+  ask(path: string): Promise<ProcessAnswer | null>
   close(): Promise<void>
 }
 
@@ -35,7 +35,7 @@ type ListenAddress = Pick<Config, 'host' | 'port' | 'tls' | 'managementPort' | '
 export function openProcess(url: string): ProcessQuestions {
   // This machine, or one beside it: no proxy of the way out.
   const egress = createEgress({ trustedHosts: [hostOf(url)], connectTimeoutMs: timeoutMs })
-  const ask = async (path: string): Promise<Answered | null> => {
+  const ask = async (path: string): Promise<ProcessAnswer | null> => {
     try {
       const { status, text } = await egress.exchange({ url: `${url}${path}`, method: 'GET', headers: {}, timeoutMs })
       return { status, text }

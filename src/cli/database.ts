@@ -12,7 +12,7 @@ import { CommandError } from './failure.ts'
 import { progressLog } from './progress.ts'
 
 /** The services of a command that works on the database. */
-export interface Opened {
+export interface DatabaseServices {
   readonly config: Config
   readonly connection: Connection
   /** Progress, on standard error. */
@@ -31,7 +31,7 @@ const retryMs = 500
  */
 export async function withDatabase<T>(
   command: Command,
-  work: (opened: Opened) => Promise<T>,
+  work: (opened: DatabaseServices) => Promise<T>,
   { repeatable = false }: { readonly repeatable?: boolean } = {},
 ): Promise<T> {
   const config = loadConfig(environment())

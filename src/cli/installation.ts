@@ -8,12 +8,12 @@ import { openVault, reopenVault } from '../app/secrets/open-vault.ts'
 import type { Vault } from '../app/secrets/vault.ts'
 import type { Deps } from '../app/deps.ts'
 import { features } from '../features/index.ts'
-import { withDatabase, type Opened } from './database.ts'
+import { withDatabase, type DatabaseServices } from './database.ts'
 import { exitCodes } from './exit-codes.ts'
 import { CommandError } from './failure.ts'
 
 /** The services of a command that works on the data of an installation. */
-export type Installation = Opened & Pick<Deps, 'orm' | 'vault' | 'clock' | 'level'>
+export type Installation = DatabaseServices & Pick<Deps, 'orm' | 'vault' | 'clock' | 'level'>
 
 /**
  * Runs `work` on the data behind the settings: the schema must be that of this build, and the encryption key the right one. A

@@ -2,13 +2,13 @@ import type { RequestSchemas } from '../app/audit/write.ts'
 import { wholePath } from '../app/route.ts'
 import { features } from '../features/index.ts'
 
-interface Known extends RequestSchemas {
+interface RouteSchemas extends RequestSchemas {
   readonly method: string
   readonly path: RegExp
 }
 
 /** Those with fewer parameters first: of two that a path fits, the router takes the one that names it. */
-const routes: readonly Known[] = features
+const routes: readonly RouteSchemas[] = features
   .flatMap(({ routes: own }) => own)
   .toSorted((one, other) => parametersOf(one) - parametersOf(other))
   .map(({ query, body, method, ...route }) => ({ query, body, method, path: pattern(wholePath(route)) }))

@@ -4,7 +4,7 @@ import type { Secret } from '../lib/secret.ts'
 import type { DbSslMode, LogStoreKind, MailTls, Role, SseType } from './choices.ts'
 import type { SettingName } from './settings.ts'
 import type { OwnedDomain } from './sso-settings.ts'
-import type { ToldSetting } from './told-settings.ts'
+import type { PublicSetting } from './told-settings.ts'
 
 export type FeatureFlag =
   | 'GUARDRAILS_ENABLED'
@@ -317,7 +317,7 @@ export interface Config {
   /** The settings that were given, in the order of the documents. */
   readonly given: readonly SettingName[]
   /** Those that the API tells of. */
-  readonly told: readonly ToldSetting[]
+  readonly told: readonly PublicSetting[]
   /** Names that were given of settings that a release announces and nothing reads yet. */
   readonly unread: readonly string[]
   /** The release this build is, e.g. `1.12.0`. */

@@ -6,7 +6,7 @@ import { settingNames, settings, type SettingName } from './settings.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The value of each setting that was given, as text, with secrets read from their files. */
-export interface Given {
+export interface GivenSettings {
   readonly values: Readonly<Partial<Record<SettingName, string>>>
   readonly problems: readonly Problem[]
 }
@@ -14,7 +14,7 @@ export interface Given {
 const largestSecretBytes = 64 * 1024
 
 /** Gathers what was given. An empty value counts as absent, because compose files and charts pass unset variables so. */
-export function gather(env: Environment): Given {
+export function gather(env: Environment): GivenSettings {
   const problems: Problem[] = []
   const values: Partial<Record<SettingName, string>> = {}
   for (const name of settingNames) {

@@ -44,30 +44,30 @@ export function logStoreOf(values: Values): LogStoreConfig | null {
 const orNull = <T>(value: T | undefined): T | null => value ?? null
 const orEmpty = (value: string | undefined): string => value ?? ''
 
-interface Needed {
+interface NeededSetting {
   readonly name: SettingName
   readonly because: string
 }
 
 /** Returns the settings that the chosen store needs and does not have. */
-export function missingForLogStore(values: Values): readonly Needed[] {
+export function missingForLogStore(values: Values): readonly NeededSetting[] {
   const kind = values.LOG_STORE
   if (kind === 'none') return []
   const needed = [...named(needs[kind], `LOG_STORE is ${kind}`), ...modeNeeds(values, kind), ...keyNeeds(values, kind)]
   return needed.filter(({ name }) => values[name] === undefined)
 }
 
-const named = (names: readonly SettingName[] | undefined, because: string): readonly Needed[] =>
+const named = (names: readonly SettingName[] | undefined, because: string): readonly NeededSetting[] =>
   (names ?? []).map((name) => ({ name, because }))
 
 /** Returns what the ways need by which a store of Azure and Google signs in. */
-function modeNeeds({ AZURE_AUTH_MODE: azureMode, GCP_AUTH_MODE: googleMode }: Values, kind: Kind): readonly Needed[] {
+function modeNeeds({ AZURE_AUTH_MODE: azureMode, GCP_AUTH_MODE: googleMode }: Values, kind: Kind): readonly NeededSetting[] {
   if (kind === 'azure') return named(azureNeeds[azureMode], `AZURE_AUTH_MODE is ${azureMode}`)
   return googleMode === 'default' ? named(googleNeeds[kind], `LOG_STORE is ${kind}, and GCP_AUTH_MODE is default`) : []
 }
 
 /** Returns what keys and roles need of each other. */
-function keyNeeds(values: Values, kind: Kind): readonly Needed[] {
+function keyNeeds(values: Values, kind: Kind): readonly NeededSetting[] {
   if (kind === 'local' || kind === 'azure') return []
   if (values.LOG_STORE_ACCESS_KEY !== undefined) return named(['LOG_STORE_SECRET_KEY'], 'LOG_STORE_ACCESS_KEY is given')
   if (!signsInToAws.has(kind)) return []

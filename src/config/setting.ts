@@ -15,7 +15,7 @@ export interface Explanation {
 }
 
 /** The description of a setting of any type. */
-export interface Described extends Required<Explanation> {
+export interface SettingDescription extends Required<Explanation> {
   readonly kind: string
   /** The default as it would be written; null: none. */
   readonly otherwise: string | null
@@ -33,13 +33,17 @@ const describe = <T extends {}>(kind: Kind<T>, explanation: Explanation) => ({
 })
 
 /** A setting with a default. */
-export function setting<T extends {}>(kind: Kind<T>, otherwise: string, explanation: Explanation): RequiredValidatorSpec<T> & Described {
+export function setting<T extends {}>(
+  kind: Kind<T>,
+  otherwise: string,
+  explanation: Explanation,
+): RequiredValidatorSpec<T> & SettingDescription {
   const described = { ...describe(kind, explanation), otherwise }
   return { ...described, ...makeExactValidator<T>(kind.parse)({ ...described, default: kind.parse(otherwise) }) }
 }
 
 /** A setting that may stay unset. */
-export function optional<T extends {}>(kind: Kind<T>, explanation: Explanation): OptionalValidatorSpec<T> & Described {
+export function optional<T extends {}>(kind: Kind<T>, explanation: Explanation): OptionalValidatorSpec<T> & SettingDescription {
   const described = { ...describe(kind, explanation), otherwise: null }
   return { ...described, ...makeExactValidator<T>(kind.parse)({ ...described, default: undefined }) }
 }

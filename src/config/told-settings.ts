@@ -38,7 +38,7 @@ const told: ReadonlySet<SettingName> = new Set<SettingName>([
 ])
 
 /** A setting of the process that the API tells of. */
-export interface ToldSetting {
+export interface PublicSetting {
   readonly name: SettingName
   readonly effect: string
   /** As it would be written; null: none. */
@@ -49,7 +49,7 @@ export interface ToldSetting {
 }
 
 /** Returns the settings that the API tells of, in the order of the documents. */
-export const toldSettings = (values: Readonly<Partial<Record<SettingName, string>>>): readonly ToldSetting[] =>
+export const toldSettings = (values: Readonly<Partial<Record<SettingName, string>>>): readonly PublicSetting[] =>
   settingNames
     .filter((name) => told.has(name))
     .map((name) => {

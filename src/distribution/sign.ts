@@ -58,7 +58,7 @@ const spki = (key: KeyObject) => (key.type === 'private' ? createPublicKey(key) 
 export const signText = (text: string, key: KeyObject): string => sign('sha256', Buffer.from(text), key).toString('base64')
 
 /** The signed list, and its signature. */
-export interface Signed {
+export interface SignedSums {
   /** The text of SHA256SUMS. */
   readonly sums: string
   /** Null: there is none. */
@@ -68,7 +68,7 @@ export interface Signed {
 }
 
 /** Checks the signature of a list and gives the key that made it. Throws DistributionFault. */
-export function verifySums({ sums, signature, key }: Signed, trust: Trust): KeyObject {
+export function verifySums({ sums, signature, key }: SignedSums, trust: Trust): KeyObject {
   if (signature === null) throw new DistributionFault('signature_missing', `there is no ${signatureFile}: nobody signed this`)
   const trusted = 'key' in trust ? trust.key : keyWithFingerprint(key, trust.fingerprint)
   if (verify('sha256', Buffer.from(sums), trusted, Buffer.from(signature.trim(), 'base64'))) return trusted

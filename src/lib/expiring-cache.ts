@@ -1,7 +1,7 @@
 import type { MaybePromise } from './maybe-promise.ts'
 
 /** A value and the epoch millisecond until which it may be used. */
-export interface Expiring<T> {
+export interface ExpiringValue<T> {
   readonly value: T
   readonly usableUntil: number
 }
@@ -12,15 +12,15 @@ export interface Expiring<T> {
  */
 export interface ExpiringCache<T> {
   /** Synchronous when the value is held. */
-  get(key: string, now: number, load: () => Promise<Expiring<T>>): MaybePromise<T>
+  get(key: string, now: number, load: () => Promise<ExpiringValue<T>>): MaybePromise<T>
   /** A value that is made at once. */
-  getSync(key: string, now: number, make: () => Expiring<T>): T
+  getSync(key: string, now: number, make: () => ExpiringValue<T>): T
   /** Forgets a value before its time. */
   forget(key: string): void
   size(): number
 }
 
-interface Held<T> extends Expiring<T> {
+interface CacheEntry<T> extends ExpiringValue<T> {
   renewAt: number
 }
 
@@ -30,10 +30,10 @@ const retryMs = 5000
 
 /** Forgets the value that was used longest ago when `maxEntries` are held. */
 export function createExpiringCache<T>(maxEntries: number): ExpiringCache<T> {
-  const held = new Map<string, Held<T>>()
+  const held = new Map<string, CacheEntry<T>>()
   const loading = new Map<string, Promise<T>>()
 
-  function fresh(key: string, now: number): Held<T> | undefined {
+  function fresh(key: string, now: number): CacheEntry<T> | undefined {
     const entry = held.get(key)
     if (entry === undefined) return undefined
     held.delete(key)
@@ -42,7 +42,7 @@ export function createExpiringCache<T>(maxEntries: number): ExpiringCache<T> {
     return entry
   }
 
-  function keep(key: string, now: number, entry: Expiring<T>): T {
+  function keep(key: string, now: number, entry: ExpiringValue<T>): T {
     held.delete(key)
     const left = entry.usableUntil - now
     held.set(key, { ...entry, renewAt: entry.usableUntil - Math.min(longestEarlyMs, left / 5) })
@@ -53,7 +53,7 @@ export function createExpiringCache<T>(maxEntries: number): ExpiringCache<T> {
     return entry.value
   }
 
-  function start(key: string, now: number, load: () => Promise<Expiring<T>>): Promise<T> {
+  function start(key: string, now: number, load: () => Promise<ExpiringValue<T>>): Promise<T> {
     const started = load()
       .then((loaded) => keep(key, now, loaded))
       .finally(() => loading.delete(key))

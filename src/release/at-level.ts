@@ -9,12 +9,12 @@ import { compareVersions, isVersion } from './version.ts'
 export type Use = 'request' | 'answer' | 'description'
 
 /** Level of an installation, and the flags that turn off what is marked with them. */
-export interface Shown {
+export interface ShownLevel {
   readonly release: string
   readonly off?: ReadonlySet<string>
 }
 
-interface Stage extends Shown {
+interface Stage extends ShownLevel {
   readonly use: Use
 }
 
@@ -25,7 +25,7 @@ const absent = Symbol('absent')
  * A schema as it is at a level: without the fields, forms and values that later releases bring. Made once for all levels between which
  * nothing is marked; a schema of which everything is there is the very same.
  */
-export function atLevel<T extends z.ZodType>(schema: T, shown: string | Shown, use: Use): T {
+export function atLevel<T extends z.ZodType>(schema: T, shown: string | ShownLevel, use: Use): T {
   const found = whole(schema, typeof shown === 'string' ? { release: shown, use } : { release: shown.release, off: shown.off ?? none, use })
   if (found === absent) throw new Error('A schema as a whole cannot come with a release: mark the route.')
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is missing at a level is as good as not sent

@@ -3,13 +3,13 @@ import { partsOf } from './schema-parts.ts'
 import { laterValues, markOf } from './since.ts'
 
 /** A part of a schema that a release brought: the name of a field, however deep, or a value. */
-export interface Marked {
+export interface MarkedPart {
   readonly name: string
   readonly since: string
 }
 
 /** Everything that is marked within a schema, each name once. What holds itself is looked at once. */
-export function marksWithin(schema: z.ZodType): readonly Marked[] {
+export function marksWithin(schema: z.ZodType): readonly MarkedPart[] {
   const found = new Map<string, string>()
   const visit = (part: z.ZodType, name: string, above: ReadonlySet<z.ZodType>) => {
     if (above.has(part)) return

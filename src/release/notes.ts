@@ -3,10 +3,10 @@ import type { Code } from './project.ts'
 import type { ReleaseRecord } from './record.ts'
 
 /** The build's own description, by which notes tell what it has. */
-export type Built = Pick<Code, 'features' | 'settings'>
+export type BuildContents = Pick<Code, 'features' | 'settings'>
 
 /** A line of the notes, and whether the build has it. */
-export function noteLines(release: ReleaseRecord, built: Built): readonly string[] {
+export function noteLines(release: ReleaseRecord, built: BuildContents): readonly string[] {
   return release.notes.map(({ text, of }) => {
     const missing = of.filter((name) => !isBuilt(release, name, built))
     if (missing.length === 0) return text
@@ -15,7 +15,7 @@ export function noteLines(release: ReleaseRecord, built: Built): readonly string
 }
 
 /** Returns the changes for an operator who skips to the newest of these releases, as Markdown; breaking changes come first. */
-export function notes(releases: readonly ReleaseRecord[], built: Built): string {
+export function notes(releases: readonly ReleaseRecord[], built: BuildContents): string {
   const care = releases.flatMap((release) => warnings(release).map((line) => `- ${release.version}: ${line}`))
   return [
     ...(care.length > 0 ? [['## Before you upgrade', '', ...care].join('\n')] : []),
@@ -24,10 +24,10 @@ export function notes(releases: readonly ReleaseRecord[], built: Built): string 
 }
 
 /** CHANGELOG.md, whole. */
-export const changelog = (releases: readonly ReleaseRecord[], built: Built): string =>
+export const changelog = (releases: readonly ReleaseRecord[], built: BuildContents): string =>
   `${['# Changelog', 'Generated from `releases/` by `npm run gatehouse -- release generate`; edit the records.', ...releases.toReversed().map((release) => section(release, built))].join('\n\n')}\n`
 
-function section(release: ReleaseRecord, built: Built): string {
+function section(release: ReleaseRecord, built: BuildContents): string {
   const { version, date, kind, chart, env } = release
   const needs = chart === null ? [] : [`Chart: \`app\` ${chart}`]
   const settings =

@@ -1,4 +1,4 @@
-import type { Published } from './published.ts'
+import type { Announcement } from './published.ts'
 import type { Lock } from './record.ts'
 import type { ReleaseTable } from './table.ts'
 
@@ -24,7 +24,7 @@ export interface Code {
 /** The input of `release check`: records, code and files, all of them given, so that the rules stay pure. */
 export interface Project {
   readonly table: ReleaseTable
-  readonly published: readonly Published[]
+  readonly published: readonly Announcement[]
   readonly code: Code
   /** SHA-256 by migration id (`v01.03.00/001-tenancy`), and by version of the record's file. */
   readonly hashes: { readonly migrations: Readonly<Record<string, string>>; readonly records: Readonly<Record<string, string>> }

@@ -1,5 +1,5 @@
 /** The announcement of a release; its record must agree with it. */
-export interface Published {
+export interface Announcement {
   readonly version: string
   readonly date: string
   readonly chart: string | null
@@ -11,13 +11,13 @@ export interface Published {
 
 const row = (
   [version, date, chart, items]: readonly [string, string, string | null, number],
-  more: Pick<Published, 'breaking' | 'env'> = {},
-): Published => ({ version, date, chart, items, ...more })
+  more: Pick<Announcement, 'breaking' | 'env'> = {},
+): Announcement => ({ version, date, chart, items, ...more })
 
 const later = '>1.4.0'
 
 /** The announced releases, oldest first (specification, section 9), written apart from the records that are checked against them. */
-export const published: readonly Published[] = [
+export const published: readonly Announcement[] = [
   row(['1.3.0', '2025-10-17', null, 7]),
   row(['1.3.1', '2025-10-23', null, 2]),
   row(['1.3.2', '2025-10-29', null, 5]),

@@ -6,7 +6,7 @@ import { startEmulator } from '../../../test/support/emulator/emulator.ts'
 import { chat, exchange, succeeded } from '../../../test/support/load.ts'
 import { readLogged, untilLogged } from '../../../test/support/logged.ts'
 import { environment, workspaceKey, type Gatehouse } from '../../../test/support/process.ts'
-import type { Cut } from '../../../src/distribution/release/cut.ts'
+import type { CutRelease } from '../../../src/distribution/release/cut.ts'
 import { buildCut, buildNext, thisBuild, type Build, type Edits, type NextRelease } from '../build.ts'
 import { mustRun, runCommand, serve } from '../command.ts'
 import { storeEmulated } from './emulated.ts'
@@ -16,7 +16,7 @@ import { storeEmulated } from './emulated.ts'
  */
 export async function rollbacks(
   jumps: readonly (readonly NextRelease[])[],
-  { edits = {}, cuts = [] }: { readonly edits?: Edits; readonly cuts?: readonly Cut[] } = {},
+  { edits = {}, cuts = [] }: { readonly edits?: Edits; readonly cuts?: readonly CutRelease[] } = {},
 ): Promise<readonly string[]> {
   const builds = await Promise.all([...cuts.map(buildCut), thisBuild(), ...jumps.map((releases) => buildNext(releases, edits))])
   return walk(builds).finally(() => Promise.all(builds.map((build) => build.remove())))

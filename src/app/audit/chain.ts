@@ -47,7 +47,7 @@ export interface Redaction {
 }
 
 /** A row at its place in the chain. */
-export interface Placed {
+export interface ChainPosition {
   readonly seq: number
   /** The hash of the row before. */
   readonly previous: Uint8Array
@@ -61,12 +61,12 @@ export const toHex = (hash: Uint8Array): string => Buffer.from(hash).toString('h
 /** Returns the proof of a redaction: as with a link, no party without the key of the installation can make one. */
 export const redactionProof = (
   { hashKey }: Pick<Vault, 'hashKey'>,
-  { seq, previous, hash, row }: Placed,
+  { seq, previous, hash, row }: ChainPosition,
   { at, by }: Pick<Redaction, 'at' | 'by'>,
 ): string => toHex(hashKey(`audit-redaction:${seq}:${toHex(previous)}:${toHex(hash)}:${canonicalJson({ at, by, row })}`))
 
 /** Returns true if a row is as it was written, or as its redaction left it. */
-export const holds = (vault: Vault, placed: Placed, redaction: Redaction | null): boolean =>
+export const holds = (vault: Vault, placed: ChainPosition, redaction: Redaction | null): boolean =>
   redaction === null
     ? linkHash(vault, placed).equals(placed.hash)
     : redactionProof(vault, placed, redaction) === redaction.proof && typeof redaction.at === 'string' && typeof redaction.by === 'string'

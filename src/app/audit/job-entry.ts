@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { AuditEntry } from './write.ts'
 
 /** The work of a job for one organisation. */
-interface Done extends Pick<AuditEntry, 'workspaceId' | 'action' | 'resourceType' | 'resourceId' | 'changes' | 'at'> {
+interface JobWork extends Pick<AuditEntry, 'workspaceId' | 'action' | 'resourceType' | 'resourceId' | 'changes' | 'at'> {
   /** The name of the job. */
   readonly job: string
   readonly organisationId: string
 }
 
 /** Returns the entry of the trail for what a job did, which no request asked for. */
-export const jobEntry = ({ job, organisationId, ...done }: Done): AuditEntry => ({
+export const jobEntry = ({ job, organisationId, ...done }: JobWork): AuditEntry => ({
   actor: { type: 'system', id: null, name: job, organisationId, userId: null },
   method: 'JOB',
   uri: job,

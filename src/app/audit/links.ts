@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { noHash, type AuditRow, type Redaction } from './chain.ts'
 
-interface Stored extends AuditRow {
+interface StoredLink extends AuditRow {
   readonly seq: string | null
   readonly hash: Uint8Array | null
   readonly redaction: Redaction | null
@@ -21,7 +21,7 @@ export const linksAtOnce = 1000
 
 /** Reads the next links of an organisation; rows that are in no chain come first. */
 export async function readLinks(em: EntityManager, { organisationId, after }: { readonly organisationId: string; readonly after: number }) {
-  const rows = await em.execute<Stored[]>(nextLinks, [organisationId, after])
+  const rows = await em.execute<StoredLink[]>(nextLinks, [organisationId, after])
   return rows.map(({ seq, hash, redaction, ...row }): Link => ({ place: Number(seq ?? 0), hash: hash ?? noHash, redaction, row }))
 }
 
@@ -32,14 +32,14 @@ const nextLinks = `
     FROM audit_logs WHERE organisation_id = ? AND coalesce(seq, 0) > ? ORDER BY coalesce(seq, 0) LIMIT ${linksAtOnce}`
 
 /** An organisation whose chain is looked at. */
-export interface Chained {
+export interface ChainOwner {
   readonly id: string
   readonly slug: string
 }
 
 /** Returns every organisation, or the one with this slug or id. */
-export const chainedOrganisations = (em: EntityManager, organisation: string | null): Promise<readonly Chained[]> =>
-  em.execute<Chained[]>('SELECT id, slug FROM organisations WHERE ?::text IS NULL OR slug = ? OR id::text = ? ORDER BY slug', [
+export const chainedOrganisations = (em: EntityManager, organisation: string | null): Promise<readonly ChainOwner[]> =>
+  em.execute<ChainOwner[]>('SELECT id, slug FROM organisations WHERE ?::text IS NULL OR slug = ? OR id::text = ? ORDER BY slug', [
     organisation,
     organisation,
     organisation,

@@ -5,19 +5,19 @@ import { pathText } from '../../lib/json/json-path.ts'
 import { asSystem } from '../database/orm.ts'
 import type { Deps } from '../deps.ts'
 import type { Vault } from '../secrets/vault.ts'
-import { holds, noHash, redactionProof, type AuditRow, type Placed, type Redaction } from './chain.ts'
-import { chainedOrganisations, readLinks, type Chained, type Link } from './links.ts'
-import { cleaning, redactableColumns, type Cleaning } from './redactable.ts'
+import { holds, noHash, redactionProof, type AuditRow, type ChainPosition, type Redaction } from './chain.ts'
+import { chainedOrganisations, readLinks, type ChainOwner, type Link } from './links.ts'
+import { cleaning, redactableColumns, type CleaningRules } from './redactable.ts'
 import { writeAudit } from './write.ts'
 
-export interface Redacting {
+export interface RedactionOptions {
   readonly organisation: string | null
   /** The person at whose word it is done. */
   readonly by: string
   /** True: nothing is changed. */
   readonly dryRun: boolean
   /** The knowledge by which the secrets of a stored row are found. */
-  readonly clean: Cleaning
+  readonly clean: CleaningRules
 }
 
 /** A row with secrets, and where they stand. */
@@ -43,15 +43,15 @@ type Services = Pick<Deps, 'clock'> & { readonly orm: MikroORM; readonly vault: 
  * Takes out of stored rows the secrets that this version would not have written. A row keeps its link, and gets a keyed proof over what is left; the rows
  * of each batch are named by a row of their own at the end of the chain. A run that was ended goes on with the next one, since clean rows stay as they are.
  */
-export async function redactAudit(services: Services, redacting: Redacting): Promise<readonly RedactionReport[]> {
+export async function redactAudit(services: Services, redacting: RedactionOptions): Promise<readonly RedactionReport[]> {
   const organisations = await asSystem(services.orm, (em) => chainedOrganisations(em, redacting.organisation))
   const reports: RedactionReport[] = []
   for (const organisation of organisations) reports.push(await redactChain(services, organisation, redacting))
   return reports
 }
 
-async function redactChain(services: Services, { id, slug }: Chained, redacting: Redacting): Promise<RedactionReport> {
-  let [at, rows]: [Reached, number] = [{ seq: 0, hash: noHash }, 0]
+async function redactChain(services: Services, { id, slug }: ChainOwner, redacting: RedactionOptions): Promise<RedactionReport> {
+  let [at, rows]: [ChainProgress, number] = [{ seq: 0, hash: noHash }, 0]
   const redacted: RedactedRow[] = []
   const broken: number[] = []
   // Rows that come meanwhile are written without secrets.
@@ -73,19 +73,19 @@ async function endOf(em: EntityManager, organisationId: string): Promise<number>
 }
 
 /** The last link that was looked at. */
-interface Reached {
+interface ChainProgress {
   readonly seq: number
   readonly hash: Uint8Array
 }
 
 interface Batch {
   readonly id: string
-  readonly at: Reached
-  readonly redacting: Redacting
+  readonly at: ChainProgress
+  readonly redacting: RedactionOptions
 }
 
 interface BatchDone extends Pick<RedactionReport, 'rows' | 'redacted' | 'broken'> {
-  readonly reached: Reached
+  readonly reached: ChainProgress
 }
 
 /** One transaction: the rows, and the row that names them. Null: there are no more. */
@@ -106,17 +106,17 @@ async function redactBatch(em: EntityManager, services: Services, { id, at, reda
   return links.length === 0 ? null : { reached, rows: links.length, redacted, broken }
 }
 
-interface Examined {
+interface LinkInQuestion {
   readonly link: Link
-  readonly placed: Placed
-  readonly redacting: Redacting
+  readonly placed: ChainPosition
+  readonly redacting: RedactionOptions
 }
 
 /** Returns the places of secrets in a row, which it has no longer; null: the row does not hold. */
 async function redactLink(
   em: EntityManager,
   { vault, clock }: Services,
-  { link, placed, redacting }: Examined,
+  { link, placed, redacting }: LinkInQuestion,
 ): Promise<readonly string[] | null> {
   if (!holds(vault, placed, link.redaction)) return null
   const row = cleaning(link.row, redacting.clean)
@@ -146,13 +146,13 @@ async function store(em: EntityManager, row: AuditRow, redaction: Redaction): Pr
   )
 }
 
-interface Noted {
+interface RedactionNote {
   readonly organisationId: string
   readonly redacted: readonly RedactedRow[]
   readonly by: string
 }
 
-const note = (em: EntityManager, { vault, clock }: Services, { organisationId, redacted, by }: Noted): Promise<void> =>
+const note = (em: EntityManager, { vault, clock }: Services, { organisationId, redacted, by }: RedactionNote): Promise<void> =>
   writeAudit(em, vault, {
     actor: { type: 'operator', id: null, name: by, organisationId, userId: null },
     workspaceId: null,

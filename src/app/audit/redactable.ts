@@ -10,7 +10,7 @@ import type { RequestSchemas } from './write.ts'
 export const redactableColumns = ['query', 'request_headers', 'request_body', 'before', 'after', 'related', 'error'] as const
 
 /** The knowledge of this version about secrets in stored rows. */
-export interface Cleaning {
+export interface CleaningRules {
   readonly replace: Replace
   /** Returns the schemas of the route that a row is about. */
   readonly schemasOf: (row: Pick<AuditRow, 'method' | 'uri'>) => RequestSchemas
@@ -19,7 +19,7 @@ export interface Cleaning {
 }
 
 /** A row without the secrets that this version would not have written. A clean row stays equal. */
-export function cleaning(row: AuditRow, { replace, schemasOf, secretColumns }: Cleaning): AuditRow {
+export function cleaning(row: AuditRow, { replace, schemasOf, secretColumns }: CleaningRules): AuditRow {
   const { query, body } = schemasOf(row)
   const clean = (value: unknown, place?: Place) => (value === null ? null : withoutSecrets(value, replace, place))
   const own = columnPlace(secretColumns.get(`${row.resource_type.replaceAll('-', '_')}s`) ?? [])
@@ -38,7 +38,7 @@ export function cleaning(row: AuditRow, { replace, schemasOf, secretColumns }: C
 const columnPlace = (columns: readonly string[]): Place => ({ secret: false, paths: columns.map((column) => [column]) })
 
 /** Related rows are a list of `{ table, id, before, after }`. */
-function relatedPlace(related: unknown, secretColumns: Cleaning['secretColumns']): Place {
+function relatedPlace(related: unknown, secretColumns: CleaningRules['secretColumns']): Place {
   const rows: readonly unknown[] = Array.isArray(related) ? related : []
   const paths = rows.flatMap((one, at) => {
     const table: unknown = Reflect.get(Object(one), 'table')
@@ -58,7 +58,7 @@ export function hashingOnce(vault: Pick<Vault, 'hashKey'>): Replace {
 }
 
 /** Returns the columns that entities call secret, by the name of their table. */
-export function secretColumnsOf(orm: MikroORM): Cleaning['secretColumns'] {
+export function secretColumnsOf(orm: MikroORM): CleaningRules['secretColumns'] {
   const tables = [...orm.getMetadata().getAll().values()].map(({ tableName, props }) => {
     const columns = props.filter(({ customType }) => customType instanceof SecretTextType).flatMap(({ fieldNames }) => fieldNames)
     return [tableName, columns] as const

@@ -43,7 +43,7 @@ export function refusalRecorder(deps: Deps): RecordRefusal {
   }
 }
 
-async function writeOrLog(deps: Deps, refused: Refused): Promise<void> {
+async function writeOrLog(deps: Deps, refused: RefusedToken): Promise<void> {
   try {
     await write(deps, refused)
   } catch (error) {
@@ -67,14 +67,14 @@ function takeRow(minutes: Map<string, Minute>, organisationId: string, now: numb
   return left
 }
 
-interface Refused {
+interface RefusedToken {
   readonly refusal: TokenRefusal
   readonly error: ApiError
   readonly request: RefusedRequest
   readonly notWritten: number
 }
 
-async function write({ orm, vault, clock }: Deps, { refusal, error, request, notWritten }: Refused): Promise<void> {
+async function write({ orm, vault, clock }: Deps, { refusal, error, request, notWritten }: RefusedToken): Promise<void> {
   const { organisationId, holder } = refusal
   await asSystem(orm, async (em) => {
     const known = await em.execute('SELECT 1 FROM organisations WHERE id = ?', [organisationId])

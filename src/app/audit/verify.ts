@@ -68,7 +68,7 @@ async function walk(em: EntityManager, { vault, anchor, id, slug }: Walk): Promi
   return { organisationId: id, slug, rows: end.seq, redacted, head: end.seq === 0 ? null : end, faults: faults.slice(0, maxFaults) }
 }
 
-interface Found {
+interface RowCheck {
   readonly place: number
   readonly expected: number
   readonly row: AuditRow
@@ -76,7 +76,7 @@ interface Found {
   readonly fits: boolean
 }
 
-function linkFaults({ place, expected, row, redaction, fits }: Found): readonly string[] {
+function linkFaults({ place, expected, row, redaction, fits }: RowCheck): readonly string[] {
   if (place === 0) return [`the row ${row.id} of ${row.at} is in no chain`]
   if (place !== expected)
     return [place === expected + 1 ? `row ${expected} is missing` : `the rows ${expected} to ${place - 1} are missing`]

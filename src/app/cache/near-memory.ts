@@ -28,7 +28,7 @@ interface Entry {
 }
 
 /** One organisation's, the oldest first. */
-interface Own {
+interface OwnerShare {
   readonly entries: Map<string, Entry>
   readonly partitions: Map<string, Map<string, Entry>>
   bytes: number
@@ -42,7 +42,7 @@ const overhead = 400
 const mostKeys = 3
 
 interface State extends NearMemoryOptions {
-  readonly owners: Map<string, Own>
+  readonly owners: Map<string, OwnerShare>
   bytes: number
 }
 
@@ -100,7 +100,7 @@ function put(state: State, { key, scope: { organisationId }, partition, vector, 
 }
 
 /** Over the bound of all, the organisation with the most gives way. */
-function makeRoom(state: State, own: Own, needed: number): void {
+function makeRoom(state: State, own: OwnerShare, needed: number): void {
   while (own.bytes + needed > state.mostOfOne) dropOldest(state, own)
   while (state.bytes + needed > state.most)
     dropOldest(
@@ -109,12 +109,12 @@ function makeRoom(state: State, own: Own, needed: number): void {
     )
 }
 
-function dropOldest(state: State, own: Own): void {
+function dropOldest(state: State, own: OwnerShare): void {
   const [oldest] = own.entries.values()
   if (oldest !== undefined) drop(state, own, oldest)
 }
 
-function drop(state: State, own: Own, entry: Entry): void {
+function drop(state: State, own: OwnerShare, entry: Entry): void {
   const partition = own.partitions.get(entry.partition)
   own.entries.delete(entry.key)
   partition?.delete(entry.key)
@@ -134,13 +134,13 @@ function restsOf(vector: Float32Array): Float32Array {
   return rests
 }
 
-type Measured = Pick<Entry, 'vector' | 'rests'>
+type VectorWeight = Pick<Entry, 'vector' | 'rests'>
 
 /** The part of a cosine that single floats lose. */
 const tolerance = 1e-5
 
 /** Returns the cosine of two vectors of the length 1; null when it is below the threshold, or they cannot be compared. */
-function cosineFrom(threshold: number, one: Measured, other: Measured): number | null {
+function cosineFrom(threshold: number, one: VectorWeight, other: VectorWeight): number | null {
   const [a, b] = [one.vector, other.vector]
   if (a.length !== b.length) return null
   let cosine = 0

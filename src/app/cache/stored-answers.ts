@@ -88,9 +88,9 @@ const newest = `
     FROM cached_answers WHERE key = $1 AND organisation_id = $2 AND workspace_id IS NOT DISTINCT FROM $3 AND expires_at > now()
    ORDER BY created_at DESC LIMIT 1`
 
-type Waiting = KeptAnswer & { readonly scope: AnswerScope }
+type AnswerToStore = KeptAnswer & { readonly scope: AnswerScope }
 
-function put(state: State, key: string, waiting: Waiting): void {
+function put(state: State, key: string, waiting: AnswerToStore): void {
   const bytes = waiting.answer.body.length
   if (performance.now() < state.pausedUntil || state.waitingBytes + bytes > mostWaitingBytes) {
     state.dropped += 1
@@ -105,7 +105,7 @@ function put(state: State, key: string, waiting: Waiting): void {
     .finally(() => (state.waitingBytes -= bytes))
 }
 
-async function write(state: State, key: string, { scope, answer, askedAt }: Waiting): Promise<void> {
+async function write(state: State, key: string, { scope, answer, askedAt }: AnswerToStore): Promise<void> {
   const { organisationId, workspaceId, namespace } = scope
   const sealed = sealAnswer(state.seal, key, { scope, answer })
   const times = [performance.now() - askedAt, answer.expiresAt - Date.now()]

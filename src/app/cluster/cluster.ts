@@ -9,7 +9,7 @@ import { packDatabase, readToPrimary, type ToWorker } from './messages.ts'
 import type { Feature } from '../feature.ts'
 import { renderPrimaryOnly, replaceFamilies } from '../metrics/primary.ts'
 import type { DrainOptions } from '../start/app-state.ts'
-import { logSettings, type Prepared } from './run.ts'
+import { logSettings, type StartPreparation } from './run.ts'
 import { onSignals } from './signals.ts'
 import { describeStartFailure, reportStartFailure } from '../start/start-failure.ts'
 
@@ -45,7 +45,7 @@ interface WorkerPool {
  * Runs `WORKERS` processes that share the port. The primary starts the embedded database, migrates, provisions and runs the
  * jobs, once for all; it serves no request. A worker that dies is started again.
  */
-export async function runPrimary(config: Config, features: readonly Feature[], { loggers, notes }: Prepared): Promise<number> {
+export async function runPrimary(config: Config, features: readonly Feature[], { loggers, notes }: StartPreparation): Promise<number> {
   const log = loggers.application
   logSettings(loggers, notes)
   const background = createPrimaryBackground(config, features, { log, mode: notes.mode })

@@ -18,13 +18,13 @@ export interface StartNotes {
 }
 
 /** The values that exist before any process starts. */
-export interface Prepared {
+export interface StartPreparation {
   readonly loggers: Loggers
   readonly notes: StartNotes
 }
 
 /** Runs one process until it is told to end, and gives its exit code. */
-export async function run(config: Config, features: readonly Feature[], { loggers, notes }: Prepared): Promise<number> {
+export async function run(config: Config, features: readonly Feature[], { loggers, notes }: StartPreparation): Promise<number> {
   logSettings(loggers, notes)
   const app = await createApp(config, features, { loggers, mode: notes.mode })
   const stopping = new AbortController()

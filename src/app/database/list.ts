@@ -71,13 +71,13 @@ function cursorOf({ sort }: ListQuery, after: string): string {
   throw new ApiError('AB01', 'after is no next_cursor of an earlier page in this order. Begin again without it.', { param })
 }
 
-interface Behind {
+interface PageStart {
   readonly columns: readonly string[]
   readonly isDescending: boolean
   readonly cursor: string
 }
 
-function behindRow(meta: EntityMetadata, { columns, isDescending, cursor }: Behind) {
+function behindRow(meta: EntityMetadata, { columns, isDescending, cursor }: PageStart) {
   const read = [...new Set(columns)].map((property) => columnOf(meta, property))
   const all = (alias: string) => read.map((column) => column(alias)).join(', ')
   const condition = raw(

@@ -2,11 +2,11 @@ import type { ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import { hearNotifications } from './hear.ts'
 import { createNoticeMemory } from './memory.ts'
-import { readNotice, type Heard } from './notice.ts'
+import { readNotice, type Notice } from './notice.ts'
 
 /** Somebody who wants to hear of events. */
 export interface EventListener {
-  heard(notice: Heard): void
+  heard(notice: Notice): void
   /** Notices may have been missed: all that was read before is in doubt. */
   missed(): void
   /** Tells at each change whether notices arrive at all. */
@@ -24,7 +24,7 @@ export interface EventFeed {
   /** Notices arrive: a pooler in front of the database may swallow them. */
   isLive(): boolean
   /** Returns what was heard after a notice; null: that is too long ago to be known, or was never heard here. */
-  since(token: string): readonly Heard[] | null
+  since(token: string): readonly Notice[] | null
   listeners(): number
   /** Tells all listeners that the process ends. */
   end(): void

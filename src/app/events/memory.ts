@@ -1,15 +1,15 @@
-import type { Heard } from './notice.ts'
+import type { Notice } from './notice.ts'
 
 /** The notices of the last minute, for streams that come back after a break. */
 export interface NoticeMemory {
-  add(notice: Heard, length: number): void
+  add(notice: Notice, length: number): void
   /** Returns what came after a notice; null: it is not known. */
-  since(token: string): readonly Heard[] | null
+  since(token: string): readonly Notice[] | null
   clear(): void
 }
 
-interface Kept {
-  readonly notice: Heard
+interface NoticeEntry {
+  readonly notice: Notice
   readonly at: number
   readonly length: number
 }
@@ -20,7 +20,7 @@ const mostKept = 8 * 1024 * 1024
 
 /** Returns an empty memory. It is bounded in time and in bytes. */
 export function createNoticeMemory(): NoticeMemory {
-  let kept: Kept[] = []
+  let kept: NoticeEntry[] = []
   let total = 0
   /** The place of the oldest one that counts: moving all at each notice would cost more. */
   let first = 0

@@ -28,7 +28,7 @@ const exportNotice = z.object({ ...common, topic: z.literal('exports'), id: z.st
 const notice = z.discriminatedUnion('topic', [logsNotice, changeNotice, exportNotice])
 
 /** A notice as it was heard. All processes hear the same ones in the same order, that of their commits. */
-export type Heard = z.output<typeof notice>
+export type Notice = z.output<typeof notice>
 export type ChangeNotice = Omit<z.output<typeof changeNotice>, 'token'>
 export type ExportNotice = Omit<z.output<typeof exportNotice>, 'token'>
 
@@ -56,7 +56,7 @@ export const tellLogsStatement = `
            GROUP BY organisation_id, workspace_id, part) told`
 
 /** Reads a notice; null for what is none, and for what another release may say that this one does not know. */
-export function readNotice(payload: string): Heard | null {
+export function readNotice(payload: string): Notice | null {
   try {
     return notice.safeParse(JSON.parse(payload)).data ?? null
   } catch {

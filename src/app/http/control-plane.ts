@@ -123,12 +123,12 @@ const isOn = (answer: Row['answer']): answer is Middleware => typeof answer === 
 const refuseRole: Middleware = () =>
   Promise.reject(new ApiError('feature_unavailable', 'The control plane is not served by this process: ROLES has no control.'))
 
-interface Known {
+interface KnownRoutes {
   readonly served: ControlRouter
   readonly off: ReadonlyMap<string, Unavailable>
 }
 
-function refuse(ctx: Context, { served, off }: Known, next: () => Promise<unknown>): Promise<unknown> {
+function refuse(ctx: Context, { served, off }: KnownRoutes, next: () => Promise<unknown>): Promise<unknown> {
   const unavailable = ctx.path.startsWith(fronts[0].prefix) ? off.get(firstSegment(ctx.path, fronts[0].prefix.length)) : undefined
   if (unavailable !== undefined) return Promise.reject(unavailableError(unavailable))
   const layers = served.match(ctx.path, ctx.method).path

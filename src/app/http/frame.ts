@@ -30,7 +30,7 @@ export interface Frame {
   /** Returns the client's country, in two letters, as a trusted proxy states it. */
   readonly clientCountry: (req: IncomingMessage) => string | null
   /** Null until the database is there, migrated and opened. */
-  running(): Running | null
+  running(): FrameServices | null
   draining(): boolean
   readonly overload: Overload
   health(): Promise<HealthReport>
@@ -39,7 +39,7 @@ export interface Frame {
 }
 
 /** The parts of the process that need the database. */
-export interface Running {
+export interface FrameServices {
   readonly deps: Deps
   readonly snapshot: LiveSnapshot
   readonly tokens: Tokens

@@ -1,12 +1,12 @@
 import type { Config } from '../../config/config.ts'
 import { apartInWords, databaseTime } from '../database/clock-offset.ts'
 import type { Check, HealthReport } from '../health-report.ts'
-import type { Running } from './frame.ts'
+import type { FrameServices } from './frame.ts'
 import type { LiveTls } from './listener/tls.ts'
 
 export interface HealthOptions {
   readonly config: Pick<Config, 'cacheMaxStaleMs'>
-  readonly running: () => Running | null
+  readonly running: () => FrameServices | null
   readonly draining: () => boolean
   readonly tls: LiveTls | null
   /** Returns the step that the start waits for. */
@@ -25,7 +25,7 @@ const keepMs = 1000
  */
 export function createHealth(options: HealthOptions): () => Promise<HealthReport> {
   const database = databaseCheck(options)
-  const of = (check: (running: Running) => Check): Check => {
+  const of = (check: (running: FrameServices) => Check): Check => {
     const running = options.running()
     return running === null ? fail(options.waitingFor()) : check(running)
   }
@@ -59,7 +59,7 @@ function certificateCheck(tls: LiveTls): Check {
 }
 
 /** A warning, since requests are served and logged all the same, from memory, as long as the database takes what is logged. */
-function journalCheck(journal: Running['journal']): Check {
+function journalCheck(journal: FrameServices['journal']): Check {
   const fault = journal?.fault() ?? null
   return journal === null || fault === null
     ? pass
@@ -67,7 +67,7 @@ function journalCheck(journal: Running['journal']): Check {
 }
 
 /** A warning: requests go on from what the process holds, and then as `LIMITS_WHEN_UNAVAILABLE` says. */
-const limitsCheck = (running: Running | null): Partial<Pick<HealthReport['checks'], 'limits'>> =>
+const limitsCheck = (running: FrameServices | null): Partial<Pick<HealthReport['checks'], 'limits'>> =>
   running?.limits?.away() === true ? { limits: warn('limits cannot be counted: see LIMITS_WHEN_UNAVAILABLE') } : {}
 
 /** A warning: requests are served, with keys that expire by a clock that may be wrong. */

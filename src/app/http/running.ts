@@ -1,8 +1,8 @@
 import { ApiError } from '../../lib/errors.ts'
-import type { Frame, Running } from './frame.ts'
+import type { Frame, FrameServices } from './frame.ts'
 
 /** Returns the parts that need the database. Throws `dependency_unavailable` until they are ready, `sealed` without the right encryption key. */
-export function demandRunning(frame: Pick<Frame, 'running'>): Running {
+export function demandRunning(frame: Pick<Frame, 'running'>): FrameServices {
   const running = frame.running()
   if (running === null) throw notYet()
   if (running.deps.vault.sealed !== null) {

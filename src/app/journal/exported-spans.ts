@@ -59,7 +59,7 @@ export function toSpans(record: ExchangeRecord): ExportedSpan[] {
 }
 
 /** The facts of an attempt that its span tells. */
-interface Told {
+interface AttemptFacts {
   /** Its place in the trail. */
   readonly index: number
   readonly isLast: boolean
@@ -75,7 +75,7 @@ interface Told {
 }
 
 /** Attempts that were sent. Of a request with one the record itself tells. */
-function attemptsOf(record: ExchangeRecord): Told[] {
+function attemptsOf(record: ExchangeRecord): AttemptFacts[] {
   const { attempts } = record
   if (attempts !== null)
     return attempts.flatMap((attempt, index) => {
@@ -95,7 +95,7 @@ interface Place {
   readonly spanId: string
 }
 
-function attemptSpan(record: ExchangeRecord, told: Told, { traceId, spanId }: Place): ExportedSpan {
+function attemptSpan(record: ExchangeRecord, told: AttemptFacts, { traceId, spanId }: Place): ExportedSpan {
   const operation = operations[record.operation] ?? record.operation
   const failed = told.status >= 400 || told.failure !== null
   return {
@@ -120,7 +120,7 @@ function attemptSpan(record: ExchangeRecord, told: Told, { traceId, spanId }: Pl
   }
 }
 
-const modelOf = ({ stream, cost }: ExchangeRecord, { provider, model, index }: Told) => ({
+const modelOf = ({ stream, cost }: ExchangeRecord, { provider, model, index }: AttemptFacts) => ({
   'gen_ai.provider.name': provider === null ? null : (providers[provider] ?? provider),
   'gen_ai.request.model': model,
   'gen_ai.request.stream': stream,

@@ -53,11 +53,11 @@ export interface Shipper {
 
 type Progress = Extract<FromWorker, { readonly type: 'progress' }>
 
-type Counted = { -readonly [Name in keyof ShipperStats]: ShipperStats[Name] }
+type MutableStats = { -readonly [Name in keyof ShipperStats]: ShipperStats[Name] }
 
 const nothingYet: ShipperStats = { shipped: 0, adopted: 0, rejected: 0, spans: { exported: 0, dropped: 0 }, fault: null }
 
-function count(stats: Counted, { own, adopted, rejected, spans, fault }: Progress): void {
+function count(stats: MutableStats, { own, adopted, rejected, spans, fault }: Progress): void {
   stats.shipped += own
   stats.adopted += adopted
   stats.rejected += rejected
@@ -89,7 +89,7 @@ const inputOf = ({ directory, database, client, queuesBodies = false, wordsUnder
 /** Starts shipping: what dead processes left first, then what is appended, within a second. */
 export function startShipper(options: ShipperOptions): Shipper {
   const [{ log, sleeps = false }, workerData] = [options, inputOf(options)]
-  const stats: Counted = { ...nothingYet }
+  const stats: MutableStats = { ...nothingYet }
   const flushes = new Map<number, () => void>()
   const ended = Promise.withResolvers<void>()
   let [asked, stopping] = [0, false]

@@ -41,7 +41,7 @@ const longestBackoffMs = 30_000
 /** The statuses that OTLP lets a sender try again. */
 const passing: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
-interface Waiting {
+interface QueuedSpan {
   readonly owner: string
   readonly span: ExportedSpan
 }
@@ -51,7 +51,7 @@ export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
   const { serviceName, serviceVersion, backoffMs = 1000 } = options
   const resource = { attributes: attributesOf({ 'service.name': serviceName, 'service.version': serviceVersion }) }
   const stopping = new AbortController()
-  let waiting: Waiting[] = []
+  let waiting: QueuedSpan[] = []
   const shares = createShares(waitingBound)
   let [exported, dropped, fault]: [number, number, string | null] = [0, 0, null]
   let sending: Promise<void> | null = null

@@ -25,7 +25,7 @@ export const unavailableError = ({ feature: id, flag, release, message }: Unavai
   new ApiError('feature_unavailable', message, { details: { feature: { id, flag, release } } })
 
 /** A feature with the reason why this installation does not offer it; null when it does. */
-export interface Mounted {
+export interface MountedFeature {
   readonly feature: Feature
   readonly unavailable: Unavailable | null
 }
@@ -40,7 +40,7 @@ export interface MountOptions {
  * Says of each feature whether it is on: by its flag, by the level, and by what it requires. A feature of which a flag takes some routes
  * comes twice, with the routes that are there and with those that are not.
  */
-export function mountFeatures(features: readonly Feature[], options: MountOptions): readonly Mounted[] {
+export function mountFeatures(features: readonly Feature[], options: MountOptions): readonly MountedFeature[] {
   const off = new Set<string>()
   return features.flatMap((feature) => {
     const unavailable = reasonAgainst(feature, options, off)
@@ -50,7 +50,7 @@ export function mountFeatures(features: readonly Feature[], options: MountOption
   })
 }
 
-function byFlags(feature: Feature, { config, level }: MountOptions): readonly Mounted[] {
+function byFlags(feature: Feature, { config, level }: MountOptions): readonly MountedFeature[] {
   const isThere = ({ flag }: Route) => flag === undefined || isOn(flag, config, level)
   const missing = feature.routes.filter((route) => !isThere(route))
   if (missing.length === 0) return [{ feature, unavailable: null }]

@@ -23,7 +23,7 @@ export interface NumberedTake {
   lose(error: unknown): void
 }
 
-interface Lost {
+interface LostTake {
   readonly counter: string
   readonly number: number
   readonly at: number
@@ -37,10 +37,10 @@ const mostAtOnce = 1000
 
 /** Numbers the takes of a process. */
 export function createTakes({ id, query, now }: NumberedTakesOptions): NumberedTakes {
-  const lost = new Map<string, readonly Lost[]>()
+  const lost = new Map<string, readonly LostTake[]>()
   let number = 0
   let askedAt = -everyMs
-  const forget = (asked: readonly Lost[], before: number): void => {
+  const forget = (asked: readonly LostTake[], before: number): void => {
     for (const { counter } of asked) {
       const left = (lost.get(counter) ?? []).filter(({ at }) => at > before)
       if (left.length === 0) lost.delete(counter)

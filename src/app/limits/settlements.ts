@@ -43,7 +43,7 @@ interface Part extends Settled {
 }
 
 /** The additions to a slot of a counter since the last batch. */
-interface Pending {
+interface PendingSums {
   freed: number
   used: number
 }
@@ -56,7 +56,7 @@ interface Batch {
 
 interface State extends SettlementsOptions {
   /** By counter and slot. */
-  pending: Map<string, Map<string, Pending>>
+  pending: Map<string, Map<string, PendingSums>>
   /** Nobody knows whether the database has carried it out: it is sent again under the same number, which does it once. */
   doubtful: Batch | null
   stuck: boolean
@@ -94,7 +94,7 @@ export function createSettlements(options: SettlementsOptions): Settlements {
 const noBatch: Pick<Batch, 'parts'> = { parts: [] }
 
 /** Returns what is pending of a slot of a counter, to be added to. */
-function pendingOf({ pending }: State, counter: string, slot: string): Pending {
+function pendingOf({ pending }: State, counter: string, slot: string): PendingSums {
   let slots = pending.get(counter)
   if (slots === undefined) pending.set(counter, (slots = new Map()))
   let known = slots.get(slot)

@@ -14,7 +14,7 @@ export interface MoverOptions {
 }
 
 /** The outcome of one pass. */
-export interface Moved {
+export interface MoveOutcome {
   readonly moved: number
   readonly failed: number
   /** Why the store does not take objects; null: it does, or there was none to take. */
@@ -24,7 +24,7 @@ export interface Moved {
 }
 
 /** A claimed log; `at` is `created_at` as PostgreSQL writes it, `workspaceDays` how long its workspace keeps it, if that says so. */
-type Claimed = StoredLog & { readonly at: string; readonly tries: number; readonly workspaceDays: number | null }
+type ClaimedLog = StoredLog & { readonly at: string; readonly tries: number; readonly workspaceDays: number | null }
 
 const largestBatch = 64
 /** So many objects are in memory at a time, and on their way. */
@@ -34,11 +34,11 @@ const groupSize = 16
  * Moves bodies of logs from the database to the store. A claim is a lease, so that several processes share the work and what a dead one
  * had claimed is taken up again; an object is written before the database forgets its bodies, and a second write of it does no harm.
  */
-export function createMover(options: MoverOptions): { pass(): Promise<Moved> } {
+export function createMover(options: MoverOptions): { pass(): Promise<MoveOutcome> } {
   const { client, store, retentionDays, pathFormat, timeoutMs } = options
   let batch = largestBatch
 
-  const move = async (log: Claimed, bodies: LogBodies | undefined): Promise<Outcome> => {
+  const move = async (log: ClaimedLog, bodies: LogBodies | undefined): Promise<Outcome> => {
     if (bodies === undefined) return { log, key: null, fault: null }
     const key = objectKey(log, Math.min(log.workspaceDays ?? retentionDays, retentionDays), pathFormat)
     try {
@@ -73,7 +73,7 @@ export function createMover(options: MoverOptions): { pass(): Promise<Moved> } {
 
 /** The outcome of one log; `key` is null for one whose bodies are not in the database. */
 interface Outcome {
-  readonly log: Claimed
+  readonly log: ClaimedLog
   readonly key: string | null
   readonly fault: string | null
 }
@@ -98,8 +98,8 @@ const claimStatement = `
   RETURNING u.id, u.organisation_id AS "organisationId", u.workspace_id AS "workspaceId", u.tries, u.created_at::text AS at,
             (SELECT w.log_retention_days FROM workspaces w WHERE w.id = u.workspace_id) AS "workspaceDays", (extract(epoch FROM u.created_at) * 1000)::float8 AS "createdAt"`
 
-const claim = (client: Client, most: number, leaseMs: number): Promise<readonly Claimed[]> =>
-  asSystem(client, async () => (await client.query<Claimed>(claimStatement, [most, leaseMs])).rows)
+const claim = (client: Client, most: number, leaseMs: number): Promise<readonly ClaimedLog[]> =>
+  asSystem(client, async () => (await client.query<ClaimedLog>(claimStatement, [most, leaseMs])).rows)
 
 /** The bounds let PostgreSQL leave out the partitions of other days. */
 const inBounds = `b.created_at BETWEEN (SELECT min(t) FROM unnest($1::timestamptz[]) t) AND (SELECT max(t) FROM unnest($1::timestamptz[]) t)`
@@ -110,7 +110,7 @@ const bodyStatement = `
    WHERE b.object_key IS NULL AND ${inBounds}`
 
 /** Returns bodies by the ids of their logs, without those that are moved already or gone with their retention. */
-async function readBodies(client: Client, logs: readonly Claimed[]): Promise<ReadonlyMap<string, LogBodies>> {
+async function readBodies(client: Client, logs: readonly ClaimedLog[]): Promise<ReadonlyMap<string, LogBodies>> {
   const keys = [logs.map(({ at }) => at), logs.map(({ id }) => id)]
   const { rows } = await asSystem(client, () => client.query<LogBodies & { readonly id: string }>(bodyStatement, keys))
   return new Map(rows.map((row) => [row.id, row]))
@@ -134,7 +134,7 @@ const laterStatement = `
 
 interface Settlement extends Pick<MoverOptions, 'longestBackoffMs' | 'failureThreshold'> {
   readonly moved: readonly Outcome[]
-  readonly left: readonly Claimed[]
+  readonly left: readonly ClaimedLog[]
 }
 
 /** Takes what was moved out of the database, and makes the rest due again. */

@@ -60,14 +60,14 @@ const claim = `
      AND d.next_attempt_at <= ?
   RETURNING d.id, d.organisation_id, d.recipient, d.template, d.variables, d.attempts`
 
-interface Sending {
+interface SendOptions {
   /** Null or absent: the mails of all. */
   readonly organisationId?: string | null
   readonly ending?: AbortSignal | undefined
 }
 
 /** Sends the mails that are due, until none is. */
-export async function deliverMails(deps: Deps, { organisationId = null, ending }: Sending = {}): Promise<void> {
+export async function deliverMails(deps: Deps, { organisationId = null, ending }: SendOptions = {}): Promise<void> {
   const { mail } = deps.config
   if (mail === null) return
   await workOff<QueuedMail>({

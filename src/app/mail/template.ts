@@ -5,7 +5,7 @@ import { oneLine } from '../../lib/text/one-line.ts'
 export type Variables = Readonly<Record<string, string>>
 
 /** A mail, filled in. */
-export interface Rendered {
+export interface RenderedMail {
   readonly subject: string
   readonly html: string
   readonly text: string
@@ -21,7 +21,7 @@ export const namesIn = (template: string): ReadonlySet<string> => new Set([...te
  * Fills a template: HTML whose `<title>` is the subject. Variables are text and are escaped; they are filled in once, so that a
  * variable which looks like a template stays what it is.
  */
-export function render(template: string, variables: Variables): Rendered {
+export function render(template: string, variables: Variables): RenderedMail {
   const title = /<title>([\s\S]*?)<\/title>/i.exec(template)?.[1] ?? ''
   const html = fill(template, variables, escapeHtml)
   return { subject: oneLine(unescapeHtml(fill(title, variables, escapeHtml)), 200), html, text: toText(html) }

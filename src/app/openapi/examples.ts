@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { atLevel, type Shown } from '../../release/at-level.ts'
+import { atLevel, type ShownLevel } from '../../release/at-level.ts'
 import { findProjectPath } from '../database/project-path.ts'
 import type { Route } from '../route.ts'
 import { example, type Example, fields } from './example.ts'
@@ -19,7 +19,7 @@ export function readExamples(): ReadonlyMap<string, Example> {
 
 /** The level of examples: by the marks of schemas, and by names where schemas are open. */
 export interface ExampleLevel {
-  readonly shown: string | Shown
+  readonly shown: string | ShownLevel
   readonly names: LevelNames
 }
 
@@ -36,7 +36,7 @@ export function exampleAt(shown: Example, { query, body, response }: Route, { sh
 }
 
 /** A value without the parts that a level refuses. */
-function accepted(schema: z.ZodType | undefined, value: unknown, level: string | Shown): unknown {
+function accepted(schema: z.ZodType | undefined, value: unknown, level: string | ShownLevel): unknown {
   if (schema === undefined || value === undefined) return value
   const present = atLevel(schema, level, 'request')
   if (present === schema) return value

@@ -105,14 +105,14 @@ const formatPathList: readonly FormatPath[] = [
 /** Their methods and paths, as OpenAPI writes them. */
 export const formatOperations: readonly Pick<FormatPath, 'method' | 'path'>[] = formatPathList
 
-interface Shared {
+interface SharedParts {
   readonly headers: readonly Json[]
   readonly responses: Json
   readonly publicUrl: string | null
 }
 
 /** Returns the paths of other formats, with what they share with all others of the data plane. */
-export const formatPaths = ({ headers, responses, publicUrl }: Shared): Readonly<Record<string, Json>> =>
+export const formatPaths = ({ headers, responses, publicUrl }: SharedParts): Readonly<Record<string, Json>> =>
   Object.fromEntries(
     formatPathList.map(({ path, method, atRoot, query = [], body, ...about }) => [
       path,

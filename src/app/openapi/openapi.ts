@@ -7,12 +7,12 @@ import { laterNames } from './later-names.ts'
 import { gatewayPaths } from './gateway-paths.ts'
 import { schemaWriter, type SchemaWriter } from './schemas.ts'
 import type { Feature } from '../feature.ts'
-import type { Shown } from '../../release/at-level.ts'
+import type { ShownLevel } from '../../release/at-level.ts'
 import { isConditional, type CallerKind, type Route } from '../route.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-interface About {
+interface DescriptionOptions {
   readonly version: string
   /** The flags that are OFF; absent: none. */
   readonly off?: ReadonlySet<string>
@@ -20,10 +20,13 @@ interface About {
   readonly examples?: ReadonlyMap<string, Example>
 }
 
-const shownOf = ({ version: release, off }: Pick<About, 'off' | 'version'>): Shown => ({ release, ...(off !== undefined && { off }) })
+const shownOf = ({ version: release, off }: Pick<DescriptionOptions, 'off' | 'version'>): ShownLevel => ({
+  release,
+  ...(off !== undefined && { off }),
+})
 
 /** OpenAPI 3.1 is a fold over the same routes that the server mounts, so the two cannot drift; `version` is the level that it describes. */
-export function openapiDocument(features: readonly Feature[], about: About): Json {
+export function openapiDocument(features: readonly Feature[], about: DescriptionOptions): Json {
   const writer = schemaWriter(shownOf(about))
   const write: SchemaWriter['write'] = (schema, io) => writer.write(schema, io)
   // Answers first, so that of two shapes with one id theirs keeps it.
@@ -71,7 +74,7 @@ interface PathWriter extends Pick<SchemaWriter, 'write'> {
 
 function pathsOf(
   features: readonly Feature[],
-  { publicUrl }: Pick<About, 'publicUrl'>,
+  { publicUrl }: Pick<DescriptionOptions, 'publicUrl'>,
   { describe, write }: PathWriter,
 ): Readonly<Record<string, Json>> {
   const paths: Record<string, Json> = {}
@@ -94,11 +97,11 @@ const schemes: Readonly<Record<CallerKind, readonly Json[]>> = {
 }
 
 /** The server of a path that does not stand below `/v1`. */
-const atRoot = ({ publicUrl }: Pick<About, 'publicUrl'>): Json => ({ servers: [{ url: publicUrl ?? '/' }] })
+const atRoot = ({ publicUrl }: Pick<DescriptionOptions, 'publicUrl'>): Json => ({ servers: [{ url: publicUrl ?? '/' }] })
 
 const pathOf = ({ path }: Route) => path.replaceAll(/:(\w+)/g, '{$1}')
 
-function examplesAt(features: readonly Feature[], { examples = new Map(), ...about }: About): ReadonlyMap<string, Example> {
+function examplesAt(features: readonly Feature[], { examples = new Map(), ...about }: DescriptionOptions): ReadonlyMap<string, Example> {
   const shown = shownOf(about)
   const level = { shown, names: { level: shown.release, later: laterNames(features, shown.release) } }
   const routes = new Map(features.flatMap((one) => one.routes.map((route) => [`${route.method} ${pathOf(route)}`, route])))
@@ -110,13 +113,13 @@ function examplesAt(features: readonly Feature[], { examples = new Map(), ...abo
   )
 }
 
-interface Writing {
+interface OperationContext {
   readonly tag: string
   readonly writer: SchemaWriter
-  readonly about: Pick<About, 'publicUrl'>
+  readonly about: Pick<DescriptionOptions, 'publicUrl'>
 }
 
-function operation(route: Route, { tag, writer, about }: Writing): Json {
+function operation(route: Route, { tag, writer, about }: OperationContext): Json {
   const { body, response, permission } = route
   return {
     operationId: operationId(route),

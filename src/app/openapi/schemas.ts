@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { atLevel, type Shown } from '../../release/at-level.ts'
+import { atLevel, type ShownLevel } from '../../release/at-level.ts'
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 type Io = 'input' | 'output'
@@ -16,7 +16,7 @@ export interface SchemaWriter {
 
 const prefix = '#/components/schemas/'
 
-type Named = readonly [id: string, schema: unknown]
+type NamedSchema = readonly [id: string, schema: unknown]
 
 /** One id may stand for two shapes: what is sent and what is answered. All parts of a schema that clashes get the suffix. */
 const suffixes = ['', 'Input', 'Input2', 'Input3']
@@ -25,19 +25,22 @@ const suffixes = ['', 'Input', 'Input2', 'Input3']
 function nameParts(
   { $schema: _schema, $defs = {}, id, ...root }: JsonSchema,
   suffix: string,
-): { readonly parts: readonly Named[]; readonly use: Readonly<Record<string, unknown>> } {
+): { readonly parts: readonly NamedSchema[]; readonly use: Readonly<Record<string, unknown>> } {
   const names = new Map(Object.keys($defs).map((name) => [`#/$defs/${name}`, prefix + name + suffix]))
   if (typeof id === 'string') names.set('#', prefix + id + suffix)
-  const parts = Object.entries($defs).map(([name, { id: _own, ...definition }]): Named => [name + suffix, redirect(definition, names)])
+  const parts = Object.entries($defs).map(([name, { id: _own, ...definition }]): NamedSchema => [
+    name + suffix,
+    redirect(definition, names),
+  ])
   const own = redirect(root, names)
   if (typeof id !== 'string') return { parts, use: own }
   return { parts: [...parts, [id + suffix, own]], use: { $ref: prefix + id + suffix } }
 }
 
 /** Starts with no components. Schemas are written as they are at the level. */
-export function schemaWriter(level: string | Shown): SchemaWriter {
+export function schemaWriter(level: string | ShownLevel): SchemaWriter {
   const components = new Map<string, unknown>()
-  const fits = ([id, schema]: Named) => !components.has(id) || isDeepStrictEqual(components.get(id), schema)
+  const fits = ([id, schema]: NamedSchema) => !components.has(id) || isDeepStrictEqual(components.get(id), schema)
   const write = (schema: z.ZodType, io: Io) => {
     const json = toJson(atLevel(schema, level, 'description'), io)
     const named = suffixes.map((suffix) => nameParts(json, suffix)).find(({ parts }) => parts.every(fits))

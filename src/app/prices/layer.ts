@@ -7,7 +7,7 @@ export interface LayerSource {
   read(provider: string): Promise<Buffer | null>
 }
 
-export interface LayerOptions<List extends Versioned> {
+export interface LayerOptions<List extends ListDigest> {
   readonly source: LayerSource
   /** Reads the bytes of a list. Throws on what is none. */
   readonly parse: (bytes: Buffer, provider: string) => List
@@ -22,7 +22,7 @@ export interface LayerOptions<List extends Versioned> {
 }
 
 /** A list that has a name of its contents. */
-export interface Versioned {
+export interface ListDigest {
   readonly digest: string
 }
 
@@ -49,7 +49,7 @@ export interface LiveLayer<List> extends Layer<List> {
 }
 
 /** The version of a list that is held. */
-export interface ListVersion extends Versioned {
+export interface ListVersion extends ListDigest {
   readonly provider: string
 }
 
@@ -64,7 +64,7 @@ export interface LayerStats {
   readonly fault: string | null
 }
 
-interface Held<List> {
+interface LayerState<List> {
   file: List | null
   fault: string | null
   readAt: number
@@ -85,7 +85,7 @@ const usualTimeoutMs = 15_000
  * Holds the lists of one source for an hour, and reads them again in the background when a request asks for one that is due. A list that
  * cannot be read leaves the former one in place for a week at most, and is tried again after a minute; one that is not there after five.
  */
-export function createLayer<List extends Versioned>({
+export function createLayer<List extends ListDigest>({
   source,
   parse,
   now,
@@ -93,9 +93,9 @@ export function createLayer<List extends Versioned>({
   failed,
   timeoutMs = usualTimeoutMs,
 }: LayerOptions<List>): LiveLayer<List> {
-  const lists = new Map<string, Held<List>>()
+  const lists = new Map<string, LayerState<List>>()
 
-  const read = async (provider: string, held: Held<List>): Promise<void> => {
+  const read = async (provider: string, held: LayerState<List>): Promise<void> => {
     try {
       const bytes = await inTime(askSource(source, provider, held), timeoutMs)
       held.file = bytes === null ? null : parse(bytes, provider)
@@ -112,7 +112,7 @@ export function createLayer<List extends Versioned>({
     }
   }
 
-  const look = (provider: string): Held<List> => {
+  const look = (provider: string): LayerState<List> => {
     const held = lists.get(provider) ?? { file: null, fault: null, readAt: now(), dueAt: 0, reading: null, isOpen: false, isAsked: false }
     lists.set(provider, held)
     if (held.reading === null && !held.isAsked && now() >= held.dueAt) held.reading = read(provider, held)
@@ -149,7 +149,7 @@ export function createLayer<List extends Versioned>({
   }
 }
 
-async function askSource(source: LayerSource, provider: string, held: Pick<Held<unknown>, 'isAsked'>): Promise<Buffer | null> {
+async function askSource(source: LayerSource, provider: string, held: Pick<LayerState<unknown>, 'isAsked'>): Promise<Buffer | null> {
   held.isAsked = true
   try {
     return await source.read(provider)
@@ -158,7 +158,7 @@ async function askSource(source: LayerSource, provider: string, held: Pick<Held<
   }
 }
 
-function statsOf(lists: readonly Pick<Held<unknown>, 'file' | 'fault' | 'readAt'>[], now: number): LayerStats {
+function statsOf(lists: readonly Pick<LayerState<unknown>, 'file' | 'fault' | 'readAt'>[], now: number): LayerStats {
   const all = lists.filter(({ file }) => file !== null)
   const faults = lists.flatMap(({ fault }) => fault ?? [])
   return {

@@ -9,7 +9,7 @@ import type { LogStore } from '../log-store/log-store.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type AbilityList, abilitiesOf, readAbilityList } from './ability-list.ts'
 import { type BuiltInPrices, openBuiltIn } from './built-in.ts'
-import { createLayer, type LayerSource, type LayerStats, type LiveLayer, type Versioned } from './layer.ts'
+import { createLayer, type LayerSource, type LayerStats, type LiveLayer, type ListDigest } from './layer.ts'
 import { folderSource, type ListKind, logStoreSource, proxySource } from './layer-sources.ts'
 import type { PriceFile } from './price-file.ts'
 import { createPriceLists, type PriceLists } from './price-lists.ts'
@@ -97,7 +97,7 @@ const listsOf = ({ providers }: Pick<BuiltInPrices, 'providers'>): number =>
   Object.values(providers).filter(({ models }) => models > 0).length
 
 /** Callers ask for providers that nobody knows: those are no labels. */
-const versionsOf = (kind: ListKind, layers: readonly LiveLayer<Versioned>[], isKnown: (provider: string) => boolean) =>
+const versionsOf = (kind: ListKind, layers: readonly LiveLayer<ListDigest>[], isKnown: (provider: string) => boolean) =>
   layers.flatMap((layer) =>
     layer
       .versions()
@@ -105,7 +105,7 @@ const versionsOf = (kind: ListKind, layers: readonly LiveLayer<Versioned>[], isK
       .map(({ provider, digest }) => ({ kind, layer: layer.name, provider, digest })),
   )
 
-function openLayers<List extends Versioned>(
+function openLayers<List extends ListDigest>(
   kind: ListKind,
   parse: (bytes: Buffer, provider: string) => List,
   options: CatalogueOptions,

@@ -34,13 +34,13 @@ const failure = `
     ON CONFLICT (reference_id) DO UPDATE SET failing_since = coalesce(secret_reference_reads.failing_since, excluded.failing_since),
       failed_at = excluded.failed_at, reason = excluded.reason, message = excluded.message, is_stale = excluded.is_stale`
 
-interface Waiting extends SecretOutcome {
+interface QueuedOutcome extends SecretOutcome {
   readonly at: Date
 }
 
 /** Notes in the database what came of asking for each secret, so that people see it, whichever process asked. No request waits for it. */
 export function recordReads({ client, log, signing }: RecordingOptions): ReadRecorder {
-  const waiting = new Map<string, Waiting>()
+  const waiting = new Map<string, QueuedOutcome>()
   const failing = new Set<string>()
   let pool: Pool | null = null
   const open = (): Pool => (pool ??= sidePool('secrets', { ...systemSession(client), idleTimeoutMillis: 10_000 }, log))
@@ -49,7 +49,7 @@ export function recordReads({ client, log, signing }: RecordingOptions): ReadRec
     tellChange({ ...outcome, failing, log })
     if (waiting.size < mostWaiting || waiting.has(reference.id)) waiting.set(reference.id, { reference, fault, isStale, at: new Date() })
   })
-  const write = ({ at, fault, isStale, reference: { id } }: Waiting): Promise<unknown> =>
+  const write = ({ at, fault, isStale, reference: { id } }: QueuedOutcome): Promise<unknown> =>
     fault === null
       ? open().query(success, [id, at])
       : open().query(failure, [id, at, fault.reason, cleanText(fault.message.slice(0, 1000)), isStale])
@@ -92,14 +92,14 @@ const stateOf = (error: Error): string =>
 /** True for what the database would refuse again: values that it cannot take, or that break its rules. */
 const isRefused = (error: Error): boolean => /^2[23]/.test(stateOf(error))
 
-interface Told extends SecretOutcome {
+interface ReportContext extends SecretOutcome {
   /** Ids of the references whose last question failed. */
   readonly failing: Set<string>
   readonly log: Logger
 }
 
 /** Says once in the log that a secret cannot be read, and once that it can again. */
-function tellChange({ reference, fault, isStale, failing, log }: Told): void {
+function tellChange({ reference, fault, isStale, failing, log }: ReportContext): void {
   const facts = { secret_reference: reference.slug, secret_reference_id: reference.id, manager: reference.manager }
   if (fault === null) {
     if (failing.delete(reference.id)) log.info(facts, 'a secret can be read from its manager again')

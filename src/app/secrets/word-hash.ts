@@ -9,20 +9,20 @@ export interface WordHash {
 /** So many keys, and hashes of one organisation, are kept: most words come again and again. */
 const mostKept = { organisations: 256, words: 20_000 }
 
-interface Known {
+interface WordHashes {
   readonly key: KeyObject
   readonly hashes: Map<string, number>
 }
 
 /** A hash under the log key of this installation: 32 bytes. */
 export function createWordHash(logKey: Uint8Array): WordHash {
-  const organisations = new Map<string, Known>()
-  const knownOf = (organisationId: string): Known => {
+  const organisations = new Map<string, WordHashes>()
+  const knownOf = (organisationId: string): WordHashes => {
     const found = organisations.get(organisationId)
     if (found !== undefined) return found
     if (organisations.size >= mostKept.organisations) organisations.clear()
     const key = createSecretKey(new Uint8Array(hkdfSync('sha256', logKey, '', `gatehouse log words 1 ${organisationId}`, 32)))
-    const known: Known = { key, hashes: new Map() }
+    const known: WordHashes = { key, hashes: new Map() }
     organisations.set(organisationId, known)
     return known
   }

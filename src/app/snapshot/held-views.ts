@@ -13,7 +13,7 @@ export interface HeldViews {
   loading(): number
 }
 
-interface Held {
+interface HeldCache {
   readonly cache: Pick<ViewCache<unknown>, 'forget' | 'forgetMisses' | 'clear' | 'loading'>
   readonly tables: ReadonlySet<string>
   readonly anyOf: ReadonlySet<string>
@@ -24,7 +24,7 @@ const everyKind = ['organisations', 'workspaces']
 const misses = { maxMisses: 10_000, missTtlMs: 10_000 } as const
 
 export function createHeldViews(): HeldViews {
-  const held: Held[] = []
+  const held: HeldCache[] = []
   return {
     open<One, Other, Result>({ limits, tables, anyOf: whole = [] }: View<One, Other, Result>) {
       const cache = createViewCache<Result>({ ...limits, ...misses, now: () => performance.now() })

@@ -8,7 +8,7 @@ import type { Change } from './change-feed.ts'
  * The organisations and hashed API keys that exist, in memory, at a few bits per key. The database may be asked for these freely. What
  * is not among them is a stranger's, or so new that the change has not been told yet.
  */
-export interface Known {
+export interface ExistenceFilter {
   mayBeKey(keyHash: Uint8Array): boolean
   isOrganisation(id: string): boolean
   /** Returns true once all rows of the database are read. */
@@ -41,7 +41,7 @@ const pageSize = 20_000
 const patienceMs = 2000
 
 /** Knows nothing until the first `goOn`. */
-export function createKnown(pool: Pool, log: Logger): Known {
+export function createKnown(pool: Pool, log: Logger): ExistenceFilter {
   const state: State = {
     pool,
     log,

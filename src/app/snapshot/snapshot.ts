@@ -10,7 +10,7 @@ import type { Vault } from '../secrets/vault.ts'
 import { sidePool } from '../database/side-sessions.ts'
 import { followChanges, systemSession, type Change, type ChangeFeed } from './change-feed.ts'
 import { createHeldViews, type HeldViews } from './held-views.ts'
-import { createKnown, type Known } from './known.ts'
+import { createKnown, type ExistenceFilter } from './known.ts'
 import { complete, type Ask, type Lookup, type View, type Views, type ViewSource } from './view.ts'
 
 export interface SnapshotOptions {
@@ -56,7 +56,7 @@ interface State extends Omit<SnapshotOptions, 'views'> {
   readonly pool: Pool
   /** For what nobody knows to be there, so that it keeps nothing else waiting. */
   readonly strangers: Pool
-  readonly known: Known
+  readonly known: ExistenceFilter
   /** How many ask for what nobody knows to be there. */
   asking: number
   readonly started: PromiseWithResolvers<void>

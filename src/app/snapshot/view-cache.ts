@@ -1,5 +1,5 @@
 /** A view as it was read, with what it was made of. */
-export interface Loaded<View> {
+export interface LoadedView<View> {
   readonly view: View
   /** Ids of all rows that the view was made of: a change of any of them makes it stale. */
   readonly dependsOn: readonly string[]
@@ -19,7 +19,7 @@ export interface ViewCache<View> {
   /** The view; null: known to be absent; undefined: not known. */
   hit(key: string): View | null | undefined
   /** Reads the view, once for all who ask at the same time. What changed while it was read is read again. */
-  load(key: string, read: () => Promise<Loaded<View> | null>): Promise<View | null>
+  load(key: string, read: () => Promise<LoadedView<View> | null>): Promise<View | null>
   /** Drops every view made of this row. */
   forget(entityId: string): void
   /** Drops what was known to be absent: it may be there now. */
@@ -42,7 +42,7 @@ export interface ViewCacheOptions {
 }
 
 interface State<View> extends ViewCacheOptions {
-  readonly views: Map<string, Loaded<View>>
+  readonly views: Map<string, LoadedView<View>>
   /** Key to the time until which it counts as absent. */
   readonly misses: Map<string, number>
   readonly keysOf: Map<string, Set<string>>
@@ -122,7 +122,7 @@ function missed<View>(state: State<View>, key: string): null | undefined {
   return undefined
 }
 
-function fly<View>(state: State<View>, key: string, read: () => Promise<Loaded<View> | null>): Promise<View | null> {
+function fly<View>(state: State<View>, key: string, read: () => Promise<LoadedView<View> | null>): Promise<View | null> {
   state.reading += 1
   const flight = readFresh(state, key, read).finally(() => {
     state.flights.delete(key)
@@ -133,7 +133,7 @@ function fly<View>(state: State<View>, key: string, read: () => Promise<Loaded<V
   return flight
 }
 
-async function readFresh<View>(state: State<View>, key: string, read: () => Promise<Loaded<View> | null>): Promise<View | null> {
+async function readFresh<View>(state: State<View>, key: string, read: () => Promise<LoadedView<View> | null>): Promise<View | null> {
   for (let reads = 1; ; reads += 1) {
     const startedAt = state.changes
     const loaded = await read()
@@ -143,13 +143,13 @@ async function readFresh<View>(state: State<View>, key: string, read: () => Prom
   }
 }
 
-function changedSince<View>(state: State<View>, loaded: Loaded<View> | null, startedAt: number): boolean {
+function changedSince<View>(state: State<View>, loaded: LoadedView<View> | null, startedAt: number): boolean {
   if (state.clearedAt > startedAt) return true
   if (loaded === null) return state.missesForgottenAt > startedAt
   return loaded.dependsOn.some((id) => (state.changedAt.get(id) ?? 0) > startedAt)
 }
 
-function keep<View>(state: State<View>, key: string, loaded: Loaded<View> | null): void {
+function keep<View>(state: State<View>, key: string, loaded: LoadedView<View> | null): void {
   if (loaded === null) {
     evict(state.misses, state.maxMisses)
     state.misses.set(key, state.now() + state.missTtlMs)
@@ -167,7 +167,7 @@ function keep<View>(state: State<View>, key: string, loaded: Loaded<View> | null
 const isHeavy = <View>({ weight, maxWeight = Infinity, maxWeightOfOwner = Infinity }: State<View>): boolean =>
   weight * 2 > Math.min(maxWeight, maxWeightOfOwner)
 
-function makeRoom<View>(state: State<View>, { weight = 0, owner = '' }: Loaded<View>): void {
+function makeRoom<View>(state: State<View>, { weight = 0, owner = '' }: LoadedView<View>): void {
   const { maxWeight = Infinity, maxWeightOfOwner = Infinity } = state
   for (const [key, held] of state.views) {
     const isOwn = (state.weights.get(owner) ?? 0) + weight > maxWeightOfOwner
@@ -176,7 +176,7 @@ function makeRoom<View>(state: State<View>, { weight = 0, owner = '' }: Loaded<V
   }
 }
 
-function weigh<View>(state: State<View>, { weight = 0, owner }: Loaded<View>, times: 1 | -1): void {
+function weigh<View>(state: State<View>, { weight = 0, owner }: LoadedView<View>, times: 1 | -1): void {
   state.weight += times * weight
   if (owner === undefined) return
   const own = (state.weights.get(owner) ?? 0) + times * weight
@@ -198,7 +198,7 @@ function evict(map: Map<string, unknown>, limit: number): void {
   if (oldest !== undefined) map.delete(oldest)
 }
 
-function drop<View>(state: State<View>, key: string, loaded: Loaded<View>): void {
+function drop<View>(state: State<View>, key: string, loaded: LoadedView<View>): void {
   if (state.views.delete(key)) weigh(state, loaded, -1)
   for (const id of loaded.dependsOn) {
     const keys = state.keysOf.get(id)

@@ -1,8 +1,8 @@
 import type { QueryConfig, QueryResultRow } from 'pg'
 import type { ProviderScope, Snapshot, TokenSource } from '../../gateway/ports.ts'
 import type { Vault } from '../secrets/vault.ts'
-import type { Known } from './known.ts'
-import type { Loaded } from './view-cache.ts'
+import type { ExistenceFilter } from './known.ts'
+import type { LoadedView } from './view-cache.ts'
 
 /** Asks the database with `$1`, `$2` …; the name is that of a prepared statement. */
 export type Ask = <Row extends QueryResultRow>(query: QueryConfig<unknown[]>) => Promise<readonly Row[]>
@@ -30,7 +30,7 @@ export const longestSlug = 255
 /** Services of the snapshot for a view that is not in memory. */
 export interface ViewSource {
   readonly vault: Vault
-  readonly known: Known
+  readonly known: ExistenceFilter
   /** Opens what is stored sealed. An error that is no ApiError becomes `credential_failed`, naming the reference. */
   readonly opened: <T>(reference: string, open: () => Promise<T>) => Promise<T>
 }
@@ -41,7 +41,7 @@ export interface Lookup<Result> {
   readonly isKnown?: () => boolean
   /** The client address that asks, if nobody has let it in yet. */
   readonly address?: string | undefined
-  read(ask: Ask): Promise<Loaded<Result> | null>
+  read(ask: Ask): Promise<LoadedView<Result> | null>
 }
 
 /** A kind of view of the control plane that the snapshot keeps in memory. A feature exports it in `Feature.views`. */
@@ -67,10 +67,10 @@ export const anyOf = (table: string): string => `any of ${table}`
 type Port = Snapshot & TokenSource
 type First<Method> = Method extends (one: infer One, other: never) => unknown ? One : never
 type Second<Method> = Method extends (one: never, other: infer Other) => unknown ? Other : never
-type Found<Method extends (one: never, other: never) => unknown> = NonNullable<Awaited<ReturnType<Method>>>
+type FoundView<Method extends (one: never, other: never) => unknown> = NonNullable<Awaited<ReturnType<Method>>>
 
 /** The views behind the gateway's ports, each by the name of the method that asks for it. */
-export type Views = { readonly [Name in keyof Port]: View<First<Port[Name]>, Second<Port[Name]>, Found<Port[Name]>> }
+export type Views = { readonly [Name in keyof Port]: View<First<Port[Name]>, Second<Port[Name]>, FoundView<Port[Name]>> }
 
 /** The views of a build without a feature: there is nothing. */
 const nothing: View<unknown, unknown, never> = {

@@ -1,12 +1,12 @@
 import type { Config } from '../../config/config.ts'
 import { fixedLevel } from '../../release/level.ts'
 import { ownOrigin } from '../own-origin.ts'
-import type { Provisioned } from './provision.ts'
+import type { FirstTenant } from './provision.ts'
 
 /** The result of a start. */
 export interface Outcome {
   /** The first keys, when this start made them. */
-  readonly provisioned: Provisioned | null
+  readonly provisioned: FirstTenant | null
   readonly sealed: boolean
 }
 
@@ -31,7 +31,7 @@ export function announcement(config: Settings, port: number, { provisioned, seal
   ].join('\n')
 }
 
-const firstKeys = (init: Config['init'], { adminApiKey, workspaceApiKey }: Provisioned): readonly string[] => [
+const firstKeys = (init: Config['init'], { adminApiKey, workspaceApiKey }: FirstTenant): readonly string[] => [
   'The first keys. They are shown this once and stored nowhere. This makes another one:',
   '',
   '  npm run -s gatehouse -- keys create workspace service --name "Another key" --scopes all',
@@ -47,7 +47,7 @@ interface Keys {
 }
 
 /** A key that was given in a setting, or that an earlier start made, is not repeated. */
-const keysToPaste = (init: Config['init'], provisioned: Provisioned | null): Keys => ({
+const keysToPaste = (init: Config['init'], provisioned: FirstTenant | null): Keys => ({
   admin: provisioned === null || init.adminApiKey !== null ? '$ADMIN_KEY' : provisioned.adminApiKey,
   workspace: provisioned === null || init.workspaceApiKey !== null ? '$WORKSPACE_KEY' : provisioned.workspaceApiKey,
 })

@@ -6,14 +6,14 @@ import type { Loggers } from '../logging/log.ts'
 import type { Overload } from '../http/listener/overload.ts'
 import type { Background } from './background.ts'
 import type { Planes } from './open-planes.ts'
-import type { Provisioned } from './provision.ts'
+import type { FirstTenant } from './provision.ts'
 import type { Records } from '../level/lazy-release-table.ts'
 
 /** Values available only after the database is open. */
-export interface Started {
+export interface StartedApp {
   readonly deps: Deps
   /** The first keys, when this start made them. */
-  readonly provisioned: Provisioned | null
+  readonly provisioned: FirstTenant | null
   readonly snapshot: Planes['snapshot']
 }
 

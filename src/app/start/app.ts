@@ -17,17 +17,17 @@ import { drainApp } from './lifecycle.ts'
 import { interactive, type StartMode } from './start-mode.ts'
 import { createLoggers, type Loggers } from '../logging/log.ts'
 import { memoryLimit, watchOverload } from '../http/listener/overload.ts'
-import type { DrainOptions, AppState, Started } from './app-state.ts'
+import type { DrainOptions, AppState, StartedApp } from './app-state.ts'
 import { createBackground, createBase, openBackground, startBackground } from './background.ts'
 import { openPlanes } from './open-planes.ts'
 import { createRecords } from '../level/lazy-release-table.ts'
 
-export type { DrainOptions, Started } from './app-state.ts'
+export type { DrainOptions, StartedApp } from './app-state.ts'
 
 /** One process of Gatehouse. */
 export interface App {
   /** Resolves when everything runs; rejects when this cannot be, however long one waits. */
-  readonly started: Promise<Started>
+  readonly started: Promise<StartedApp>
   /** Opens the port, at once: until `started` the answers are 503, and /healthz and /readyz say why. */
   listen(): Promise<Ports>
   /** Ends in order: readiness fails, `DRAIN_DELAY`, running answers finish, the journal is flushed, the pools are closed. */
@@ -117,7 +117,7 @@ const toFrame = (state: AppState, features: readonly Feature[], { clusterMetrics
   clusterMetrics: clusterMetrics ?? null,
 })
 
-async function start(state: AppState, features: readonly Feature[], overrides: Overrides): Promise<Started> {
+async function start(state: AppState, features: readonly Feature[], overrides: Overrides): Promise<StartedApp> {
   const { mode = interactive, prepared, migrations } = overrides
   const onPhase = (waitingFor: string) => void (state.waitingFor = waitingFor)
   const options = { features, mode, records: state.records, prepared, migrations, onPhase }

@@ -23,7 +23,7 @@ import { featuresOn, jobsOf } from '../level/mount.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { guardBoot } from './boot-guard.ts'
 import { openDatabase, type OpenDatabase } from './open-database.ts'
-import { provision, type Provisioned } from './provision.ts'
+import { provision, type FirstTenant } from './provision.ts'
 import { schemaOf, type StartMode } from './start-mode.ts'
 
 /** Services of a process that do not need the database. */
@@ -53,11 +53,11 @@ export interface BackgroundOptions {
 }
 
 /** The database with all that stands on it. */
-export interface Opened {
+export interface OpenServices {
   readonly deps: Deps
   readonly db: OpenDatabase
   /** The first keys, when this start made them. */
-  readonly provisioned: Provisioned | null
+  readonly provisioned: FirstTenant | null
 }
 
 /** Makes the services that do not need the database. */
@@ -95,7 +95,7 @@ export const createBackground = (base: Base): Background => ({
 })
 
 /** Guards the start, then opens the database and the vault, and makes the first keys. */
-export async function openBackground(background: Background, options: BackgroundOptions): Promise<Opened> {
+export async function openBackground(background: Background, options: BackgroundOptions): Promise<OpenServices> {
   const { base, stopping } = background
   const { features, mode, prepared, migrations, onPhase = () => {} } = options
   await guardBoot(base.config, { mode, records: options.records, log: base.log })
@@ -124,7 +124,7 @@ export async function openBackground(background: Background, options: Background
 }
 
 /** Starts the jobs and the backfills, where this process runs them, and follows the level. */
-export function startBackground(background: Background, { deps, db }: Opened, options: BackgroundOptions): void {
+export function startBackground(background: Background, { deps, db }: OpenServices, options: BackgroundOptions): void {
   const { base, stopping } = background
   const { config, log, metrics, level } = base
   const client = db.connection.runtime

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { closeServer, watchSilence } from '../http/listener/connections.ts'
-import type { DrainOptions, AppState, Started } from './app-state.ts'
+import type { DrainOptions, AppState, StartedApp } from './app-state.ts'
 import { closeBackground } from './background.ts'
 
 const shortestFlushMs = 200
@@ -10,7 +10,7 @@ const shortestFlushMs = 200
  * clients leave by themselves during `DRAIN_DELAY`; then the port closes, what runs may finish within `TERMINATION_GRACE`, and
  * what was opened is closed in the other direction, the database last.
  */
-export async function drainApp(state: AppState, started: Promise<Started>, { now = false }: DrainOptions = {}): Promise<void> {
+export async function drainApp(state: AppState, started: Promise<StartedApp>, { now = false }: DrainOptions = {}): Promise<void> {
   const { config, server } = state
   const { base, stopping } = state.background
   const silence = watchSilence(state.connections)

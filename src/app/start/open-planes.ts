@@ -15,7 +15,7 @@ import type { Deps } from '../deps.ts'
 import { viewsOf, type Feature } from '../feature.ts'
 import { openCallsOf, openFailures } from './open-failures.ts'
 import type { OpenDatabase } from './open-database.ts'
-import type { Running } from '../http/frame.ts'
+import type { FrameServices } from '../http/frame.ts'
 import { type OpenLimits, openLimits } from '../limits/open-limits.ts'
 import type { Loggers } from '../logging/log.ts'
 import { warmPriceLists } from '../prices/warm-lists.ts'
@@ -34,7 +34,7 @@ import { openEventFeed } from '../events/event-feed.ts'
 import { createSnapshot, type LiveSnapshot } from '../snapshot/snapshot.ts'
 
 /** The data plane with its three doors, and how to close it in order. */
-export interface Planes extends Running {
+export interface Planes extends FrameServices {
   readonly gateway: Gateway | null
   /** Ends the answers that would go on for ever. */
   leave(): void
@@ -103,9 +103,9 @@ export function openPlanes(options: PlanesOptions): Planes {
   }
 }
 
-type Closed = Pick<Doors, 'snapshot' | 'answers' | 'breakers' | 'responses'>
+type ClosableDoors = Pick<Doors, 'snapshot' | 'answers' | 'breakers' | 'responses'>
 
-async function closeAll({ snapshot, answers, breakers, responses }: Closed): Promise<void> {
+async function closeAll({ snapshot, answers, breakers, responses }: ClosableDoors): Promise<void> {
   await Promise.all([snapshot.stop(), answers.stop(), breakers.stop(), responses.stop()])
 }
 
@@ -296,12 +296,12 @@ function chosenKeys({ init }: Config): ReadonlySet<string> {
   return new Set([init.adminApiKey, init.workspaceApiKey].flatMap((key) => (key === null ? [] : [key.reveal()])))
 }
 
-interface Measured {
+interface JournalSources {
   readonly journal: OpenJournal
   readonly shipper: Shipper
 }
 
-function measure({ metrics }: Deps, { journal, shipper }: Measured): void {
+function measure({ metrics }: Deps, { journal, shipper }: JournalSources): void {
   metrics.measure('gateway_log_spool_bytes', () => journal.stats().bytes)
   metrics.measure('gateway_log_spool_records', () => Math.max(0, journal.stats().records - shipper.stats().shipped))
   metrics.measure('gateway_log_spool_dropped_total', () => journal.stats().dropped.body, { kind: 'body' })

@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 import { provisionOwner } from './first-owner.ts'
 
 /** The things that the first start made. Their secrets are stored nowhere else: show them once. */
-export interface Provisioned {
+export interface FirstTenant {
   readonly organisationId: string
   readonly workspaceId: string
   readonly adminApiKey: string
@@ -19,7 +19,7 @@ export interface Provisioned {
 type Needs = Pick<Deps, 'orm' | 'vault' | 'config' | 'log' | 'level'>
 
 /** Makes the first organisation, its default workspace and one key of each kind; null when there is an organisation already, or the vault is sealed. */
-export async function provision(deps: Needs): Promise<Provisioned | null> {
+export async function provision(deps: Needs): Promise<FirstTenant | null> {
   if (deps.vault.sealed !== null) return null
   return asSystem(deps.orm, async (em) => {
     // Of processes that start at once one provisions, and the others then see its organisation.
@@ -32,7 +32,7 @@ export async function provision(deps: Needs): Promise<Provisioned | null> {
   })
 }
 
-async function create(em: EntityManager, { vault, config: { init } }: Needs): Promise<Provisioned> {
+async function create(em: EntityManager, { vault, config: { init } }: Needs): Promise<FirstTenant> {
   const [organisationId, workspaceId] = [uuidv7(), uuidv7()]
   const adminApiKey = init.adminApiKey?.reveal() ?? createApiKey()
   const workspaceApiKey = init.workspaceApiKey?.reveal() ?? createApiKey()

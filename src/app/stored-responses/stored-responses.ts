@@ -111,13 +111,13 @@ async function formerOwner(pool: Pool, { id, reader, row }: Former): Promise<Sto
   return log
 }
 
-interface Sealed {
+interface SealedResponse {
   readonly id: string
   readonly scope: ProviderScope
   readonly sealed: Buffer
 }
 
-function open(seal: LogSeal, { id, scope, sealed }: Sealed): StoredResponse {
+function open(seal: LogSeal, { id, scope, sealed }: SealedResponse): StoredResponse {
   try {
     return kept.parse(JSON.parse(seal.open(placeOf(id, scope), sealed).toString('utf8')))
   } catch (cause) {

@@ -23,7 +23,7 @@ interface Budget {
   readonly is_whole: boolean
 }
 
-interface Logged {
+interface LoggedAmount {
   readonly counter: string
   readonly slot: string
   readonly amount: string
@@ -67,37 +67,37 @@ const adjustedOf = `
 /** Sums what logs and adjustments say, by counter and period. Logs are read by the hour: no statement takes long. */
 async function loggedSince(em: EntityManager, since: number): Promise<ReadonlyMap<string, bigint>> {
   const sums = new Map<string, bigint>()
-  const add = (rows: readonly Logged[]) => {
+  const add = (rows: readonly LoggedAmount[]) => {
     for (const row of rows) sums.set(keyOf(row), (sums.get(keyOf(row)) ?? 0n) + BigInt(row.amount))
   }
   if (!Number.isFinite(since)) return sums
   const end = Date.now() + marginMs
   for (let from = since - marginMs; from < end; from += hourMs)
-    add(await em.execute<Logged[]>(spentOf, [new Date(from).toISOString(), new Date(Math.min(from + hourMs, end)).toISOString()]))
-  add(await em.execute<Logged[]>(adjustedOf))
+    add(await em.execute<LoggedAmount[]>(spentOf, [new Date(from).toISOString(), new Date(Math.min(from + hourMs, end)).toISOString()]))
+  add(await em.execute<LoggedAmount[]>(adjustedOf))
   return sums
 }
 
-const keyOf = ({ counter, slot }: Pick<Logged, 'counter' | 'slot'>): string => `${slot} ${counter}`
+const keyOf = ({ counter, slot }: Pick<LoggedAmount, 'counter' | 'slot'>): string => `${slot} ${counter}`
 
-type Compared = Budget & { readonly logged: bigint }
+type BudgetComparison = Budget & { readonly logged: bigint }
 
 const picoPerNano = 1000n
 
 /** Counters of money are in nano-dollars, rounded up. */
-const unitsOf = ({ counts, logged }: Compared): bigint => (counts === 'cost' ? (logged + picoPerNano - 1n) / picoPerNano : logged)
+const unitsOf = ({ counts, logged }: BudgetComparison): bigint => (counts === 'cost' ? (logged + picoPerNano - 1n) / picoPerNano : logged)
 
 /** Each process rounds up to the nano-dollar and keeps what it rounded. */
 const roundedBy = 1000n
 
-function differs(budget: Compared): boolean {
+function differs(budget: BudgetComparison): boolean {
   const by = BigInt(budget.counted) - unitsOf(budget)
   return budget.counts === 'cost' ? by > roundedBy || by < -roundedBy : by !== 0n
 }
 
 const shown = (counts: string, units: bigint): number => (counts === 'cost' ? fromPico(units * picoPerNano) : Number(units))
 
-const toDifference = (budget: Compared, repaired: boolean): Difference => ({
+const toDifference = (budget: BudgetComparison, repaired: boolean): Difference => ({
   counter: budget.counter,
   counts: budget.counts,
   counted: shown(budget.counts, BigInt(budget.counted)),

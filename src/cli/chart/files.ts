@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { cutTable } from '../../release/cut.ts'
-import type { Built } from '../../release/notes.ts'
+import type { BuildContents } from '../../release/notes.ts'
 import type { Project } from '../../release/project.ts'
 import type { ReleaseTable } from '../../release/table.ts'
 import { compareVersions } from '../../release/version.ts'
@@ -22,7 +22,7 @@ export interface ChartSources {
   /** The first segments below `/v1` that the control plane serves, and since which release. */
   readonly controlPaths: readonly { readonly since: string; readonly segment: string }[]
   /** The build's own description, for the changes that the manifest names. */
-  readonly built: Built
+  readonly built: BuildContents
 }
 
 /** The folder of the chart in a checkout. */

@@ -1,17 +1,17 @@
 import { parseDocument, stringify } from 'yaml'
-import { noteLines, type Built } from '../../release/notes.ts'
+import { noteLines, type BuildContents } from '../../release/notes.ts'
 import { findRelease, type ReleaseTable } from '../../release/table.ts'
 import { isSection, type Node, type Tree } from './node.ts'
 
 /** The sources of a manifest. */
-interface Made {
+interface ManifestSources {
   readonly table: ReleaseTable
   readonly tree: Tree
-  readonly built: Built
+  readonly built: BuildContents
 }
 
 /** Chart.yaml with its generated fields renewed; what else stands there is written by hand. */
-export function withManifest(manifest: string | null, { table, tree, built }: Made): string {
+export function withManifest(manifest: string | null, { table, tree, built }: ManifestSources): string {
   const chart = table.charts.at(-1)
   const release = chart === undefined ? null : findRelease(table, chart.appVersion)
   // That the newest chart deploys no release is for the rules about the records to say.

@@ -86,13 +86,13 @@ const onBackfills = <T>(command: Command, work: (client: Client, files: readonly
     return withClient(connection.login, (client) => work(client, files))
   })
 
-interface Steered {
+interface BackfillOrder {
   readonly ids: readonly string[]
   readonly id: string | undefined
   readonly verb: string
 }
 
-function report({ ids, id, verb }: Steered, { json }: Json): void {
+function report({ ids, id, verb }: BackfillOrder, { json }: Json): void {
   if (ids.length === 0 && id !== undefined) throw new CommandError(`${id}: ${unknown}`)
   answer(json, ids, ids.length === 0 ? 'No backfill is open.' : `${verb} ${ids.join(', ')}.`)
 }

@@ -81,13 +81,13 @@ function toReport({ organisation, provider, troubles }: SsoReport): string {
 /** An option that may be given several times. */
 const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
-interface Examined {
+interface DoctorResult {
   readonly troubles: readonly Trouble[]
   /** Null: there are none, or the settings cannot be read. */
   readonly proxies: ProxyReport | null
 }
 
-async function examine({ url: given, process: asks }: Options): Promise<Examined> {
+async function examine({ url: given, process: asks }: Options): Promise<DoctorResult> {
   const { openProcess, ownUrl } = await import('../ask-process.ts')
   const { examineJournal } = await import('../doctor/journal.ts')
   const { comparePriceLists } = await import('../doctor/price-lists.ts')

@@ -30,7 +30,7 @@ export function addExplainPrice(prices: Command): void {
   })
 }
 
-interface Explained {
+interface PriceExplanation {
   readonly provider: string
   readonly model: string
   /** The names that were tried, in order. */
@@ -44,7 +44,7 @@ interface Explained {
   readonly prices: readonly PricePeriod[]
 }
 
-async function lookUp(provider: string, model: string, given: string | undefined): Promise<Explained> {
+async function lookUp(provider: string, model: string, given: string | undefined): Promise<PriceExplanation> {
   const { openBuiltIn } = await import('../../app/prices/built-in.ts')
   const { namesOf } = await import('../../gateway/prices/names.ts')
   const { environment } = await import('../../config/index.ts')
@@ -79,7 +79,7 @@ async function openLists(folder: string | undefined, known: Pick<BuiltInPrices, 
   }
 }
 
-function toText({ tried, found, source, catalogue, as_of: asOf, geo, region, prices }: Explained): string {
+function toText({ tried, found, source, catalogue, as_of: asOf, geo, region, prices }: PriceExplanation): string {
   const place = [geo === null ? [] : [`geography ${geo}`], region === null ? [] : [`region ${region}`]].flat()
   return [
     `Tried: ${tried.length === 0 ? 'no name, because this one hides the model' : tried.join(', ')}.`,

@@ -101,12 +101,16 @@ function list(table: ReleaseTable, { json }: Options): void {
   answer(json, rows, rows.map(({ version, date, chart }) => `${version.padEnd(8)}  ${date}  ${chart}`).join('\n'))
 }
 
-type Given = Options & { readonly output: string }
+type BuildOptions = Options & { readonly output: string }
 
 const onStep = (text: string) => console.error(text)
 
 /** The release that this checkout is. */
-async function buildOwn(root: string, { table, record }: { table: ReleaseTable; record: ReleaseRecord }, options: Given): Promise<void> {
+async function buildOwn(
+  root: string,
+  { table, record }: { table: ReleaseTable; record: ReleaseRecord },
+  options: BuildOptions,
+): Promise<void> {
   const { version, date } = record
   const chart = chartFor(table, record)
   if (chart === null) throw new CommandError(`no chart deploys ${version}: see "gatehouse release check"`)
@@ -133,7 +137,7 @@ async function buildOwn(root: string, { table, record }: { table: ReleaseTable; 
 }
 
 /** An earlier one: its sources are cut out of this checkout, and build themselves. */
-async function buildCut(root: string, release: ReleaseRecord, options: Given): Promise<void> {
+async function buildCut(root: string, release: ReleaseRecord, options: BuildOptions): Promise<void> {
   const { cutSources } = await import('../../distribution/release/cut.ts')
   const { readRevision } = await import('../../distribution/release/revision.ts')
   const revision = options.revision ?? (await readRevision(root, { allowDirty: options.allowDirty === true, onStep })).label

@@ -49,14 +49,14 @@ export const addReleasePublish = (release: Command): Command =>
       }
     })
 
-interface Found {
+interface RegistryState {
   readonly reference: string
   readonly digest: string | null
   readonly state: 'absent' | 'different' | 'same'
 }
 
 /** A part that is there as it is here was sent by a publication that was stopped; that one may be finished. */
-function refusePublished(found: readonly Found[]): void {
+function refusePublished(found: readonly RegistryState[]): void {
   const others = found.filter(({ state }) => state === 'different')
   const taken = found.every(({ state }) => state === 'same') ? found : others
   if (taken.length === 0) return

@@ -6,7 +6,7 @@ import { readDuration } from '../duration.ts'
 import { explain } from '../command-help.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { progressLog } from '../progress.ts'
-import type { Known } from '../support-bundle/bundle.ts'
+import type { SecretInventory } from '../support-bundle/bundle.ts'
 
 interface Options {
   readonly output?: string
@@ -55,7 +55,7 @@ async function writeBundle(file: string, options: Options) {
   const url = options.url ?? (stage.configError === null ? ownUrl(stage.settings()) : null)
   const running = url === null ? null : openProcess(url)
   try {
-    const known: Known = await gatherSecrets(stage)
+    const known: SecretInventory = await gatherSecrets(stage)
     const scene = { stage, process: running, logFiles: options.logFile, logBytes: options.logMib * MiB }
     const { files, manifest } = await collectBundle(scene, known, (part) => console.error(`collecting ${part}`))
     await writeArchive(file, files).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { version } from '../../config/version.ts'
-import type { Answered, ProcessQuestions } from '../ask-process.ts'
+import type { ProcessAnswer, ProcessQuestions } from '../ask-process.ts'
 import { readinessAdvice, sealedAdvice } from '../troubleshooting/starts.ts'
 import { explained, found, type Trouble } from './trouble.ts'
 
@@ -28,7 +28,7 @@ export async function examineProcess(running: ProcessQuestions, spoolBytes: numb
 }
 
 /** Figures that are not for everybody (METRICS_ACCESS) say nothing here. */
-function metricsTroubles(metrics: Answered | null, spoolBytes: number): readonly Trouble[] {
+function metricsTroubles(metrics: ProcessAnswer | null, spoolBytes: number): readonly Trouble[] {
   if (metrics?.status === 401 || metrics?.status === 404) return []
   return metrics?.status === 200 ? figureTroubles(metrics.text, spoolBytes) : [found('process-stalls', 'error', '/metrics')]
 }

@@ -38,7 +38,7 @@ function accountName(): string {
 }
 
 /** A write of the API, as the operator asks for it. */
-export interface Asked {
+export interface OperatorRequest {
   readonly organisationId: string
   readonly params: Readonly<Record<string, string>>
   readonly body?: unknown
@@ -50,7 +50,7 @@ export interface Asked {
 export async function performAsOperator(
   { config, log, orm, vault, clock, level }: Installation,
   route: Route,
-  asked: Asked,
+  asked: OperatorRequest,
 ): Promise<unknown> {
   const { trustedCustomHosts: trustedHosts, connectTimeoutMs, proxies } = config
   const egress = createEgress({ trustedHosts, connectTimeoutMs, proxies })

@@ -35,7 +35,7 @@ export const usualCircumstances: Circumstances = {
 }
 
 /** The database, with a connection that the checks share. */
-export interface Reached {
+export interface ReachedDatabase {
   readonly client: Client
   readonly login: ClientConfig
   readonly config: DatabaseConfig
@@ -49,7 +49,7 @@ export interface Stage {
   settings(): Config
   /** Why the settings cannot be used; null: they can. */
   readonly configError: ConfigError | null
-  database(): Promise<Reached>
+  database(): Promise<ReachedDatabase>
   /** Why the database cannot be reached; null: it can, or nobody tried. */
   connectionError(): Promise<DatabaseConnectionError | null>
   close(): Promise<void>
@@ -59,13 +59,13 @@ export interface Stage {
 export function openStage(env: Environment, circumstances: Circumstances, log: Logger): Stage {
   const config = readConfig(env)
   const opened: { client?: Client; embedded?: EmbeddedDatabase | null } = {}
-  let reaching: Promise<Reached | Error> | null = null
+  let reaching: Promise<ReachedDatabase | Error> | null = null
 
   const settings = () => {
     if (config instanceof ConfigError) throw new NotPossible('the settings cannot be used')
     return config
   }
-  const open = async (): Promise<Reached> => {
+  const open = async (): Promise<ReachedDatabase> => {
     const known = settings()
     if (known.database.embedded && !hasEmbedded(known))
       throw new NotPossible('the embedded PostgreSQL does not exist yet; the first start makes it')

@@ -60,20 +60,20 @@ export function compareRates(before: readonly ListedProvider[], after: readonly 
   }
 }
 
-interface Named {
+interface NamedModel {
   readonly provider: string
   readonly name: string
   readonly model: Fields
 }
 
-const byName = (lists: readonly ListedProvider[]): ReadonlyMap<string, Named> =>
+const byName = (lists: readonly ListedProvider[]): ReadonlyMap<string, NamedModel> =>
   new Map(
     lists.flatMap(({ provider, models }) =>
       Object.entries(models).map(([name, model]) => [`${provider}/${name.toLowerCase()}`, { provider, name, model }] as const),
     ),
   )
 
-const missing = (here: ReadonlyMap<string, Named>, there: ReadonlyMap<string, Named>): readonly string[] =>
+const missing = (here: ReadonlyMap<string, NamedModel>, there: ReadonlyMap<string, NamedModel>): readonly string[] =>
   [...here].flatMap(([key, { provider, name }]) => (there.has(key) ? [] : [`${provider}/${name}`])).toSorted()
 
 function unitsOf(list: ListedProvider, before: readonly ListedProvider[]): readonly string[] {
@@ -88,7 +88,7 @@ interface Differences {
   readonly removed: number
 }
 
-function differences(former: Named, { provider, name, model }: Named, today: string): Differences {
+function differences(former: NamedModel, { provider, name, model }: NamedModel, today: string): Differences {
   const days = [
     today,
     ...[...periodsOf(former.model), ...periodsOf(model)].flatMap(({ from }) => (typeof from === 'string' && from > today ? [from] : [])),

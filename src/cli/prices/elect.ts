@@ -2,7 +2,7 @@ import { type ConditionalPart, conditionKey, type ListedRates, numbersIn, partsO
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { ListedProvider } from './catalogue-files.ts'
 import { shapedPeriod } from './shape-period.ts'
-import { agree, heaviest, isSame, mainRates, oneUnit, usualRates, type Usual, type Weighed } from './votes.ts'
+import { agree, heaviest, isSame, mainRates, oneUnit, usualRates, type MedianPrice, type WeightedVote } from './votes.ts'
 
 /** Lists of one maker, and the day on which they were made. */
 export interface Source {
@@ -14,7 +14,7 @@ export interface Source {
 }
 
 /** The word of one list on a model. */
-interface Vote extends Weighed {
+interface Vote extends WeightedVote {
   readonly model: Fields
   readonly former: boolean
   /** The rates of today: announced prices do not vote. */
@@ -80,7 +80,7 @@ const holdsOn = ({ from, to }: Fields, day: string): boolean =>
 
 interface Election {
   readonly today: string
-  readonly usual: Usual
+  readonly usual: MedianPrice
 }
 
 /** The order of votes is that of the lists, the oldest first. */
@@ -106,7 +106,7 @@ function byClock(votes: readonly Vote[]): readonly Vote[] | null {
 }
 
 /** A single list that is far from what the model costs elsewhere has a wrong unit more often than a new price. */
-function sensible(groups: readonly (readonly Vote[])[], usual: Usual): readonly Vote[] {
+function sensible(groups: readonly (readonly Vote[])[], usual: MedianPrice): readonly Vote[] {
   const won = heaviest(groups)
   const rate = won[0]?.rates['input']
   if (groups.length < 2 || won.length > 1 || usual === null || rate === undefined) return won
@@ -120,7 +120,7 @@ function sensible(groups: readonly (readonly Vote[])[], usual: Usual): readonly 
 
 const slip = 5
 
-interface RateVote extends Weighed {
+interface RateVote extends WeightedVote {
   readonly former: boolean
   readonly own: ListedRates
 }

@@ -3,12 +3,12 @@ import { isFields } from '../../lib/json/fields.ts'
 import type { ListedProvider } from './catalogue-files.ts'
 
 /** A word that counts for more or less. */
-export interface Weighed {
+export interface WeightedVote {
   readonly weight: number
 }
 
 /** The price of a token of the prompt of a model at the median of all providers that sell it, in pico-US-dollars; null: too few sell it. */
-export type Usual = number | null
+export type MedianPrice = number | null
 
 /** Rates that differ by no more are the same: lists round. */
 const samePart = 0.01
@@ -71,7 +71,7 @@ export function agree(one: ListedRates, other: ListedRates): boolean {
 }
 
 /** Returns the group with the greatest sum of weights; between equals the one that came last. */
-export function heaviest<T extends Weighed>(groups: readonly (readonly T[])[]): readonly T[] {
+export function heaviest<T extends WeightedVote>(groups: readonly (readonly T[])[]): readonly T[] {
   const weightOf = (group: readonly T[]): number => group.reduce((sum, { weight }) => sum + weight, 0)
   return groups.reduce((most, group) => (weightOf(group) >= weightOf(most) - Number.EPSILON ? group : most), [])
 }
@@ -79,7 +79,7 @@ export function heaviest<T extends Weighed>(groups: readonly (readonly T[])[]): 
 const fewest = 3
 
 /** Returns a look-up of the usual price of a model by its name, at all providers that sell it. */
-export function usualRates(lists: readonly ListedProvider[]): (name: string) => Usual {
+export function usualRates(lists: readonly ListedProvider[]): (name: string) => MedianPrice {
   const rates = new Map<string, number[]>()
   for (const { models } of lists) {
     for (const [name, { prices }] of Object.entries(models)) {

@@ -6,7 +6,7 @@ import { contentSource, historySource, postgresSource, recentSource } from './da
 import type { KnownSecret } from '../../lib/text/secret-forms.ts'
 import { healthSource, journalSource, preflightSource, settingsSource, versionsSource } from './installation-sources.ts'
 import { logSource } from './log-source.ts'
-import { createRedactor, redactDocument, type Redact, type Redacted } from './redactor.ts'
+import { createRedactor, redactDocument, type Redact, type RedactedText } from './redactor.ts'
 import type { Collected, Scene, Source } from './source.ts'
 
 /** One file of the bundle, clean. */
@@ -30,7 +30,7 @@ export const sources: readonly Source[] = [
 ]
 
 /** The secrets that are known, and what is known to be missing of them. */
-export interface Known {
+export interface SecretInventory {
   readonly secrets: readonly KnownSecret[]
   readonly gaps: readonly string[]
 }
@@ -41,7 +41,7 @@ interface MissingPart {
 }
 
 /** Collects every part, takes the secrets out, and says in `manifest.json` what is in it and what is not. */
-export async function collectBundle(scene: Scene, known: Known, onPart: (name: string) => void): Promise<Bundle> {
+export async function collectBundle(scene: Scene, known: SecretInventory, onPart: (name: string) => void): Promise<Bundle> {
   const redact = createRedactor(known.secrets)
   const missing: MissingPart[] = []
   const collected: Collected[] = []
@@ -66,14 +66,18 @@ export interface Bundle {
   readonly files: readonly BundleFile[]
 }
 
-const clear = (file: Collected, redact: Redact): Redacted => ('text' in file ? redact(file.text) : redactDocument(file.document, redact))
+const clear = (file: Collected, redact: Redact): RedactedText =>
+  'text' in file ? redact(file.text) : redactDocument(file.document, redact)
 
 interface Clean {
   readonly file: Collected
-  readonly redacted: Redacted
+  readonly redacted: RedactedText
 }
 
-function describe(clean: readonly Clean[], { known, missing }: { readonly known: Known; readonly missing: readonly MissingPart[] }) {
+function describe(
+  clean: readonly Clean[],
+  { known, missing }: { readonly known: SecretInventory; readonly missing: readonly MissingPart[] },
+) {
   const sum = (of: 'byValue' | 'byPattern') => clean.reduce((total, { redacted }) => total + redacted[of], 0)
   return {
     product: 'gatehouse',

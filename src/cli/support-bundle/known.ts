@@ -4,13 +4,13 @@ import { describeError } from '../../app/logging/describe-error.ts'
 import { openVault } from '../../app/secrets/open-vault.ts'
 import { hasTable } from '../preflight/checks/schema.ts'
 import type { Stage } from '../preflight/stage.ts'
-import type { Known } from './bundle.ts'
+import type { SecretInventory } from './bundle.ts'
 import { shortestSecret } from '../../lib/text/secret-forms.ts'
 import { distinct, localSecrets } from './secrets.ts'
 import { openStored, type StoredSecrets } from './stored-secrets.ts'
 
 /** Gathers every secret that this process can hold: from the environment, from files, and from the database, opened. */
-export async function gatherSecrets(stage: Stage): Promise<Known> {
+export async function gatherSecrets(stage: Stage): Promise<SecretInventory> {
   const local = localSecrets(stage.env, stage.configError === null ? stage.settings() : null)
   const short = local.filter(({ value }) => value.length < shortestSecret).length
   const gaps = [

@@ -5,7 +5,7 @@ import { scrubSecrets } from '../../lib/text/secret-shapes.ts'
 export const mark = '[secret]'
 
 /** A text, and how many secrets were taken out of it. */
-export interface Counted {
+export interface CountedText {
   readonly text: string
   readonly count: number
 }
@@ -16,7 +16,7 @@ const passName = /(?:^|[_.-])pass$|^pgpassword$/i
 export const isSecret = (name: string): boolean => isSecretName(name) || passName.test(name)
 
 /** Takes out what looks like a secret: by its shape, by what stands before it, and both again in what is encoded. */
-export function replacePatterns(text: string): Counted {
+export function replacePatterns(text: string): CountedText {
   const plain = replacePlain(text)
   let count = plain.count
   const decode = (encoding: 'base64' | 'hex') => (run: string) => {
@@ -38,7 +38,7 @@ const serverLogin =
 /** Headers of which all that follows is secret. */
 const secretHeader = /\b((?:proxy-)?authorization|(?:set-)?cookie)(["']?\s*[:=]\s*["']?)(?!\[secret)[^\r\n"']+/gi
 
-function replacePlain(text: string): Counted {
+function replacePlain(text: string): CountedText {
   let count = 0
   const counted = (replacement: string) => {
     count += 1
@@ -61,7 +61,7 @@ const bare = /(?!\[secret)([^\s"'\\,;&{}[\]()<>]+)/y
 const harmless = /^(?:true|false|null)$/
 
 /** A name that is not secret is passed over alone, because its value may hold names itself. */
-function replaceNamed(text: string): Counted {
+function replaceNamed(text: string): CountedText {
   let result = ''
   let kept = 0
   let count = 0

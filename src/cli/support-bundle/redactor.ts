@@ -3,7 +3,7 @@ import type { KnownSecret } from '../../lib/text/secret-forms.ts'
 import { isSecret, mark, replacePatterns } from './patterns.ts'
 
 /** A text without secrets, and how many were in it. */
-export interface Redacted {
+export interface RedactedText {
   readonly text: string
   /** Secrets that are known, by value. */
   readonly byValue: number
@@ -12,7 +12,7 @@ export interface Redacted {
 }
 
 /** Takes secrets out of a text. */
-export type Redact = (text: string) => Redacted
+export type Redact = (text: string) => RedactedText
 
 /** Builds the redactor for the secrets that are known. */
 export function createRedactor(secrets: readonly KnownSecret[]): Redact {
@@ -25,7 +25,7 @@ export function createRedactor(secrets: readonly KnownSecret[]): Redact {
 }
 
 /** A document without secrets: each text in it is redacted by itself, so that it stays a document. */
-export function redactDocument(document: unknown, redact: Redact): Redacted & { readonly document: unknown } {
+export function redactDocument(document: unknown, redact: Redact): RedactedText & { readonly document: unknown } {
   const counts = { byValue: 0, byPattern: 0 }
   const take = (text: string) => {
     const { byValue, byPattern, text: clean } = redact(text)

@@ -7,7 +7,7 @@ import { errorAdvice } from './error-codes.ts'
 import { readinessAdvice, startAdvice, sealedAdvice } from './starts.ts'
 
 /** The meaning of a word, and the place where it occurs. */
-export interface Explained extends Advice {
+export interface LocatedAdvice extends Advice {
   readonly where: string
 }
 
@@ -26,7 +26,7 @@ const tables: readonly (readonly [where: string, table: Readonly<Record<string, 
 ]
 
 /** Every meaning of a word; none when nobody uses it. */
-export const explainWord = (word: string): readonly Explained[] =>
+export const explainWord = (word: string): readonly LocatedAdvice[] =>
   tables.flatMap(([where, table]) => {
     const advice = Object.hasOwn(table, word) ? table[word] : undefined
     return advice === undefined ? [] : [{ where, ...advice }]

@@ -5,7 +5,7 @@ import type { Registry } from './registry.ts'
 import { repositoryOf, type RegistryTarget } from './target.ts'
 
 /** The sent parts of one artifact. */
-export interface Pushed {
+export interface PushResult {
   /** As an image is named: `registry.example:5000/gatehouse:1.12.0`. */
   readonly reference: string
   readonly digest: string
@@ -41,10 +41,10 @@ const referenceOf = (target: RegistryTarget, { name, tag }: { name: string; tag:
  * Sends what the registry lacks of the artifacts, and names them last. Stopped in the middle, the next call goes on. Throws
  * DistributionFault `blob_missing`, before anything is sent, when neither we nor the registry have all of it.
  */
-export async function pushArtifacts(artifacts: readonly Artifact[], options: PushOptions): Promise<readonly Pushed[]> {
+export async function pushArtifacts(artifacts: readonly Artifact[], options: PushOptions): Promise<readonly PushResult[]> {
   const plans: Plan[] = []
   for (const artifact of artifacts) plans.push(await planArtifact(artifact, options))
-  const pushed: Pushed[] = []
+  const pushed: PushResult[] = []
   for (const plan of plans) pushed.push(await pushArtifact(plan, options))
   return pushed
 }
@@ -72,7 +72,7 @@ async function planArtifact(artifact: Artifact, { target, registry, blobs }: Pus
   return { artifact, missing, known: wanted.length - missing.length }
 }
 
-async function pushArtifact({ artifact, missing, known }: Plan, options: PushOptions): Promise<Pushed> {
+async function pushArtifact({ artifact, missing, known }: Plan, options: PushOptions): Promise<PushResult> {
   const { target, registry, onStep } = options
   const repository = repositoryOf(target, artifact.name)
   const reference = referenceOf(target, artifact)

@@ -14,7 +14,7 @@ import { cliArchive } from './cli-archive.ts'
 import { writeSums } from './folder.ts'
 import type { SourceImage } from './image.ts'
 import { imageTag, releaseFiles, repositories } from './names.ts'
-import { provenanceOf, type Named } from './provenance.ts'
+import { provenanceOf, type DigestedThing } from './provenance.ts'
 import type { Revision } from './revision.ts'
 
 /** How the image was built; `given`: elsewhere. */
@@ -132,7 +132,7 @@ async function describeImage({ version, created, image, onStep }: Parts, draft: 
   await draft.write(releaseFiles.cli(version), cliArchive(first, image.blobs, { version, seconds: secondsOf(created) }))
 }
 
-async function materialsOf({ root, revision, packages }: Parts): Promise<readonly Named[]> {
+async function materialsOf({ root, revision, packages }: Parts): Promise<readonly DigestedThing[]> {
   const lock = await readFile(path.join(root, 'package-lock.json'))
   return [
     ...(revision.commit === null ? [] : [{ name: 'source', digest: { gitCommit: revision.commit } }]),

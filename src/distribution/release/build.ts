@@ -83,14 +83,14 @@ async function refuseTaken(folder: string): Promise<void> {
     throw new DistributionFault('version_exists', `${folder} is not empty: a release is built into a new folder`)
 }
 
-interface Obtained {
+interface BuildInputs {
   readonly builder: Builder
   readonly place: string
   /** The Debian packages of the image, as far as we know. */
   readonly packages: readonly BasePackage[]
 }
 
-async function obtainImage(build: ReleaseBuild, { work, revision }: { work: string; revision: string }): Promise<Obtained> {
+async function obtainImage(build: ReleaseBuild, { work, revision }: { work: string; revision: string }): Promise<BuildInputs> {
   if (build.image !== null) return { builder: 'given', place: build.image, packages: [] }
   const { root, version: release, builder, variant, onStep } = build
   const options = { root, variant, lock: build.packages }

@@ -19,7 +19,7 @@ const program = ['package.json', 'assets', 'docker/ca', 'migrations', 'releases'
  * The places in files that name the release, and their text for another release. `release check` in a cut proves what is generated; these are
  * written by hand.
  */
-const stamps: readonly (readonly [file: string, place: RegExp, stamp: (release: Cut) => string])[] = [
+const stamps: readonly (readonly [file: string, place: RegExp, stamp: (release: CutRelease) => string])[] = [
   ['docker/Dockerfile', /(?<=^ARG RELEASE=).*$/m, ({ version }) => version],
   ['docker/Dockerfile', /(?<=^ARG CREATED=).*$/m, ({ date }) => `${date}T00:00:00Z`],
   ['docker/compose.yaml', /(?<=image: gatehouse:).*$/m, ({ version }) => version],
@@ -29,14 +29,14 @@ const stamps: readonly (readonly [file: string, place: RegExp, stamp: (release: 
 ]
 
 /** The release to cut at. */
-export type Cut = Pick<ReleaseRecord, 'date' | 'version'>
+export type CutRelease = Pick<ReleaseRecord, 'date' | 'version'>
 
 export interface CutOptions {
   /** The checkout. */
   readonly root: string
   /** The folder to make. */
   readonly folder: string
-  readonly release: Cut
+  readonly release: CutRelease
   /** Only what a process reads while it runs, without documents, chart and image. */
   readonly runs?: boolean
 }
@@ -67,7 +67,7 @@ export async function cutSources({ root, folder, release, runs = false }: CutOpt
 }
 
 /** Says on each page written by hand that it tells of later releases too; what is generated afterwards is of the release alone. */
-async function noteLaterReleases(folder: string, { version }: Cut): Promise<void> {
+async function noteLaterReleases(folder: string, { version }: CutRelease): Promise<void> {
   const docs = path.join(folder, 'docs')
   const pages = (await readdir(docs, { recursive: true })).filter((name) => name.endsWith('.md') && !/^(?:adr|reference)\b/.test(name))
   const note = [
@@ -79,14 +79,14 @@ async function noteLaterReleases(folder: string, { version }: Cut): Promise<void
 }
 
 /** Removes what is named after a later release. */
-async function removeLater(folder: string, { version }: Cut, releaseIn: (name: string) => string): Promise<void> {
+async function removeLater(folder: string, { version }: CutRelease, releaseIn: (name: string) => string): Promise<void> {
   const names = await readdir(folder).catch(() => [])
   const later = names.filter((name) => isVersion(releaseIn(name)) && compareVersions(releaseIn(name), version) > 0)
   for (const name of later) await rm(path.join(folder, name), { recursive: true })
 }
 
 /** releases/charts.yaml, with its comments, without charts that were cut for later releases. */
-function cutCharts(text: string, { version }: Cut): string {
+function cutCharts(text: string, { version }: CutRelease): string {
   const document = parseDocument(text)
   const charts = document.get('charts')
   if (!isSeq(charts)) throw new TypeError('releases/charts.yaml lists no charts')

@@ -1,5 +1,5 @@
 /** Something with a digest: `{ sha256: … }` or `{ gitCommit: … }`. */
-export interface Named {
+export interface DigestedThing {
   readonly name: string
   readonly uri?: string
   readonly digest: Readonly<Record<string, string>>
@@ -14,8 +14,8 @@ export interface Provenance {
   readonly variant: string
   /** True if the sources had uncommitted changes. */
   readonly dirty: boolean
-  readonly subjects: readonly Named[]
-  readonly materials: readonly Named[]
+  readonly subjects: readonly DigestedThing[]
+  readonly materials: readonly DigestedThing[]
 }
 
 /** An in-toto statement with the predicate of SLSA 1. It names no time and no machine, so that the same release gives the same bytes. */

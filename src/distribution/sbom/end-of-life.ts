@@ -20,7 +20,7 @@ const lines: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 
 /** Something that nobody mends, or of which we do not know until when. */
-export interface Ended {
+export interface UnsupportedPart {
   readonly name: string
   readonly version: string
   /** Null: the table above does not know this line. */
@@ -28,7 +28,7 @@ export interface Ended {
 }
 
 /** Returns the parts of an image that are out of support on a day, and those missing in the table: the system, Node with its libraries, PostgreSQL. */
-export function endedBy(day: string, components: readonly Component[]): readonly Ended[] {
+export function endedBy(day: string, components: readonly Component[]): readonly UnsupportedPart[] {
   return components
     .flatMap((component) => [component, ...(component.components ?? [])])
     .flatMap((component) => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { findPage } from '../../app/database/list.ts'
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
-import { type Ahead, route } from '../../app/route.ts'
+import { type EarlyCall, route } from '../../app/route.ts'
 import { tenantEgress } from '../../app/tenant-egress.ts'
 import { inTrial } from '../../app/trial-limit.ts'
 import { searching, toList, usualSorts } from '../../lib/paging.ts'
@@ -131,7 +131,7 @@ export const testAlertWebhook = route({
   response: webhookTested,
 })(async ({ found }) => found)
 
-async function tryWebhook({ actor, params }: Ahead<{ webhookId: string }, unknown, unknown>, deps: Deps) {
+async function tryWebhook({ actor, params }: EarlyCall<{ webhookId: string }, unknown, unknown>, deps: Deps) {
   const { organisationId } = actor
   const { row, settings } = await inTenant(deps.orm, organisationId, async (em) => ({
     row: await findWebhook(em, actor, { id: params.webhookId }),

@@ -4,7 +4,7 @@ import { allowedHostsOf } from '../../app/snapshot/allowed-hosts.ts'
 import { defaultColumns, type DefaultsRow, requestDefaults } from '../../app/snapshot/request-defaults.ts'
 import { stringsOf } from '../../app/snapshot/strings-of.ts'
 import { usualLimits, type Views } from '../../app/snapshot/view.ts'
-import type { Loaded } from '../../app/snapshot/view-cache.ts'
+import type { LoadedView } from '../../app/snapshot/view-cache.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { joinLimits, limitedColumn, toGatewayLimits, type LimitedRow } from '../limits/index.ts'
 import { boundRole, scopesOfService } from '../../lib/access/rank.ts'
@@ -76,7 +76,7 @@ export const keyView: Views['key'] = {
 }
 
 /** `askedAt` is on the clock of the cache. */
-function toKey(row: KeyRow, askedAt: number): Loaded<KeyView> {
+function toKey(row: KeyRow, askedAt: number): LoadedView<KeyView> {
   const { remainingMs, scopes, metadata, defaults, workspaceDefaults, organisationDefaults, workspaceConfig, ...more } = row
   const {
     organisationSettings,

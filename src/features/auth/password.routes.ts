@@ -2,7 +2,7 @@ import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
 import { deliverMails, queueMail } from '../../app/mail/outbox.ts'
-import { route, type Ahead, type Audited, type WriteElsewhere } from '../../app/route.ts'
+import { route, type EarlyCall, type AuditedResource, type WriteElsewhere } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isPassword } from '../../lib/password.ts'
 import { lockPeople } from '../sessions/index.ts'
@@ -74,7 +74,7 @@ export const setPasswordByLink = route({
 })
 
 /** A link that came by e-mail stands for the password, and not for the second factor. */
-async function proveBesideLink({ actor, body, headers }: Ahead<unknown, unknown, SetPassword>, deps: Deps): Promise<Proof | null> {
+async function proveBesideLink({ actor, body, headers }: EarlyCall<unknown, unknown, SetPassword>, deps: Deps): Promise<Proof | null> {
   if (actor.userId === null) return null
   await demandPace(deps, [['device', `link ${actor.userId}`]])
   return prove(deps, { ...body, cookie: headers.cookie, userId: actor.userId, organisationId: actor.organisationId })
@@ -113,7 +113,7 @@ async function sendLinks(deps: Deps, elsewhere: WriteElsewhere, email: string): 
   for (const account of accounts) await deliverMails(deps, account)
 }
 
-async function sendLink(em: EntityManager, deps: Deps, { userId, organisationId, email, hash }: Account): Promise<Audited | null> {
+async function sendLink(em: EntityManager, deps: Deps, { userId, organisationId, email, hash }: Account): Promise<AuditedResource | null> {
   if (!(await lockPeople(em, [userId])).has(userId)) return null
   if (hash === null && (await isOfProvider(em, userId))) return null
   const { name } = await em.findOneOrFail(Organisation, { id: organisationId })

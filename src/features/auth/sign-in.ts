@@ -1,6 +1,6 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import type { Deps } from '../../app/deps.ts'
-import type { Actor, Ahead, Call, Identifying } from '../../app/route.ts'
+import type { Actor, EarlyCall, Call, AnonymousCall } from '../../app/route.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { csrfTokenOf, demandNoForeignOrigin, isForeign, openSession, revokePresented, type SignIn } from '../sessions/index.ts'
@@ -17,7 +17,7 @@ import { UserPassword } from './user-password.entity.ts'
 const shown = new WeakMap<Actor, string>()
 
 /** Returns the person whom a password shows. AB05, or AB06 after too many attempts. */
-export async function identifyByPassword({ body, ...asked }: Identifying<unknown, unknown, Login>, deps: Deps): Promise<Actor> {
+export async function identifyByPassword({ body, ...asked }: AnonymousCall<unknown, unknown, Login>, deps: Deps): Promise<Actor> {
   demandLocal(deps)
   const counted = countedOf(deps, body.email, asked)
   await demandPace(deps, counted)
@@ -40,7 +40,7 @@ export async function holdPerson(em: EntityManager, actor: Actor): Promise<User>
 }
 
 /** Returns the second factor of somebody whose password was right. Attempts are forgiven only when both are good. */
-export async function proveBeside({ actor, body, ...asked }: Ahead<unknown, unknown, Login>, deps: Deps): Promise<Proof | null> {
+export async function proveBeside({ actor, body, ...asked }: EarlyCall<unknown, unknown, Login>, deps: Deps): Promise<Proof | null> {
   const proof = await prove(deps, { ...body, cookie: asked.headers.cookie, userId: actor.id, organisationId: actor.organisationId })
   await forgive(
     deps,
@@ -53,7 +53,7 @@ export async function proveBeside({ actor, body, ...asked }: Ahead<unknown, unkn
 export function countedOf(
   deps: Deps,
   email: string,
-  { headers, clientNetwork }: Pick<Identifying<unknown, unknown, unknown>, 'headers' | 'clientNetwork'>,
+  { headers, clientNetwork }: Pick<AnonymousCall<unknown, unknown, unknown>, 'headers' | 'clientNetwork'>,
 ): readonly Counted[] {
   if (isKnownDevice(deps, email, headers.cookie)) return [['device', email]]
   return [

@@ -5,7 +5,7 @@ import { withPatterns } from '../../gateway/patterns/pattern-making.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
 import { byReference, documentLimits, type Views } from '../../app/snapshot/view.ts'
-import { type Loaded, weightOf } from '../../app/snapshot/view-cache.ts'
+import { type LoadedView, weightOf } from '../../app/snapshot/view-cache.ts'
 import { configPlace } from './config.entity.ts'
 
 interface ConfigRow {
@@ -45,7 +45,7 @@ export const configView: Views['config'] = {
   }),
 }
 
-async function openConfig(row: ConfigRow, vault: Vault): Promise<Loaded<ConfigView>> {
+async function openConfig(row: ConfigRow, vault: Vault): Promise<LoadedView<ConfigView>> {
   const text = await vault.decrypt(configPlace({ id: row.versionId, organisationId: row.organisationId }), row.config)
   const { organisationId: owner } = row
   const { result: active, bytes } = await withPatterns({ owner, stored: true }, () =>

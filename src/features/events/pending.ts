@@ -1,10 +1,10 @@
-import type { ChangeNotice, Heard } from '../../app/events/notice.ts'
+import type { ChangeNotice, Notice } from '../../app/events/notice.ts'
 import type { Topic } from './events.schema.ts'
 
 /** The notices that a stream has heard and not told yet. They are bounded: what comes beyond is only counted. */
 export interface Pending {
   /** Takes a notice in. */
-  add(notice: Heard): void
+  add(notice: Notice): void
   /** Returns all that waits, and forgets it; null: nothing does. */
   take(): Taken | null
 }

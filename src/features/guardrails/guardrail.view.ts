@@ -5,7 +5,7 @@ import { withPatterns } from '../../gateway/patterns/pattern-making.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
 import { byReference, documentLimits, type Views } from '../../app/snapshot/view.ts'
-import { type Loaded, weightOf } from '../../app/snapshot/view-cache.ts'
+import { type LoadedView, weightOf } from '../../app/snapshot/view-cache.ts'
 import { guardrailPlace } from './guardrail.entity.ts'
 
 interface GuardrailRow {
@@ -46,7 +46,7 @@ export const guardrailView: Views['guardrail'] = {
 
 const stored = z.object({ checks: checkList, actions: guardrailActions })
 
-async function openGuardrail(row: GuardrailRow, vault: Vault): Promise<Loaded<Guardrail>> {
+async function openGuardrail(row: GuardrailRow, vault: Vault): Promise<LoadedView<Guardrail>> {
   const text = await vault.decrypt(guardrailPlace(row), row.checks)
   const { id, slug, name, organisationId: owner, workspaceId } = row
   const { result: view, bytes } = await withPatterns({ owner, stored: true }, () => {

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Deps } from '../../app/deps.ts'
 import { keptWords } from '../../app/journal/log-words.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { says, spokenBody, spokenText, wordsIn, type Spoken } from '../../lib/text/words.ts'
+import { says, spokenBody, spokenText, wordsIn, type WordText } from '../../lib/text/words.ts'
 import { textOf } from '../../lib/text/utf8.ts'
 import { type Cursor, cursorOf } from './cursor.ts'
 import type { LogRow } from './log-fields.ts'
@@ -79,7 +79,7 @@ const notAfter = (filter: LogFilter, at: number): LogFilter => {
 interface Reading extends Omit<Asked, 'text'> {
   readonly em: EntityManager
   readonly scope: LogScope
-  readonly wanted: Spoken
+  readonly wanted: WordText
   readonly words: readonly string[]
 }
 
@@ -130,7 +130,7 @@ async function readLooks(looks: AsyncGenerator<Look>, reading: Reading): Promise
   return { rows, read, unreadable, last: null }
 }
 
-const saysSo = (bodies: SearchedBodies, wanted: Spoken): boolean =>
+const saysSo = (bodies: SearchedBodies, wanted: WordText): boolean =>
   bodies.some((body) => {
     const text = body === null ? null : textOf(body)
     return text !== null && says(spokenBody(text), wanted)

@@ -4,7 +4,7 @@ import { openPrompt, type Prompt, type StoredPrompt } from '../../gateway/prompt
 import { parseReference, versionNumber, type Reference } from '../../gateway/prompts/reference.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { anyOf, longestSlug, templateLimits, type Ask, type Views } from '../../app/snapshot/view.ts'
-import type { Loaded } from '../../app/snapshot/view-cache.ts'
+import type { LoadedView } from '../../app/snapshot/view-cache.ts'
 
 interface PromptRow extends StoredPrompt {
   readonly labelId: string | null
@@ -48,7 +48,7 @@ export const promptView: Views['prompt'] = {
 }
 
 /** Reads the version of a prompt that a reference names, with all that it includes; null when this scope sees none. */
-export async function readPrompt(ask: Ask, scope: ProviderScope, text: string): Promise<Loaded<Prompt> | null> {
+export async function readPrompt(ask: Ask, scope: ProviderScope, text: string): Promise<LoadedView<Prompt> | null> {
   const reference = parseReference(text)
   if (reference === null) return null
   const [key, version] = [isUuid(reference.id) ? ('id' as const) : ('slug' as const), kindOf(reference)]

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { decideForKey, type Acting, type Decision } from '../../lib/access/decisions.ts'
+import { decideForKey, type ActingPerson, type Decision } from '../../lib/access/decisions.ts'
 import { boundRole, type Maker } from '../../lib/access/rank.ts'
 import { rotationDue, userKeySettings } from '../../lib/access/user-key-settings.ts'
 import { makerOfKey } from '../api-keys/index.ts'
@@ -14,7 +14,7 @@ import { actingOf, reasonOf } from './rights.ts'
 export interface KeyStanding {
   readonly scopes: ReadonlySet<string>
   /** The holder of a user key, or the maker of a service key; null: none is known. */
-  readonly person: Acting | null
+  readonly person: ActingPerson | null
   /** Why no scope of the key counts; null: they do. */
   readonly ended: string | null
 }
@@ -40,15 +40,15 @@ interface Made {
 }
 
 /** Returns how a service key acts: as its maker, with every scope that it has. */
-async function actingMaker(em: EntityManager, { key, workspace, maker }: Made): Promise<Acting> {
+async function actingMaker(em: EntityManager, { key, workspace, maker }: Made): Promise<ActingPerson> {
   const { settings } = await em.findOneOrFail(Organisation, { id: key.organisationId })
   const role = maker.role ?? (workspace === null ? null : 'member')
   return { role, holds: new Set(key.scopes), settings, overrides: workspace?.accessOverrides ?? {} }
 }
 
-const nobody: Acting = { role: null, holds: new Set(), settings: {}, overrides: {} }
+const nobody: ActingPerson = { role: null, holds: new Set(), settings: {}, overrides: {} }
 
-function isStale({ rotatedAt, createdAt }: ApiKey, { settings, overrides }: Acting, nowMs: number): boolean {
+function isStale({ rotatedAt, createdAt }: ApiKey, { settings, overrides }: ActingPerson, nowMs: number): boolean {
   const due = rotationDue(userKeySettings(settings, overrides), (rotatedAt ?? createdAt).getTime())
   return due !== null && due <= nowMs
 }

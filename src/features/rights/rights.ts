@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { notFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
-import type { Acting, Decision } from '../../lib/access/decisions.ts'
+import type { ActingPerson, Decision } from '../../lib/access/decisions.ts'
 import { roleIn, seesOwnDataOnly } from '../../lib/access/roles.ts'
 import { isOrganisationScope, personScopes, scopeReleases } from '../../lib/access/scopes.ts'
 import type { Level } from '../../release/level.ts'
@@ -40,7 +40,7 @@ async function defaultOf(em: EntityManager, { id, organisationId }: User): Promi
 }
 
 /** Returns how a person acts in a workspace; null: in the organisation as a whole. */
-export async function actingOf(em: EntityManager, user: User, workspace: Workspace | null): Promise<Acting> {
+export async function actingOf(em: EntityManager, user: User, workspace: Workspace | null): Promise<ActingPerson> {
   const { settings } = await em.findOneOrFail(Organisation, { id: user.organisationId })
   const member = workspace && (await em.findOne(WorkspaceMember, { workspaceId: workspace.id, userId: user.id }))
   return {
@@ -61,7 +61,7 @@ export const presentDecision = (decision: Decision, reason: string) => ({
 })
 
 /** Returns in words why a person has a scope or not. */
-export function reasonOf({ scope, allowed, settings }: Decision, { role, holds }: Acting): string {
+export function reasonOf({ scope, allowed, settings }: Decision, { role, holds }: ActingPerson): string {
   if (role === null) return 'Without a role in the workspace there are no rights in it.'
   if (!holds.has(scope) && isOrganisationScope(scope)) return 'Only owners and admins of the organisation have scopes on it.'
   if (settings.length === 0) return `The role ${role} ${allowed ? 'gives' : 'does not give'} it.`
@@ -71,4 +71,5 @@ export function reasonOf({ scope, allowed, settings }: Decision, { role, holds }
 const sources = { default: 'by default', organisation: 'in the organisation', workspace: 'in this workspace' } as const
 
 /** Returns true if somebody sees only the logs and analytics of their own keys. */
-export const ownDataOnly = ({ role, settings, overrides }: Acting): boolean => seesOwnDataOnly(role, effectiveSettings(settings, overrides))
+export const ownDataOnly = ({ role, settings, overrides }: ActingPerson): boolean =>
+  seesOwnDataOnly(role, effectiveSettings(settings, overrides))

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
-import type { Heard } from '../../app/protocol.ts'
+import type { ProtocolRequest } from '../../app/protocol.ts'
 import { oneLine } from '../../lib/text/one-line.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { scrubSecrets } from '../../lib/text/secret-shapes.ts'
@@ -9,7 +9,7 @@ import { badToken, stillGood, type Part } from './clients.ts'
 import type { ActivityResource, Operation } from './scim-activity.entity.ts'
 import { isObject } from './schema/normalise.ts'
 
-const operationBy: Readonly<Record<Heard['route']['method'], Operation>> = {
+const operationBy: Readonly<Record<ProtocolRequest['route']['method'], Operation>> = {
   POST: 'create',
   PUT: 'replace',
   PATCH: 'patch',
@@ -21,13 +21,13 @@ const operationBy: Readonly<Record<Heard['route']['method'], Operation>> = {
  * Notes a write of an identity provider, as its last step. Looking is not noted: providers look before each write. Throws AB05, which undoes
  * the write, if the token was revoked or rotated, or has expired, while the write waited for others.
  */
-export async function noteWrite(heard: Heard, em: EntityManager, { clock }: Pick<Deps, 'clock'>): Promise<void> {
+export async function noteWrite(heard: ProtocolRequest, em: EntityManager, { clock }: Pick<Deps, 'clock'>): Promise<void> {
   const noted = await insert(em, rowOf(heard, clock.now()), stillGood(heard.actor, { clock }))
   if (!noted) throw badToken()
 }
 
 /** Notes what was refused to an identity provider. */
-export const noteRefusal = (heard: Heard, { orm, clock }: Pick<Deps, 'orm' | 'clock'>): Promise<void> =>
+export const noteRefusal = (heard: ProtocolRequest, { orm, clock }: Pick<Deps, 'orm' | 'clock'>): Promise<void> =>
   inTenant(orm, heard.actor.organisationId, async (em) => void (await insert(em, rowOf(heard, clock.now()), { sql: '', values: [] })))
 
 /** Not as an entity: a note is no change of the trail. Returns false if what it reads from has no row. */
@@ -48,7 +48,7 @@ const types: Readonly<Record<string, string>> = {
   created_at: 'timestamptz',
 }
 
-const rowOf = (heard: Heard, now: number) => ({
+const rowOf = (heard: ProtocolRequest, now: number) => ({
   id: uuidv7(),
   organisation_id: heard.actor.organisationId,
   token_id: heard.actor.id,
@@ -67,7 +67,7 @@ const longestName = 255
 const longestError = 1000
 
 /** Returns what a request was about. What was refused has only what the identity provider sent. */
-function about({ params, body, answer }: Heard) {
+function about({ params, body, answer }: ProtocolRequest) {
   const failed = answer.status >= 400
   const told = failed ? body : (answer.body ?? body)
   return {

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { AskedBy, Authenticator, Known } from '../../app/authenticator.ts'
+import type { AskedBy, Authenticator, KnownCaller } from '../../app/authenticator.ts'
 import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { ActorSession } from '../../app/route.ts'
@@ -67,7 +67,7 @@ interface Shown {
   readonly secret: string
 }
 
-async function identify(em: EntityManager, deps: Deps, { asked, secret }: Shown): Promise<Known> {
+async function identify(em: EntityManager, deps: Deps, { asked, secret }: Shown): Promise<KnownCaller> {
   const now = deps.clock.now()
   const named = asked.ownHeader('workspace')
   const hash = hashSecret(deps.vault, secret)
@@ -123,7 +123,7 @@ const overlapMs = 60_000
 
 interface Renewal {
   readonly found: Found
-  readonly known: Known
+  readonly known: KnownCaller
   readonly hash: Buffer
   readonly expiresAt: number
 }
@@ -132,7 +132,7 @@ interface Renewal {
  * Gives a session a new secret when the roles of its person have changed since the last; null if they have not. Of requests at the same
  * time one renews it, and the others go on with the old secret.
  */
-async function renewed(em: EntityManager, deps: Deps, { found, known, hash, expiresAt }: Renewal): Promise<Known | null> {
+async function renewed(em: EntityManager, deps: Deps, { found, known, hash, expiresAt }: Renewal): Promise<KnownCaller | null> {
   const rights = rightsOf(found.role, found.memberships)
   if (!found.current || rights.equals(found.rights)) return null
   const [now, secret] = [deps.clock.now(), newSecret(deps.vault)]

@@ -3,7 +3,7 @@ import { decodeJwt, jwtVerify, type JWTPayload } from 'jose'
 import { z } from 'zod'
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
-import type { Actor, Identifying } from '../../app/route.ts'
+import type { Actor, AnonymousCall } from '../../app/route.ts'
 import { tenantEgress } from '../../app/tenant-egress.ts'
 import { remoteKeys } from '../../gateway/key-sets/jwks.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -38,7 +38,7 @@ const heard = new WeakMap<Actor, readonly Heard[]>()
 export const heardOf = (actor: Actor): readonly Heard[] => heard.get(actor) ?? []
 
 /** Finds out whose word a logout token is. AB01 for one that no provider of ours has signed for us, as the standard asks. */
-export async function hearLogout({ body }: Identifying<undefined, undefined, LogoutBody>, deps: Deps): Promise<Actor> {
+export async function hearLogout({ body }: AnonymousCall<undefined, undefined, LogoutBody>, deps: Deps): Promise<Actor> {
   const { iss, aud } = unread(body.logout_token)
   const found = iss === undefined ? [] : await providersOf(deps, { issuer: iss, clientIds: [aud ?? []].flat() })
   const tried = await Promise.allSettled(found.map((provider) => verify(body.logout_token, provider, deps)))

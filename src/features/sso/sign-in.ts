@@ -1,7 +1,7 @@
 import { authorizationCodeGrant, buildAuthorizationUrl, calculatePKCECodeChallenge, fetchUserInfo, type Configuration } from 'openid-client'
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
-import type { Actor, Identifying } from '../../app/route.ts'
+import type { Actor, AnonymousCall } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { clientOf, providerError, servingProvider, standingOf, type Provider } from '../identity-providers/index.ts'
 import { welcome } from './arrival.ts'
@@ -13,7 +13,7 @@ import type { CallbackQuery, LoginQuery } from './sso.schema.ts'
 import { failed } from './trial/outcome.ts'
 import { openTest, testerOf } from './trial/trial.ts'
 
-type Leaving = Pick<Identifying<{ organisation: string }, LoginQuery, undefined>, 'params' | 'query' | 'headers'>
+type Leaving = Pick<AnonymousCall<{ organisation: string }, LoginQuery, undefined>, 'params' | 'query' | 'headers'>
 
 /** Sends somebody to the provider of an organisation. AB08 if it has none. */
 export async function depart({ params, query, headers }: Leaving, deps: Deps): Promise<Actor> {
@@ -47,7 +47,7 @@ const usualScopes = ['openid', 'profile', 'email']
 
 const scopesOf = ({ scopes }: Provider): string => [...new Set(['openid', ...(scopes.length === 0 ? usualScopes : scopes)])].join(' ')
 
-type Returning = Pick<Identifying<undefined, CallbackQuery, undefined>, 'query' | 'headers'>
+type Returning = Pick<AnonymousCall<undefined, CallbackQuery, undefined>, 'query' | 'headers'>
 
 /** Finds out who comes back from a provider. AB05 if that cannot be verified, AB03 if the provider refuses. */
 export async function arrive({ query, headers }: Returning, deps: Deps): Promise<Actor> {

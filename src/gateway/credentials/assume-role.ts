@@ -4,7 +4,7 @@ import { cachesOf } from './auth-caches.ts'
 import type { AuthDeps } from './auth-request.ts'
 import { awsHost } from './aws-endpoints.ts'
 import { fingerprint } from './credential.ts'
-import type { Expiring } from '../../lib/expiring-cache.ts'
+import type { ExpiringValue } from '../../lib/expiring-cache.ts'
 import { amzTimestamp, signV4, type AwsKeys } from './sigv4.ts'
 import { failed, formType, postForm } from './token-endpoint.ts'
 
@@ -27,7 +27,7 @@ export function assumeRole(role: RoleRequest, deps: AuthDeps): MaybePromise<AwsK
   return cachesOf(deps.egress).roles.get(key, deps.now(), () => fetchKeys(role, deps))
 }
 
-async function fetchKeys({ keys, region, roleArn, externalId }: RoleRequest, deps: AuthDeps): Promise<Expiring<AwsKeys>> {
+async function fetchKeys({ keys, region, roleArn, externalId }: RoleRequest, deps: AuthDeps): Promise<ExpiringValue<AwsKeys>> {
   const form = new URLSearchParams({ Action: 'AssumeRole', Version: '2011-06-15', RoleArn: roleArn, RoleSessionName: 'gatehouse' })
   if (externalId !== null) form.set('ExternalId', externalId)
   const origin = awsHost('sts', region, deps.workload)
@@ -49,7 +49,7 @@ function signedHeaders(call: { host: string; body: string; timestamp: string }, 
 }
 
 /** Returns the keys in an XML answer of STS: four plain elements, none of which can hold markup. */
-export function readRoleKeys(xml: string): Expiring<AwsKeys> {
+export function readRoleKeys(xml: string): ExpiringValue<AwsKeys> {
   const element = (name: string): string => new RegExp(`<${name}>\\s*([^<&]+?)\\s*</${name}>`).exec(xml)?.[1] ?? ''
   const keys = { accessKeyId: element('AccessKeyId'), secretAccessKey: element('SecretAccessKey'), sessionToken: element('SessionToken') }
   const expiresAt = Date.parse(element('Expiration'))

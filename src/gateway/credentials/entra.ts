@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
 import { SignJWT } from 'jose'
-import type { Expiring } from '../../lib/expiring-cache.ts'
+import type { ExpiringValue } from '../../lib/expiring-cache.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { cachesOf } from './auth-caches.ts'
@@ -37,7 +37,7 @@ export function entraToken(grant: EntraGrant, deps: AuthDeps): MaybePromise<stri
   return cachesOf(deps.egress).tokens.get(key, deps.now(), () => fetchToken(grant, deps))
 }
 
-async function fetchToken({ tenant, clientId, scope, proof }: EntraGrant, deps: AuthDeps): Promise<Expiring<string>> {
+async function fetchToken({ tenant, clientId, scope, proof }: EntraGrant, deps: AuthDeps): Promise<ExpiringValue<string>> {
   const url = `${deps.workload?.azure.authority ?? publicAuthority}/${tenant}/oauth2/v2.0/token`
   const form = new URLSearchParams({
     grant_type: 'client_credentials',

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import type { Expiring } from '../../lib/expiring-cache.ts'
+import type { ExpiringValue } from '../../lib/expiring-cache.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { cachesOf } from './auth-caches.ts'
 import type { AuthDeps } from './auth-request.ts'
@@ -34,7 +34,7 @@ export function federatedToken(identity: FederatedIdentity, deps: AuthDeps): May
   return cachesOf(deps.egress).tokens.get(key, deps.now(), () => fetchToken(identity, deps))
 }
 
-async function fetchToken({ audience, serviceAccount, subject }: FederatedIdentity, deps: AuthDeps): Promise<Expiring<string>> {
+async function fetchToken({ audience, serviceAccount, subject }: FederatedIdentity, deps: AuthDeps): Promise<ExpiringValue<string>> {
   const proof = await subject()
   const form = new URLSearchParams({
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
@@ -54,7 +54,7 @@ async function fetchToken({ audience, serviceAccount, subject }: FederatedIdenti
 
 const impersonated = z.object({ accessToken: z.string().regex(/^[\x21-\x7e]+$/), expireTime: z.iso.datetime() })
 
-async function impersonate(account: string, token: string, { egress }: AuthDeps): Promise<Expiring<string>> {
+async function impersonate(account: string, token: string, { egress }: AuthDeps): Promise<ExpiringValue<string>> {
   const text = await postForm(egress, {
     issuer,
     url: `https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/${encodeURIComponent(account)}:generateAccessToken`,

@@ -4,7 +4,7 @@ import { cachesOf } from './auth-caches.ts'
 import type { Credential } from '../providers/provider.ts'
 import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
 import { field, fingerprint, malformed, requireKey } from './credential.ts'
-import type { Expiring } from '../../lib/expiring-cache.ts'
+import type { ExpiringValue } from '../../lib/expiring-cache.ts'
 import { parseRecord, postForm, readAccessToken } from './token-endpoint.ts'
 import { googleIdentity, type GoogleAsked } from './workload/google-identity.ts'
 import { demandTrusted, demandWorkload } from './workload/trusted-host.ts'
@@ -43,7 +43,7 @@ function federationOf(credential: Credential): GoogleAsked {
 
 const withToken = (path: string, token: string): Authorized => ({ headers: ['authorization', `Bearer ${token}`], path })
 
-async function fetchToken(json: string, deps: AuthDeps): Promise<Expiring<string>> {
+async function fetchToken(json: string, deps: AuthDeps): Promise<ExpiringValue<string>> {
   const account = readAccount(json)
   const form = new URLSearchParams({
     grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Expiring } from '../../lib/expiring-cache.ts'
+import type { ExpiringValue } from '../../lib/expiring-cache.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { readRoleKeys } from './assume-role.ts'
 import { cachesOf } from './auth-caches.ts'
@@ -25,7 +25,7 @@ export function assumeRoleByToken(identity: WebIdentity, deps: AuthDeps): MaybeP
   return cachesOf(deps.egress).roles.get(key, deps.now(), () => fetchKeys(identity, deps))
 }
 
-async function fetchKeys({ region, roleArn, tokenFile }: WebIdentity, { egress, workload }: AuthDeps): Promise<Expiring<AwsKeys>> {
+async function fetchKeys({ region, roleArn, tokenFile }: WebIdentity, { egress, workload }: AuthDeps): Promise<ExpiringValue<AwsKeys>> {
   const form = new URLSearchParams({
     Action: 'AssumeRoleWithWebIdentity',
     Version: '2011-06-15',

@@ -15,7 +15,7 @@ export interface Decision {
 }
 
 /** A person where they act. */
-export interface Acting {
+export interface ActingPerson {
   /** Null: they have none there. */
   readonly role: Role | null
   /** The scopes that such a person can have at all. */
@@ -26,7 +26,7 @@ export interface Acting {
 }
 
 /** Returns what decides whether a person has a scope, by the rules of `scopesOfRole`. */
-export function decide(scope: string, { role, holds, settings, overrides }: Acting): Decision {
+export function decide(scope: string, { role, holds, settings, overrides }: ActingPerson): Decision {
   if (role === null || !holds.has(scope)) return { scope, allowed: false, decidedBy: 'role', settings: [] }
   const grant = grantOf(role, scope)
   if (typeof grant === 'boolean') return { scope, allowed: grant, decidedBy: 'role', settings: [] }
@@ -38,7 +38,7 @@ export function decide(scope: string, { role, holds, settings, overrides }: Acti
 }
 
 /** Returns what decides for a key with these scopes; a service key has them and no role. `person` is the holder of a user key. */
-export function decideForKey(scope: string, scopes: ReadonlySet<string>, person: Acting | null): Decision {
+export function decideForKey(scope: string, scopes: ReadonlySet<string>, person: ActingPerson | null): Decision {
   if (person === null || !scopes.has(scope)) return { scope, allowed: scopes.has(scope), decidedBy: 'key', settings: [] }
   return decide(scope, person)
 }

@@ -20,7 +20,7 @@ const held: Readonly<Record<ServiceKey | PersonCredential, ReadonlySet<string>>>
 }
 
 /** The demands of a route on its caller. */
-export interface Asked {
+export interface RouteDemands {
   /** Any one is enough. */
   readonly scopes: readonly string[]
   /** True if only an admin key may call it, even if another credential holds the scope. */
@@ -30,11 +30,11 @@ export interface Asked {
 }
 
 /** Returns true if a service key can hold one of the scopes. */
-export const accessOfService = (caller: ServiceKey, { scopes, organisationKey }: Asked): boolean =>
+export const accessOfService = (caller: ServiceKey, { scopes, organisationKey }: RouteDemands): boolean =>
   !(organisationKey && caller === 'workspace key') && scopes.some((scope) => held[caller].has(scope))
 
 /** Returns the access of a person by key or token: the scopes that the credential can hold, as far as the role is granted them. */
-export function accessOf(caller: PersonCredential, role: Role, { scopes, organisationKey, writes }: Asked): Access {
+export function accessOf(caller: PersonCredential, role: Role, { scopes, organisationKey, writes }: RouteDemands): Access {
   if (organisationKey) return false
   const holds = caller === 'token' && writes ? tokenScopes(false) : held[caller]
   return grantedOf(
@@ -44,7 +44,7 @@ export function accessOf(caller: PersonCredential, role: Role, { scopes, organis
 }
 
 /** Returns the access of a person who signed in: the scopes of their place, as far as their role is granted them. */
-export function accessOfSession(role: Role, { scopes, organisationKey }: Asked): Access {
+export function accessOfSession(role: Role, { scopes, organisationKey }: RouteDemands): Access {
   const place = role === 'owner' ? 'owner' : role === 'organisation-admin' ? 'admin' : 'member'
   if (scopes.length === 0) return true
   if (organisationKey && place === 'member') return false

@@ -9,7 +9,7 @@ export interface Maker {
 }
 
 /** A credential, as far as its rank depends on it. */
-export interface Ranked {
+export interface RankedCredential {
   readonly keyType: 'organisation-service' | 'workspace-service' | 'workspace-user'
   /** The role of its person; null: it is a service's. */
   readonly role: Role | null
@@ -23,7 +23,7 @@ const highest = { 'organisation-service': 'organisation-admin', 'workspace-servi
 const lowerRole = (one: Role, other: Role): Role => (isAtLeast(one, other) ? other : one)
 
 /** Returns the role up to which a credential gives, takes and changes: its own, and never above its maker's. */
-export function rankOf({ keyType, role, maker = null }: Ranked): Role {
+export function rankOf({ keyType, role, maker = null }: RankedCredential): Role {
   const own = role ?? highest[keyType]
   return maker === null ? own : lowerRole(own, maker.role ?? 'member')
 }
@@ -51,14 +51,14 @@ export interface OwnData {
   readonly userId: string | null
 }
 
-interface Looking extends Ranked {
+interface LogViewer extends RankedCredential {
   readonly id: string
   readonly userId: string | null
   readonly settings: AccessSettings
 }
 
 /** Returns to which logs a credential is limited: as its person is, and as its maker is; null: to none. */
-export function ownDataOf({ id, userId, role, maker = null, settings }: Looking): OwnData | null {
+export function ownDataOf({ id, userId, role, maker = null, settings }: LogViewer): OwnData | null {
   const isLimited = seesOwnDataOnly(role, settings)
   if (maker === null || !seesOwnDataOnly(maker.role ?? 'member', settings)) return isLimited ? { apiKeyId: id, userId } : null
   return { apiKeyId: id, userId: userId === null || userId === maker.userId ? maker.userId : null }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '../errors.ts'
-import { rankOf, type Ranked } from './rank.ts'
+import { rankOf, type RankedCredential } from './rank.ts'
 import { isAtLeast, type Role } from './roles.ts'
 
 /** The rank of the caller who set each limit of a resource, by its field. Absent: anybody who may change the resource changes it. */
@@ -22,13 +22,13 @@ const names: Readonly<Record<Role, string>> = {
 }
 
 /** Owners and admins of the organisation change each other's limits, since keys never rank as owners. */
-function levelOf(actor: Ranked): Role {
+function levelOf(actor: RankedCredential): Role {
   const rank = rankOf(actor)
   return rank === 'owner' ? 'organisation-admin' : rank
 }
 
 /** Returns the rank of the caller that set each limit, after these changes. Throws AB03 for a change of a limit that was set from above: it becomes neither looser nor tighter, and does not go away. */
-export function changedLimits(actor: Ranked, held: SetterRanks, changes: readonly LimitChange[]): SetterRanks {
+export function changedLimits(actor: RankedCredential, held: SetterRanks, changes: readonly LimitChange[]): SetterRanks {
   const ranks = new Map(Object.entries(held))
   for (const { field, before, after } of changes) {
     if (isDeepStrictEqual(toPlain(before), toPlain(after))) continue
@@ -41,7 +41,7 @@ export function changedLimits(actor: Ranked, held: SetterRanks, changes: readonl
 
 /** Throws AB03 when a limit was set from above; `param` names the field of the request that would touch it. */
 export function demandSetter(
-  actor: Ranked,
+  actor: RankedCredential,
   held: SetterRanks,
   { field, param = field }: { readonly field: string; readonly param?: string },
 ): void {

@@ -1,5 +1,5 @@
 /** A cache of recently used entries, bounded by weight: for all owners together, and for each. */
-export interface Weighed<T> {
+export interface WeightedCache<T> {
   get(owner: string, key: string): T | undefined
   set(owner: string, key: string, entry: Entry<T>): void
   /** Returns the weight of all that is kept. */
@@ -13,7 +13,7 @@ interface Entry<T> {
   readonly weight: number
 }
 
-interface Own<T> {
+interface OwnerEntries<T> {
   /** Ordered by use; the last entry was used most recently. */
   readonly entries: Map<string, Entry<T>>
   weight: number
@@ -25,11 +25,11 @@ export interface Bounds {
 }
 
 /** An empty one. Over the bound of all, the owner with the most gives way. What is heavier than an owner may have is not kept. */
-export function createWeighed<T>({ most, mostOfOne }: Bounds): Weighed<T> {
-  const owners = new Map<string, Own<T>>()
+export function createWeighed<T>({ most, mostOfOne }: Bounds): WeightedCache<T> {
+  const owners = new Map<string, OwnerEntries<T>>()
   let weight = 0
 
-  function drop(owner: string, own: Own<T>, key: string): void {
+  function drop(owner: string, own: OwnerEntries<T>, key: string): void {
     const entry = own.entries.get(key)
     if (entry === undefined) return
     own.entries.delete(key)
@@ -38,7 +38,7 @@ export function createWeighed<T>({ most, mostOfOne }: Bounds): Weighed<T> {
     if (own.entries.size === 0) owners.delete(owner)
   }
 
-  function dropOldest(owner: string, own: Own<T>): void {
+  function dropOldest(owner: string, own: OwnerEntries<T>): void {
     const [oldest] = own.entries.keys()
     if (oldest !== undefined) drop(owner, own, oldest)
   }
@@ -74,6 +74,6 @@ export function createWeighed<T>({ most, mostOfOne }: Bounds): Weighed<T> {
   }
 }
 
-function heaviest<T>(owners: ReadonlyMap<string, Own<T>>): [owner: string, own: Own<T>] {
+function heaviest<T>(owners: ReadonlyMap<string, OwnerEntries<T>>): [owner: string, own: OwnerEntries<T>] {
   return [...owners].reduce((one, other) => (other[1].weight > one[1].weight ? other : one))
 }

@@ -35,12 +35,12 @@ function nodeAt(root: Node, path: JsonPath): Node {
   return node
 }
 
-interface Rewritten {
+interface RewrittenSpan {
   readonly written: string
   readonly end: number
 }
 
-function rewrite(text: string, start: number, node: Node): Rewritten {
+function rewrite(text: string, start: number, node: Node): RewrittenSpan {
   if (node.replacement !== null) return { written: JSON.stringify(node.replacement.value) ?? 'null', end: valueEnd(text, start) }
   const open = text[start]
   if (node.children.size === 0 || (open !== '{' && open !== '[')) {
@@ -57,7 +57,7 @@ interface Part {
   readonly name: string
 }
 
-function rewriteParts(text: string, start: number, node: Node): Rewritten {
+function rewriteParts(text: string, start: number, node: Node): RewrittenSpan {
   const named = text[start] === '{'
   const parts: Part[] = []
   let at = start + 1

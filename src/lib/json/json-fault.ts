@@ -14,13 +14,13 @@ export function findJsonFault(text: string): JsonFault {
   return { what, position, line: before.split('\n').length, column: position - before.lastIndexOf('\n') }
 }
 
-type Expected = 'value' | 'firstValue' | 'key' | 'firstKey' | 'colon' | 'next'
+type ExpectedToken = 'value' | 'firstValue' | 'key' | 'firstKey' | 'colon' | 'next'
 type Bracket = '{' | '['
 
 /** Walks the tokens with an explicit stack, so that depth costs nothing. */
 function firstFault(text: string): number {
   const open: Bracket[] = []
-  let expected: Expected = 'value'
+  let expected: ExpectedToken = 'value'
   let at = skip(space, text, 0)
   while (at < text.length) {
     const afterSign = punctuate(text.charAt(at), expected, open)
@@ -38,7 +38,7 @@ function firstFault(text: string): number {
 }
 
 /** Returns the token expected after one of `{}[]:,`; null if the character is another one, or not allowed here. */
-function punctuate(char: string, expected: Expected, open: Bracket[]): Expected | null {
+function punctuate(char: string, expected: ExpectedToken, open: Bracket[]): ExpectedToken | null {
   if (char === ':') return expected === 'colon' ? 'value' : null
   if (char === ',') return expected === 'next' ? afterComma(open.at(-1)) : null
   if (char === '{' || char === '[') return openBracket(char, expected, open)
@@ -47,13 +47,13 @@ function punctuate(char: string, expected: Expected, open: Bracket[]): Expected 
 
 const afterComma = (inside: Bracket | undefined) => (inside === undefined ? null : inside === '{' ? 'key' : 'value')
 
-function openBracket(char: Bracket, expected: Expected, open: Bracket[]): Expected | null {
+function openBracket(char: Bracket, expected: ExpectedToken, open: Bracket[]): ExpectedToken | null {
   if (expected !== 'value' && expected !== 'firstValue') return null
   open.push(char)
   return char === '{' ? 'firstKey' : 'firstValue'
 }
 
-function closeBracket(char: string, expected: Expected, open: Bracket[]): Expected | null {
+function closeBracket(char: string, expected: ExpectedToken, open: Bracket[]): ExpectedToken | null {
   const inside = open.at(-1)
   if (inside === undefined || char !== closing[inside]) return null
   if (expected !== 'next' && expected !== (inside === '{' ? 'firstKey' : 'firstValue')) return null
@@ -70,7 +70,7 @@ const word = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const characters = /(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){1,10000}/y
 
 /** The end of a string, number or word that begins at `start`, or the character that spoils it. */
-function scalar(text: string, start: number, expected: Expected): { readonly end: number; readonly fault: boolean } {
+function scalar(text: string, start: number, expected: ExpectedToken): { readonly end: number; readonly fault: boolean } {
   if (expected === 'colon' || expected === 'next') return { end: start, fault: true }
   if (text.charAt(start) !== '"') {
     const end = expected === 'key' || expected === 'firstKey' ? start : skip(word, text, start)

@@ -16,7 +16,7 @@ export const maxFaults = 100
 /** The most unknown fields of one object that are listed: an answer stays small, whatever was sent. */
 const maxUnknown = 20
 
-interface Judged {
+interface JudgedValue {
   /** The value that was parsed. */
   readonly value: unknown
   /** The name of the value in the request; it comes first in each `param`. */
@@ -28,7 +28,7 @@ interface Judged {
 }
 
 /** Returns all faults that a schema found, in its order: of a union those of the form that was meant, and each unknown field by itself. */
-export const schemaFaults = (error: z.ZodError, { value, above, whole, schema }: Judged): readonly SchemaFault[] =>
+export const schemaFaults = (error: z.ZodError, { value, above, whole, schema }: JudgedValue): readonly SchemaFault[] =>
   error.issues
     .slice(0, maxFaults)
     .flatMap((issue) => opened(issue, []))
@@ -55,7 +55,7 @@ const longestName = 60
 /** Returns what `error.issues` lists of faults. */
 export const toIssues = (faults: readonly Issue[]): readonly Issue[] => faults.map(({ param, code, message }) => ({ param, code, message }))
 
-interface Opened {
+interface OpenFault {
   readonly path: readonly PropertyKey[]
   readonly code: IssueCode
   readonly message: string
@@ -69,7 +69,7 @@ const codes: Readonly<Partial<Record<z.core.$ZodIssue['code'], IssueCode>>> = {
   too_big: 'too_big',
 }
 
-function opened(issue: z.core.$ZodIssue, parents: readonly PropertyKey[]): readonly Opened[] {
+function opened(issue: z.core.$ZodIssue, parents: readonly PropertyKey[]): readonly OpenFault[] {
   const path = [...parents, ...issue.path]
   if (issue.code === 'unrecognized_keys')
     return issue.keys

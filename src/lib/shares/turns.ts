@@ -12,9 +12,9 @@ export interface TurnsOptions extends Bound {
 }
 
 /** Runs work when it is the owner's turn. Rejects when too much of the owner's work waits, or when `signal` ends the wait. */
-export type InTurn = <T>(owner: string | null, work: () => Promise<T>, asked?: Asked) => Promise<T>
+export type InTurn = <T>(owner: string | null, work: () => Promise<T>, asked?: TurnOptions) => Promise<T>
 
-interface Asked {
+interface TurnOptions {
   readonly signal?: AbortSignal
   /** The bound of waiting work, where it differs for this kind of work. */
   readonly mostWaiting?: number
@@ -29,7 +29,7 @@ export function createTurns({ tooMany, mostWaitingOfAll = Infinity, ...bound }: 
     for (let start = line.next(running.hasPlace); start !== undefined; start = line.next(running.hasPlace)) start()
   }
 
-  async function waits(owner: string | null, { signal, mostWaiting = bound.mostWaiting }: Asked): Promise<void> {
+  async function waits(owner: string | null, { signal, mostWaiting = bound.mostWaiting }: TurnOptions): Promise<void> {
     if (running.take(owner)) return
     if (line.waitingOf(owner) >= mostWaiting || line.size >= mostWaitingOfAll) throw tooMany()
     const { promise, resolve, reject } = Promise.withResolvers<void>()

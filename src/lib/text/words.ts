@@ -4,7 +4,7 @@
  */
 
 /** A text as its words in lower case, each between two spaces. */
-export type Spoken = string
+export type WordText = string
 
 const beyondAscii = /[\u0080-\uFFFF]/
 const notInAscii = /[^a-z0-9]+/g
@@ -13,7 +13,7 @@ const notInWords = /[^\p{L}\p{N}\p{M}]+/gu
 const intoAscii = /[\u0130\u212A]/g
 
 /** Returns the words of a plain text. */
-export function spokenText(text: string): Spoken {
+export function spokenText(text: string): WordText {
   if (!beyondAscii.test(text)) return ` ${text.toLowerCase().replaceAll(notInAscii, ' ').trim()} `
   const lower = text.replaceAll(intoAscii, (character) => (character === '\u0130' ? '\u0131' : ' ')).toLowerCase()
   return ` ${lower.replaceAll(notInWords, ' ').trim()} `
@@ -22,7 +22,7 @@ export function spokenText(text: string): Spoken {
 const escapes = /\\(?:u([0-9A-Fa-f]{4})|[^])/g
 
 /** Returns the words of a body. */
-export function spokenBody(text: string): Spoken {
+export function spokenBody(text: string): WordText {
   if (!text.includes('\\')) return spokenText(text)
   return spokenText(
     text.replaceAll(escapes, (_, hex: string | undefined) => {
@@ -33,7 +33,7 @@ export function spokenBody(text: string): Spoken {
 }
 
 /** Returns the distinct words. */
-export const wordsIn = (spoken: Spoken): ReadonlySet<string> => new Set(spoken.split(' ').filter((word) => word !== ''))
+export const wordsIn = (spoken: WordText): ReadonlySet<string> => new Set(spoken.split(' ').filter((word) => word !== ''))
 
 /** Returns true if the words of one text come one after the other in another. */
-export const says = (spoken: Spoken, wanted: Spoken): boolean => spoken.includes(wanted)
+export const says = (spoken: WordText, wanted: WordText): boolean => spoken.includes(wanted)

@@ -1,4 +1,4 @@
-import type { Published } from '../published.ts'
+import type { Announcement } from '../published.ts'
 import { compareFloors, satisfies } from '../floor.ts'
 import type { Finding, Rule } from '../project.ts'
 import type { ReleaseRecord } from '../record.ts'
@@ -17,7 +17,7 @@ export const matchesPublished: Rule = ({ table, published }) => {
   ]
 }
 
-function differences(row: Published, record: ReleaseRecord | null): readonly string[] {
+function differences(row: Announcement, record: ReleaseRecord | null): readonly string[] {
   if (record === null) return ['was announced and has no record']
   const missing = (row.env ?? []).filter((name) => !record.env.added.includes(name))
   return [

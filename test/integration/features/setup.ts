@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Pool } from 'pg'
-import { createApp, type Overrides, type Started } from '../../../src/app/start/app.ts'
+import { createApp, type Overrides, type StartedApp } from '../../../src/app/start/app.ts'
 import { loadConfig } from '../../../src/config/index.ts'
 import { features } from '../../../src/features/index.ts'
 import { createApiKey } from '../../../src/lib/api-key.ts'
@@ -46,7 +46,7 @@ export interface NewUser {
 
 /** The whole process on a database of its own, with a way to call it and to look past it. */
 export interface Control {
-  readonly started: Started
+  readonly started: StartedApp
   /** `http://127.0.0.1:PORT` */
   readonly origin: string
   /** Starts another process's app on the same database; returns its origin. */
@@ -135,7 +135,7 @@ async function call(url: string, { key, method, body }: { key: string; method: s
 type KeyMaker = (tenant: Pick<Tenant, 'organisationId'>, key: NewKey) => Promise<string>
 
 const keyMaker =
-  (sql: Pool, { deps }: Started): KeyMaker =>
+  (sql: Pool, { deps }: StartedApp): KeyMaker =>
   async ({ organisationId }, { workspaceId, userId, scopes }) => {
     const secret = createApiKey()
     await sql.query(

@@ -137,14 +137,14 @@ function openHistory(worker: Client, state: ReleaseState | null, deployment: Dep
   }
 }
 
-interface Settled {
+interface SchemaState {
   readonly files: readonly MigrationFile[]
   readonly state: ReleaseState | null
   readonly deployment: Deployment
 }
 
 /** Writes down where the database stands. A new one has nothing to fill of what is finalized. */
-async function settle(worker: Client, { files, state, deployment }: Settled): Promise<void> {
+async function settle(worker: Client, { files, state, deployment }: SchemaState): Promise<void> {
   if (!(await hasReleaseState(worker))) return
   const level = firstLevel(deployment)
   await worker.query('BEGIN')

@@ -6,12 +6,12 @@ import { admit, callerOf, unlessRefused, type Admission } from './authenticate.t
 import { bodyReader, isProtobuf, protobufType } from './body.ts'
 import type { Context, Middleware } from '../context.ts'
 import { etagOf, parseIfMatch, representations, type Representations } from './etag.ts'
-import type { Frame, Running } from '../frame.ts'
+import type { Frame, FrameServices } from '../frame.ts'
 import type { OwnerOf } from '../ownership.ts'
 import { idempotencyKey } from './idempotency.ts'
 import { parseInput, withoutRepeated } from './input.ts'
 import { offeredBy } from './offered.ts'
-import { elsewhereOf, perform, type IfMatch, type Performed, type Reach, type Request } from './perform.ts'
+import { elsewhereOf, perform, type IfMatch, type RouteResult, type Reach, type Request } from './perform.ts'
 import { answerLater } from './later.ts'
 import { demandRunning } from '../running.ts'
 import { headerPrefixes, sortHeaders } from '../../../gateway/wire/headers.ts'
@@ -23,7 +23,7 @@ import { sender } from './send.ts'
 const maxBodyBytes = 2 * 1024 * 1024
 
 /** A route with what it needs of the frame. */
-interface Adapted {
+interface RouteInFrame {
   readonly route: Route
   readonly frame: Frame
   readonly ownerOf: OwnerOf
@@ -48,17 +48,17 @@ export function routeAdapter(frame: Frame, ownerOf: OwnerOf): (route: Route) => 
     authenticators: featuresOn(frame.features, frame).flatMap(({ authenticators }) => authenticators ?? []),
   }
   return (route) => {
-    const adapted: Adapted = { ...shared, route }
+    const adapted: RouteInFrame = { ...shared, route }
     return (ctx) => run(ctx, adapted)
   }
 }
 
-interface Presented {
-  readonly running: Running
+interface PresentedRequest {
+  readonly running: FrameServices
   readonly input: Request['input']
 }
 
-async function run(ctx: Context, adapted: Adapted): Promise<void> {
+async function run(ctx: Context, adapted: RouteInFrame): Promise<void> {
   const { route, frame } = adapted
   ctx.state.access.route = route.path
   if (route.browsers === true) ctx.state.sendsBrowsers = true
@@ -86,7 +86,7 @@ async function run(ctx: Context, adapted: Adapted): Promise<void> {
 }
 
 /** Returns the request with what its route, and the one of its ETag, find out before the transaction. */
-async function lookAhead(running: Running, request: Request): Promise<Request> {
+async function lookAhead(running: FrameServices, request: Request): Promise<Request> {
   const { route, input, ifMatch, clientAddress } = request
   const elsewhere = elsewhereOf(running.deps, request)
   const ahead = { ...request, ...request.reach, ...input, clientNetwork: networkOf(clientAddress), elsewhere }
@@ -97,7 +97,11 @@ async function lookAhead(running: Running, request: Request): Promise<Request> {
   return { ...request, found, ifMatch: ifMatch && { ...ifMatch, found: representation } }
 }
 
-const reachOf = (ctx: Context, adapted: Adapted, { running, actor }: { readonly running: Running; readonly actor: Actor }): Reach => ({
+const reachOf = (
+  ctx: Context,
+  adapted: RouteInFrame,
+  { running, actor }: { readonly running: FrameServices; readonly actor: Actor },
+): Reach => ({
   ...sender(ctx, { ...adapted, running }),
   offered: offeredBy(actor, running),
   callerOf: callerOf(running),
@@ -105,10 +109,10 @@ const reachOf = (ctx: Context, adapted: Adapted, { running, actor }: { readonly 
 })
 
 /** Returns the caller as things stand now; null when the credential, or its right to this route, is gone. */
-const stillEntitled = (ctx: Context, adapted: Adapted, running: Running): Promise<Actor | null> =>
+const stillEntitled = (ctx: Context, adapted: RouteInFrame, running: FrameServices): Promise<Actor | null> =>
   unlessRefused(async () => (await admit({ ...admissionOf(ctx, adapted), looksOnly: true }, running)).actor)
 
-const admissionOf = ({ req, method }: Context, { route, prefixes, frame, authenticators }: Adapted): Admission => ({
+const admissionOf = ({ req, method }: Context, { route, prefixes, frame, authenticators }: RouteInFrame): Admission => ({
   route,
   method,
   headers: req.headers,
@@ -127,7 +131,7 @@ const aboutRequest = ({ req, path, state }: Context, frame: Frame) => ({
 })
 
 /** Returns the caller. Throws if they lack the scope, before the body is read. */
-async function entitled(ctx: Context, adapted: Adapted, running: Running): Promise<Actor> {
+async function entitled(ctx: Context, adapted: RouteInFrame, running: FrameServices): Promise<Actor> {
   try {
     const { actor, cookie } = await admit(admissionOf(ctx, adapted), running)
     if (cookie !== undefined) ctx.append('set-cookie', cookie)
@@ -139,7 +143,7 @@ async function entitled(ctx: Context, adapted: Adapted, running: Running): Promi
 }
 
 /** Returns the actor that a secret in the request identifies. */
-async function identified(ctx: Context, { route, frame }: Adapted, { running, input }: Presented): Promise<Actor> {
+async function identified(ctx: Context, { route, frame }: RouteInFrame, { running, input }: PresentedRequest): Promise<Actor> {
   const { headers } = ctx.req
   const clientAddress = frame.clientAddress(ctx.req)
   const asked = { ...input, headers, clientAddress, clientNetwork: networkOf(clientAddress) }
@@ -149,7 +153,7 @@ async function identified(ctx: Context, { route, frame }: Adapted, { running, in
 }
 
 /** Does what finds out who somebody is. What is not good counts against the address. */
-async function countingFailures<Found>(running: Running, address: string, work: () => Promise<Found>): Promise<Found> {
+async function countingFailures<Found>(running: FrameServices, address: string, work: () => Promise<Found>): Promise<Found> {
   try {
     return await work()
   } catch (error) {
@@ -158,7 +162,7 @@ async function countingFailures<Found>(running: Running, address: string, work: 
 }
 
 /** Before anything of the request is read. */
-function demandPatience({ frame }: Adapted, ctx: Context, running: Running): void {
+function demandPatience({ frame }: RouteInFrame, ctx: Context, running: FrameServices): void {
   const address = frame.clientAddress(ctx.req)
   if (running.failures.spent(address)) throw failed(running, address, null)
   const tooMany = running.openCalls.failed(address)
@@ -168,7 +172,7 @@ function demandPatience({ frame }: Adapted, ctx: Context, running: Running): voi
 }
 
 /** Counts a secret that was not good. */
-function failed({ failures, deps }: Running, address: string, error: ApiError | null): unknown {
+function failed({ failures, deps }: FrameServices, address: string, error: ApiError | null): unknown {
   const limited = failures.failed(address)
   deps.metrics.authFailure(limited === null ? 'invite' : 'limited')
   return limited ?? error
@@ -182,7 +186,7 @@ function noteCaller({ state }: Context, actor: Actor): void {
 }
 
 /** Parses the request and its conditions. */
-async function parse(ctx: Context, { route, readBody, paired, frame }: Adapted, owner: string) {
+async function parse(ctx: Context, { route, readBody, paired, frame }: RouteInFrame, owner: string) {
   const { level } = frame
   const query = singleValues(ctx.query, route.aliases ?? {})
   const params = parseInput(route.params, ctx['params'], { place: 'path', level })
@@ -214,7 +218,7 @@ function toIfMatch(ctx: Context, route: Route, paired: Representations): IfMatch
   return tags === null ? null : { tags, representation: paired.of(route) }
 }
 
-function answer(ctx: Context, { route, paired }: Adapted, { answer: body, replayed, etag, cookies, redirect }: Performed): void {
+function answer(ctx: Context, { route, paired }: RouteInFrame, { answer: body, replayed, etag, cookies, redirect }: RouteResult): void {
   for (const cookie of cookies) ctx.append('set-cookie', cookie)
   if (redirect !== null) {
     ctx.set('location', redirect)

@@ -4,10 +4,10 @@ import { type CallerHeaders, sortHeaders } from '../../../gateway/wire/headers.t
 import { findKey, lacks, onlyReads, showsCredential, type IdentifyDeps } from '../../../gateway/callers/identify.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { tokenScopes } from '../../../lib/access/scopes.ts'
-import type { AskedBy, Authenticator, Known } from '../../authenticator.ts'
+import type { AskedBy, Authenticator, KnownCaller } from '../../authenticator.ts'
 import type { Deps } from '../../deps.ts'
 import { callersOf, changesThings, type Actor, type CallerOf, type Route } from '../../route.ts'
-import type { Running } from '../frame.ts'
+import type { FrameServices } from '../frame.ts'
 
 /** A request that wants a caller. */
 export interface Admission extends Pick<AskedBy, 'route' | 'method' | 'headers' | 'clientAddress' | 'looksOnly'> {
@@ -20,10 +20,10 @@ export interface Admission extends Pick<AskedBy, 'route' | 'method' | 'headers' 
  * Returns the caller by the first credential that the route takes and the request shows: a key before all others, since only a program that
  * has one sends it, while browsers send cookies unasked. Throws if there is none, or if its holder lacks the scope.
  */
-export async function admit(asked: Admission, running: Running): Promise<Known> {
+export async function admit(asked: Admission, running: FrameServices): Promise<KnownCaller> {
   const { route, sorted, authenticators, clientAddress: address } = asked
   const kinds = callersOf(route)
-  const byKey = async (): Promise<Known> => {
+  const byKey = async (): Promise<KnownCaller> => {
     demandKeys(running.deps, route)
     const { key } = await findKey(sorted, { ...running, metrics: running.deps.metrics, address })
     demandPermission(key, route)
@@ -76,7 +76,7 @@ export const unlessRefused = async <Found>(find: () => Found | Promise<Found>): 
 
 /** Finds whose credential a text is. Rejects while that cannot be told. */
 export const callerOf =
-  ({ snapshot, tokens }: Pick<Running, 'snapshot' | 'tokens'>): CallerOf =>
+  ({ snapshot, tokens }: Pick<FrameServices, 'snapshot' | 'tokens'>): CallerOf =>
   async (secret) => {
     const key = await unlessRefused(() => (tokens.isToken(secret) ? tokens.caller(secret) : snapshot.key(secret)))
     return key === null || key.status === 'expired' || (key.expiresAt !== null && key.expiresAt <= Date.now()) ? null : key

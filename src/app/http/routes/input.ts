@@ -1,19 +1,19 @@
 import type { z } from 'zod'
 import { ApiError } from '../../../lib/errors.ts'
-import { atLevel, type Shown } from '../../../release/at-level.ts'
+import { atLevel, type ShownLevel } from '../../../release/at-level.ts'
 import { plainIssue } from '../../../lib/json/plain-issue.ts'
 import { joinFaults, type SchemaFault, schemaFaults, valueAtPath } from '../../../lib/json/schema-faults.ts'
 import { scrubValue } from '../../../lib/text/secret-shapes.ts'
 import { type Place, placeWithin, withoutSecrets } from '../../audit/mask.ts'
 
 /** The source of a value, and the level whose fields it may have. */
-interface Given {
+interface InputSource {
   readonly place: 'path' | 'query' | 'body'
-  readonly level: string | Shown
+  readonly level: string | ShownLevel
 }
 
 /** Returns the parsed value. Throws AB01 that names every wrong field, its bound, and what came instead; `issues` lists them too. */
-export function parseInput<T>(schema: z.ZodType<T> | undefined, value: unknown, { place, level }: Given): T | undefined {
+export function parseInput<T>(schema: z.ZodType<T> | undefined, value: unknown, { place, level }: InputSource): T | undefined {
   if (schema === undefined) return undefined
   const known = atLevel(schema, level, 'request')
   const parsed = known.safeParse(value, { error: plainIssue })

@@ -1,11 +1,11 @@
 import { egressFor } from '../../../gateway/egress/narrowed.ts'
 import { offeredModels } from '../../../gateway/models/offered-models.ts'
-import type { Actor, ListOffered } from '../../route.ts'
-import type { Running } from '../frame.ts'
+import type { Actor, ListModels } from '../../route.ts'
+import type { FrameServices } from '../frame.ts'
 
 /** Returns how a handler lists the models of a workspace of its caller's organisation. */
 export const offeredBy =
-  ({ organisationId }: Pick<Actor, 'organisationId'>, { deps, snapshot }: Running): ListOffered =>
+  ({ organisationId }: Pick<Actor, 'organisationId'>, { deps, snapshot }: FrameServices): ListModels =>
   ({ workspaceId, allowedHosts }) =>
     offeredModels(
       {

@@ -14,7 +14,7 @@ import {
   changesThings,
   LaterAnswer,
   type Actor,
-  type Audited,
+  type AuditedResource,
   type Call,
   type Reply,
   type Route,
@@ -57,7 +57,7 @@ export interface IfMatch {
 }
 
 /** The answer to the caller. */
-export interface Performed {
+export interface RouteResult {
   readonly answer: unknown
   /** The answer is that of an earlier request. */
   readonly replayed: boolean
@@ -70,7 +70,7 @@ export interface Performed {
 }
 
 /** Runs a route in one transaction of its tenant: handler, answer, row of the trail, and what the conventions of all routes ask for. */
-export async function perform(deps: Deps, request: Request): Promise<Performed> {
+export async function perform(deps: Deps, request: Request): Promise<RouteResult> {
   const { performed, after } = await inCostlyTurn(deps, request, () => retryLocked(() => inTransaction(deps, request)))
   for (const work of after)
     work().catch((error: unknown) => deps.log.error({ err: error, request_id: request.requestId }, 'work after a write failed'))
@@ -95,10 +95,10 @@ export const elsewhereOf =
       }),
     )
 
-async function inTransaction(deps: Deps, request: Request): Promise<Pick<HandlerRun, 'after'> & { readonly performed: Performed }> {
+async function inTransaction(deps: Deps, request: Request): Promise<Pick<HandlerRun, 'after'> & { readonly performed: RouteResult }> {
   const { route, actor, repeatable, ifMatch } = request
   const after: (() => Promise<void>)[] = []
-  const beside: Beside = { cookies: [], redirect: null }
+  const beside: ReplyHeaders = { cookies: [], redirect: null }
   const performed = await inTenant(deps.orm, actor.organisationId, async (em) => {
     if (changesThings(route)) await holdWrites(em, request)
     const earlier = repeatable === null ? null : await recall(em, repeatable, deps)
@@ -129,24 +129,24 @@ interface HandlerRun {
   readonly request: Request
   /** Takes what the handler wants to be done after the commit. */
   readonly after: (() => Promise<void>)[]
-  readonly beside: Beside
+  readonly beside: ReplyHeaders
 }
 
 /** The headers that a handler adds to its answer. */
-interface Beside {
+interface ReplyHeaders {
   readonly cookies: string[]
   redirect: string | null
 }
 
 /** Takes what a handler adds to its answer. */
-const replying = (beside: Beside): Reply => ({
+const replying = (beside: ReplyHeaders): Reply => ({
   cookie: (setCookie) => void beside.cookies.push(setCookie),
   redirect: (url) => void (beside.redirect = url),
 })
 
 async function handle(em: EntityManager, deps: Deps, { request, after, beside }: HandlerRun): Promise<unknown> {
   const { route, actor, input } = request
-  const touched: Audited[] = []
+  const touched: AuditedResource[] = []
   const result = await route.handle({
     ...input,
     actor,
@@ -171,7 +171,7 @@ async function handle(em: EntityManager, deps: Deps, { request, after, beside }:
 async function tellWrite(
   em: EntityManager,
   { config, level, vault, clock }: Deps,
-  { request, resource }: { readonly request: Request; readonly resource: Audited | undefined },
+  { request, resource }: { readonly request: Request; readonly resource: AuditedResource | undefined },
 ): Promise<void> {
   const notice = changeOf(request, resource)
   if (!isOn('AUDIT_LOGS_ENABLED', config, level)) await tellEvent(em, notice)
@@ -179,7 +179,7 @@ async function tellWrite(
 }
 
 /** Returns what event streams hear of a write. */
-const changeOf = ({ route, actor }: Request, resource: Audited | undefined): ChangeNotice => ({
+const changeOf = ({ route, actor }: Request, resource: AuditedResource | undefined): ChangeNotice => ({
   topic: 'changes',
   organisationId: actor.organisationId,
   workspaceId: resource?.workspaceId ?? actor.workspaceId,
@@ -231,18 +231,18 @@ async function currentEtag(
   return etagOf(answerOf(representation, result, deps))
 }
 
-interface Written extends Pick<AuditEntry, 'changes' | 'at'> {
-  readonly resource: Audited | undefined
+interface AuditNotes extends Pick<AuditEntry, 'changes' | 'at'> {
+  readonly resource: AuditedResource | undefined
 }
 
 /** The noun and the verb of a row. */
-const namesOf = (route: Route, resource: Audited | undefined) => ({
+const namesOf = (route: Route, resource: AuditedResource | undefined) => ({
   action: resource?.action ?? actionOf(route),
   resourceType: resource?.type ?? route.resource ?? 'unknown',
 })
 
 /** The row of one write. The body is the parsed one: what the schema does not know was never used. */
-const toEntry = ({ route, actor, input, ...request }: Request, { resource, changes, at }: Written): AuditEntry => ({
+const toEntry = ({ route, actor, input, ...request }: Request, { resource, changes, at }: AuditNotes): AuditEntry => ({
   actor,
   workspaceId: resource?.workspaceId ?? actor.workspaceId,
   ...namesOf(route, resource),

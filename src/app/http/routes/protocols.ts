@@ -4,11 +4,11 @@ import { bearerToken } from '../../../gateway/wire/bearer.ts'
 import { headerPrefixes } from '../../../gateway/wire/headers.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { mountFeatures, unavailableError, type Unavailable } from '../../level/mount.ts'
-import type { Heard, Protocol, ProtocolAnswer } from '../../protocol.ts'
+import type { ProtocolRequest, Protocol, ProtocolAnswer } from '../../protocol.ts'
 import { changesThings, type Actor, type Route } from '../../route.ts'
 import type { Context, State } from '../context.ts'
 import { toCallerError } from '../errors.ts'
-import type { Frame, Running } from '../frame.ts'
+import type { Frame, FrameServices } from '../frame.ts'
 import type { OwnerOf } from '../ownership.ts'
 import { demandRunning } from '../running.ts'
 import { callerOf, unlessRefused } from './authenticate.ts'
@@ -22,7 +22,7 @@ import { sender } from './send.ts'
 const maxBodyBytes = 8 * 1024 * 1024
 
 /** A protocol with what it needs of the frame. */
-interface Spoken {
+interface ProtocolInFrame {
   readonly protocol: Protocol
   readonly frame: Frame
   readonly ownerOf: OwnerOf
@@ -49,7 +49,7 @@ interface Speaker {
   readonly answer: ProtocolMiddleware
 }
 
-function createSpeaker(spoken: Spoken): Speaker {
+function createSpeaker(spoken: ProtocolInFrame): Speaker {
   const { protocol } = spoken
   const router = new Router<State>({ sensitive: true })
   for (const prefix of protocol.prefixes)
@@ -70,7 +70,7 @@ function createSpeaker(spoken: Spoken): Speaker {
 }
 
 /** Runs the work; answers an error in the way of the protocol, and logs it as everywhere. */
-async function speaking(ctx: Context, { protocol, frame, unavailable }: Spoken, work: () => Promise<void>): Promise<void> {
+async function speaking(ctx: Context, { protocol, frame, unavailable }: ProtocolInFrame, work: () => Promise<void>): Promise<void> {
   try {
     if (unavailable !== null) throw unavailableError(unavailable)
     if (!frame.config.roles.has('control'))
@@ -100,14 +100,14 @@ function write(ctx: Context, { status, headers, type, body }: ProtocolAnswer): v
   ctx.type = type
 }
 
-async function run(ctx: Context, spoken: Spoken, route: Route): Promise<void> {
+async function run(ctx: Context, spoken: ProtocolInFrame, route: Route): Promise<void> {
   const { protocol, frame } = spoken
   ctx.state.access.route = ctx.path.slice(0, ctx.path.indexOf(route.path.split('/:', 1)[0] ?? '')) + route.path
   const running = demandRunning(frame)
   const actor = await callerBy(ctx, protocol, { frame, running })
   ctx.state.access.organisationId = actor.organisationId
   ctx.state.access.apiKeyId = actor.id
-  const heard: Hearing = { actor, body: undefined }
+  const heard: AuthenticatedBody = { actor, body: undefined }
   const answer = await answered(ctx, spoken, { route, running, heard }).catch(async (thrown: unknown) => {
     await tell(ctx, spoken, { route, running, heard, answer: protocol.refuse(toCallerError(thrown), ctx.state.requestId) })
     throw thrown
@@ -116,18 +116,18 @@ async function run(ctx: Context, spoken: Spoken, route: Route): Promise<void> {
 }
 
 /** The caller, and the body as far as it has been read. */
-interface Hearing {
+interface AuthenticatedBody {
   readonly actor: Actor
   body: unknown
 }
 
-interface Asked {
+interface ProtocolCall {
   readonly route: Route
-  readonly running: Running
-  readonly heard: Hearing
+  readonly running: FrameServices
+  readonly heard: AuthenticatedBody
 }
 
-async function answered(ctx: Context, spoken: Spoken, { route, running, heard }: Asked): Promise<ProtocolAnswer> {
+async function answered(ctx: Context, spoken: ProtocolInFrame, { route, running, heard }: ProtocolCall): Promise<ProtocolAnswer> {
   const { protocol, frame, ownerOf, readBody } = spoken
   const { actor } = heard
   const query = Object.fromEntries(Object.entries(ctx.query).map(([name, value]) => [name, Array.isArray(value) ? value.at(-1) : value]))
@@ -161,7 +161,7 @@ async function answered(ctx: Context, spoken: Spoken, { route, running, heard }:
 }
 
 /** Returns the route, of whose writes the protocol takes note: with the write itself, or not at all. */
-function noting(ctx: Context, protocol: Protocol, { route, heard }: Pick<Asked, 'route' | 'heard'>): Route {
+function noting(ctx: Context, protocol: Protocol, { route, heard }: Pick<ProtocolCall, 'route' | 'heard'>): Route {
   if (protocol.written === undefined || !changesThings(route)) return route
   return {
     ...route,
@@ -173,17 +173,17 @@ function noting(ctx: Context, protocol: Protocol, { route, heard }: Pick<Asked, 
   }
 }
 
-interface Answered extends Asked {
+interface ProtocolReply extends ProtocolCall {
   readonly answer: ProtocolAnswer
 }
 
-const heardOf = (ctx: Context, { route, heard, answer }: Omit<Answered, 'running'>): Heard => {
+const heardOf = (ctx: Context, { route, heard, answer }: Omit<ProtocolReply, 'running'>): ProtocolRequest => {
   const params: Readonly<Record<string, string>> = ctx['params']
   return { ...heard, route, params, answer, requestId: ctx.state.requestId }
 }
 
 /** Tells the protocol of a refusal; of one that the database could not serve it could note nothing. */
-async function tell(ctx: Context, { protocol, frame }: Spoken, told: Answered): Promise<void> {
+async function tell(ctx: Context, { protocol, frame }: ProtocolInFrame, told: ProtocolReply): Promise<void> {
   if (protocol.refused === undefined || told.answer.status === 503) return
   try {
     await protocol.refused(heardOf(ctx, told), told.running.deps)
@@ -192,13 +192,13 @@ async function tell(ctx: Context, { protocol, frame }: Spoken, told: Answered): 
   }
 }
 
-interface Known {
+interface CallContext {
   readonly frame: Frame
-  readonly running: Running
+  readonly running: FrameServices
 }
 
 /** Returns whose the bearer token is. What is not good counts against the address. */
-async function callerBy(ctx: Context, protocol: Protocol, { frame, running }: Known): Promise<Actor> {
+async function callerBy(ctx: Context, protocol: Protocol, { frame, running }: CallContext): Promise<Actor> {
   const { failures, deps } = running
   const address = frame.clientAddress(ctx.req)
   const token = bearerToken(ctx.get('authorization'))

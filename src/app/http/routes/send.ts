@@ -4,13 +4,13 @@ import { headersWithout } from '../../../gateway/wire/header-list.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { DataPlaneCall, ForwardCall, RawAnswer, SendCall } from '../../route.ts'
 import type { Context } from '../context.ts'
-import type { Frame, Running } from '../frame.ts'
+import type { Frame, FrameServices } from '../frame.ts'
 import type { OwnerOf } from '../ownership.ts'
 
 export interface Sender {
   readonly frame: Frame
   readonly ownerOf: OwnerOf
-  readonly running: Running
+  readonly running: FrameServices
   readonly prefixes: readonly string[]
 }
 

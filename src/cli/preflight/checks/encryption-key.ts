@@ -35,7 +35,7 @@ function judgeAbsent(malformed: boolean, config: Config, used: boolean): Verdict
   return fail('ENCRYPTION_KEY is not set: the process would start sealed', make)
 }
 
-function judgeKey({ key, byFingerprint }: KeyRing, stored: readonly Stored[]): Verdict {
+function judgeKey({ key, byFingerprint }: KeyRing, stored: readonly StoredFingerprint[]): Verdict {
   const own = fingerprint(key)
   const others = stored.filter((entry) => !byFingerprint.has(entry.fingerprint))
   const previous = stored.some((entry) => entry.fingerprint !== own)
@@ -50,17 +50,17 @@ function judgeKey({ key, byFingerprint }: KeyRing, stored: readonly Stored[]): V
   )
 }
 
-interface Stored {
+interface StoredFingerprint {
   readonly what: string
   readonly fingerprint: string
 }
 
 /** The fingerprints of the keys that something in the database was sealed with. */
-async function storedFingerprints(client: Client): Promise<readonly Stored[]> {
+async function storedFingerprints(client: Client): Promise<readonly StoredFingerprint[]> {
   if (!(await hasTable(client, 'instance_secrets')) || !(await hasTable(client, 'data_keys'))) return []
   await client.query(`BEGIN READ ONLY; SET LOCAL app.scope = 'system'`)
   try {
-    const { rows } = await client.query<Stored>(
+    const { rows } = await client.query<StoredFingerprint>(
       `SELECT CASE name WHEN 'log_key' THEN 'request logs' ELSE 'the hashes of API keys' END AS what, kek_fingerprint AS fingerprint FROM instance_secrets
        UNION SELECT 'stored credentials', kek_fingerprint FROM data_keys ORDER BY what`,
     )

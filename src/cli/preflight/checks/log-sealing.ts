@@ -27,14 +27,14 @@ export const logSealingCheck: Check = {
   },
 }
 
-type Kept = 'sealed' | 'clear' | null
+type LogForm = 'sealed' | 'clear' | null
 
 /** Reads how the first and the last log are stored; null where there is none. Both are found by the index. */
-async function storedEnds(client: Client): Promise<{ readonly oldest: Kept; readonly newest: Kept }> {
+async function storedEnds(client: Client): Promise<{ readonly oldest: LogForm; readonly newest: LogForm }> {
   if (!(await hasColumn(client))) return { oldest: null, newest: null }
   await client.query(`BEGIN READ ONLY; SET LOCAL app.scope = 'system'`)
   try {
-    const { rows } = await client.query<{ oldest: Kept; newest: Kept }>(`SELECT ${end('ASC')} AS oldest, ${end('DESC')} AS newest`)
+    const { rows } = await client.query<{ oldest: LogForm; newest: LogForm }>(`SELECT ${end('ASC')} AS oldest, ${end('DESC')} AS newest`)
     return rows[0] ?? { oldest: null, newest: null }
   } finally {
     await client.query('ROLLBACK')

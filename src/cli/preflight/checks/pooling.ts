@@ -3,7 +3,7 @@ import { runtimeOf } from '../../../app/database/connect.ts'
 import { connectedAs, describePooler, hasPooler, isSplit } from '../../../app/database/pooler.ts'
 import { fail, ok, type Check, type Verdict } from '../check.ts'
 import { NotPossible } from '../not-possible.ts'
-import type { Reached } from '../stage.ts'
+import type { ReachedDatabase } from '../stage.ts'
 
 const direct = 'Set DB_HOST and DB_PORT to PostgreSQL itself; Gatehouse keeps its own pool (DB_POOL_SIZE).'
 
@@ -30,7 +30,7 @@ export const poolingCheck: Check = {
 }
 
 /** The running process sets its limits, and perhaps its role, at the begin of each session. */
-async function losesSettings({ client, login }: Reached): Promise<Verdict | null> {
+async function losesSettings({ client, login }: ReachedDatabase): Promise<Verdict | null> {
   const { rows } = await client.query<{ bypasses: boolean }>(
     'SELECT rolsuper OR rolbypassrls AS bypasses FROM pg_roles WHERE rolname = current_user',
   )

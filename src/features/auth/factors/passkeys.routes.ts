@@ -2,7 +2,7 @@ import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { asSystem } from '../../../app/database/orm.ts'
 import { flushUnique, notFound } from '../../../app/database/find.ts'
 import type { Deps } from '../../../app/deps.ts'
-import { route, type Actor, type Ahead } from '../../../app/route.ts'
+import { route, type Actor, type EarlyCall } from '../../../app/route.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/is-uuid.ts'
 import { lockPeople } from '../../sessions/index.ts'
@@ -123,7 +123,7 @@ export const addPasskey = route({
 })
 
 /** Returns the passkey that a browser has made at our word, before the transaction. AB01 for anything else. */
-async function madeHere({ actor, body: { passkey } }: Ahead<unknown, unknown, RegisterPasskey>, deps: Deps) {
+async function madeHere({ actor, body: { passkey } }: EarlyCall<unknown, unknown, RegisterPasskey>, deps: Deps) {
   demandLocal(deps)
   const challenge = challengeIn(passkey)
   const holder = signedInHere(actor).id
@@ -225,7 +225,7 @@ export const loginByPasskey = route({
   resource: 'session',
   action: 'sign-in',
   body: passkeyLoginBody,
-  before: ({ actor, body, headers }: Ahead<unknown, unknown, PasskeyLogin>, deps) =>
+  before: ({ actor, body, headers }: EarlyCall<unknown, unknown, PasskeyLogin>, deps) =>
     provePasskey(deps, { ...body, userId: actor.id, organisationId: actor.organisationId, cookie: headers.cookie, purpose: 'sign-in' }),
   response: signedIn,
 })(async (call) => {

@@ -1,6 +1,6 @@
 import { inTenant } from '../../../app/database/orm.ts'
 import type { Deps } from '../../../app/deps.ts'
-import type { Actor, Identifying } from '../../../app/route.ts'
+import type { Actor, AnonymousCall } from '../../../app/route.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import {
   metadataIn,
@@ -47,7 +47,7 @@ export async function samlProviderOf(deps: Deps, { organisation }: Params, alsoO
 const none = () =>
   new ApiError('AB08', 'There is no organisation of this name with an identity provider of SAML.', { param: 'organisation' })
 
-type Leaving = Pick<Identifying<Params, LoginQuery, undefined>, 'params' | 'query'>
+type Leaving = Pick<AnonymousCall<Params, LoginQuery, undefined>, 'params' | 'query'>
 
 /** Sends somebody to the provider of an organisation. */
 export async function departBySaml({ params, query }: Leaving, deps: Deps): Promise<Actor> {
@@ -59,7 +59,7 @@ export async function departBySaml({ params, query }: Leaving, deps: Deps): Prom
   return farewell(organisationId, { url: await client.getAuthorizeUrlAsync('', undefined, {}), cookie })
 }
 
-type Returning = Pick<Identifying<Params, undefined, AcsBody>, 'params' | 'body' | 'headers'>
+type Returning = Pick<AnonymousCall<Params, undefined, AcsBody>, 'params' | 'body' | 'headers'>
 
 /** Finds out who comes back from a provider. AB05 if that cannot be verified, AB03 if the provider refuses. */
 export async function arriveBySaml({ params, body, headers }: Returning, deps: Deps): Promise<Actor> {

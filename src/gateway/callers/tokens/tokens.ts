@@ -6,7 +6,7 @@ import { type MaybePromise, settled } from '../../../lib/maybe-promise.ts'
 import type { KeyView } from '../key.ts'
 import type { TokenSettings } from '../../../lib/access/token-settings.ts'
 import type { TokenSource, TokenHolder, TokenIssuer, WantedHolder } from './token-source.ts'
-import { createExpiringCache, type Expiring } from '../../../lib/expiring-cache.ts'
+import { createExpiringCache, type ExpiringValue } from '../../../lib/expiring-cache.ts'
 import { organisationOf, readClaims, type ClaimPrefixes, type TokenClaims } from './token-claims.ts'
 import { noteRefusal } from './token-refusals.ts'
 import { toKeyView } from './token-view.ts'
@@ -110,7 +110,7 @@ function claimsOf(
 ): MaybePromise<TokenClaims> {
   if (settings === null) throw new Error('an issuer without settings verifies nothing')
   const id = `${version}:${hash('sha256', token, 'base64')}`
-  return state.verified.get(id, state.now(), async (): Promise<Expiring<TokenClaims>> => {
+  return state.verified.get(id, state.now(), async (): Promise<ExpiringValue<TokenClaims>> => {
     if (address !== undefined && state.good.get(id) === undefined && state.spent(address)) throw tokenFault('it was not looked at.')
     const claims = demandClaims(await verifyToken(token, settings, { ...state, organisationId, allowedHosts }), state.prefixes)
     state.good.set(id, true)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Expiring } from '../../../lib/expiring-cache.ts'
+import type { ExpiringValue } from '../../../lib/expiring-cache.ts'
 import type { SettledKeys } from '../../../lib/platform-identity.ts'
 import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import type { MetadataAnswer, MetadataQuestion } from '../../egress/metadata-services.ts'
@@ -50,7 +50,7 @@ const answered = z.object({
   Expiration: z.iso.datetime({ offset: true }).nullish(),
 })
 
-function readKeys(text: string, from: string): Expiring<AwsKeys> {
+function readKeys(text: string, from: string): ExpiringValue<AwsKeys> {
   const { success, data } = answered.safeParse(parseRecord(text))
   if (!success) throw failed(from, 'gave no credentials')
   const { AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey, Token: token, Expiration: end } = data
@@ -58,7 +58,7 @@ function readKeys(text: string, from: string): Expiring<AwsKeys> {
   return { value: { accessKeyId, secretAccessKey, sessionToken: token ?? null }, usableUntil }
 }
 
-async function askContainer({ aws: { container }, metadata }: Workload): Promise<Expiring<AwsKeys>> {
+async function askContainer({ aws: { container }, metadata }: Workload): Promise<ExpiringValue<AwsKeys>> {
   const from = `${issuer}'s service for containers`
   const { url, tokenFile } = container ?? { url: '', tokenFile: null }
   const { origin, pathname, search } = new URL(url)
@@ -72,7 +72,7 @@ async function askContainer({ aws: { container }, metadata }: Workload): Promise
 const roles = '/latest/meta-data/iam/security-credentials/'
 
 /** IMDSv2: a session token first, by which every question is asked. The first version, which needs none, is not used. */
-async function askInstance({ aws: { instance }, metadata }: Workload): Promise<Expiring<AwsKeys>> {
+async function askInstance({ aws: { instance }, metadata }: Workload): Promise<ExpiringValue<AwsKeys>> {
   const from = `${issuer}'s instance metadata`
   if (instance === null) throw failed(from, 'is not to be asked (AWS_EC2_METADATA_DISABLED), and no other identity is set up')
   const session = await ask(

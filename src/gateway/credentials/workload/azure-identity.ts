@@ -1,4 +1,4 @@
-import type { Expiring } from '../../../lib/expiring-cache.ts'
+import type { ExpiringValue } from '../../../lib/expiring-cache.ts'
 import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import { cachesOf } from '../auth-caches.ts'
 import type { AuthDeps } from '../auth-request.ts'
@@ -27,7 +27,7 @@ interface Asking {
   readonly deps: AuthDeps
 }
 
-async function fetchToken(resource: string, clientId: string | null, { workload, deps }: Asking): Promise<Expiring<string>> {
+async function fetchToken(resource: string, clientId: string | null, { workload, deps }: Asking): Promise<ExpiringValue<string>> {
   const { endpoint, instance } = workload.azure
   const named = clientId === null ? '' : `&client_id=${encodeURIComponent(clientId)}`
   const query = `resource=${encodeURIComponent(resource)}${named}`

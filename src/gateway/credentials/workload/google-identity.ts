@@ -1,4 +1,4 @@
-import type { Expiring } from '../../../lib/expiring-cache.ts'
+import type { ExpiringValue } from '../../../lib/expiring-cache.ts'
 import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 import { cachesOf } from '../auth-caches.ts'
 import type { AuthDeps } from '../auth-request.ts'
@@ -65,7 +65,7 @@ async function tokenAt(url: string, { egress }: AuthDeps): Promise<string> {
 export const metadataToken = (workload: Workload, deps: AuthDeps): MaybePromise<string> =>
   cachesOf(deps.egress).tokens.get(fingerprint('google metadata'), deps.now(), () => fetchToken(workload, deps))
 
-async function fetchToken({ google, metadata }: Workload, deps: AuthDeps): Promise<Expiring<string>> {
+async function fetchToken({ google, metadata }: Workload, deps: AuthDeps): Promise<ExpiringValue<string>> {
   const answer = await metadata
     .ask({ origin: google.instance, method: 'GET', path, headers: { 'metadata-flavor': 'Google' } })
     .catch((error: unknown) => {

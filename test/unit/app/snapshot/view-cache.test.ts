@@ -1,12 +1,12 @@
 import test from 'ava'
-import { createViewCache, type Loaded } from '../../../../src/app/snapshot/view-cache.ts'
+import { createViewCache, type LoadedView } from '../../../../src/app/snapshot/view-cache.ts'
 
 const make = (limits: { maxViews?: number; maxMisses?: number } = {}) => {
   const clock = { at: 0 }
   const cache = createViewCache<string>({ maxViews: 10, maxMisses: 10, missTtlMs: 100, ...limits, now: () => clock.at })
   return { cache, clock }
 }
-const view = (name: string, dependsOn: readonly string[] = [name]): Loaded<string> => ({ view: name, dependsOn, until: Infinity })
+const view = (name: string, dependsOn: readonly string[] = [name]): LoadedView<string> => ({ view: name, dependsOn, until: Infinity })
 
 test('a loaded view is a synchronous hit', async (t) => {
   const { cache } = make()
