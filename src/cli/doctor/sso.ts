@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { createEgress } from '../../gateway/egress/create-egress.ts'
 import { parseAllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
-import { examineProviders, type Examined } from '../../features/identity-providers/index.ts'
+import { examineProviders, type SignInExamination } from '../../features/identity-providers/index.ts'
 import { CommandError } from '../failure.ts'
 import { withInstallation } from '../installation.ts'
 import { ssoAdvice } from './sso-findings.ts'
@@ -10,7 +10,7 @@ import { explained, type Trouble } from './trouble.ts'
 /** The sign-in of an organisation, in plain words. */
 export interface SsoReport {
   readonly organisation: string
-  readonly provider: Examined['provider']
+  readonly provider: SignInExamination['provider']
   readonly troubles: readonly Trouble[]
 }
 

@@ -7,7 +7,7 @@ import type { KnownSecret } from '../../lib/text/secret-forms.ts'
 import { healthSource, journalSource, preflightSource, settingsSource, versionsSource } from './installation-sources.ts'
 import { logSource } from './log-source.ts'
 import { createRedactor, redactDocument, type Redact, type RedactedText } from './redactor.ts'
-import type { Collected, Scene, Source } from './source.ts'
+import type { CollectedFile, Scene, Source } from './source.ts'
 
 /** One file of the bundle, clean. */
 export interface BundleFile {
@@ -44,7 +44,7 @@ interface MissingPart {
 export async function collectBundle(scene: Scene, known: SecretInventory, onPart: (name: string) => void): Promise<Bundle> {
   const redact = createRedactor(known.secrets)
   const missing: MissingPart[] = []
-  const collected: Collected[] = []
+  const collected: CollectedFile[] = []
   for (const source of sources) {
     onPart(source.name)
     try {
@@ -66,11 +66,11 @@ export interface Bundle {
   readonly files: readonly BundleFile[]
 }
 
-const clear = (file: Collected, redact: Redact): RedactedText =>
+const clear = (file: CollectedFile, redact: Redact): RedactedText =>
   'text' in file ? redact(file.text) : redactDocument(file.document, redact)
 
 interface Clean {
-  readonly file: Collected
+  readonly file: CollectedFile
   readonly redacted: RedactedText
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import path from 'node:path'
 import { dataDirOf } from './installation-sources.ts'
-import type { Collected, Scene, Source } from './source.ts'
+import type { CollectedFile, Scene, Source } from './source.ts'
 
 /** The ends of the logs: those that were named, and that of the embedded PostgreSQL. */
 export const logSource: Source = {
@@ -13,7 +13,7 @@ export const logSource: Source = {
       path: `logs/${at + 1}-${file === '-' ? 'standard-input' : path.basename(file)}`,
     }))
     return [...named, ...(embedded === null ? [] : [{ file: embedded, path: 'logs/postgres.log' }])].map(
-      ({ file, path: at }): Collected => ({ path: at, text: endOf(file, scene.logBytes) }),
+      ({ file, path: at }): CollectedFile => ({ path: at, text: endOf(file, scene.logBytes) }),
     )
   },
 }

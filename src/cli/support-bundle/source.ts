@@ -13,11 +13,11 @@ export interface Scene {
 }
 
 /** A file of the bundle before anything was taken out: a document, or a text. */
-export type Collected = { readonly path: string } & ({ readonly document: unknown } | { readonly text: string })
+export type CollectedFile = { readonly path: string } & ({ readonly document: unknown } | { readonly text: string })
 
 /** One part of a bundle. What it throws becomes the reason why the part is missing. */
 export interface Source {
   /** The name of the source, for the progress and for the list of missing parts. */
   readonly name: string
-  collect(scene: Scene): Promise<readonly Collected[]>
+  collect(scene: Scene): Promise<readonly CollectedFile[]>
 }

@@ -51,7 +51,7 @@ const administrators = `SELECT email FROM users WHERE organisation_id = ? AND st
 const ofWorkspace = `SELECT u.email FROM workspace_members m JOIN users u ON u.id = m.user_id
   WHERE m.organisation_id = ? AND m.workspace_id = ? AND m.role IN ('admin', 'manager') AND u.status = 'active'`
 
-export interface Told {
+export interface AlertRecipients {
   readonly owner: Owner
   /** True if admins and managers of the workspace are told too. */
   readonly asWorkspace: boolean
@@ -61,7 +61,7 @@ export interface Told {
  * Returns who is told: owners and admins of the organisation, the addresses that the key names, and where `asWorkspace` says so admins and
  * managers of the workspace. Nobody is told twice.
  */
-export async function recipientsOf(em: EntityManager, alert: Alert, { owner, asWorkspace }: Told): Promise<readonly string[]> {
+export async function recipientsOf(em: EntityManager, alert: Alert, { owner, asWorkspace }: AlertRecipients): Promise<readonly string[]> {
   const admins = await em.execute<{ email: string }[]>(administrators, [alert.organisation_id])
   const members =
     asWorkspace && owner.workspace_id !== null

@@ -26,7 +26,7 @@ export async function queueDeliveries(em: EntityManager, alert: Alert, { owner, 
     )
 }
 
-interface Waiting {
+interface QueuedDelivery {
   readonly id: string
   readonly organisation_id: string
   readonly webhook_id: string
@@ -65,11 +65,11 @@ const claim = `
 
 /** Sends the deliveries that are due, until none is. */
 export const deliverAlerts = (deps: Deps, ending?: AbortSignal): Promise<void> =>
-  workOff<Waiting>({
+  workOff<QueuedDelivery>({
     claim: (inWork, room) => {
       const now = deps.clock.now()
       const at = new Date(now)
-      return asSystem(deps.orm, (em) => em.execute<Waiting[]>(claim, [inWork, at, new Date(now + claimMs), room, at]))
+      return asSystem(deps.orm, (em) => em.execute<QueuedDelivery[]>(claim, [inWork, at, new Date(now + claimMs), room, at]))
     },
     work: (waiting) =>
       deliver(waiting, deps).catch((error: unknown) =>
@@ -85,7 +85,7 @@ export interface Reply {
   readonly error: string | null
 }
 
-export interface Sending {
+export interface WebhookMessage {
   readonly url: string
   readonly secret: string
   readonly id: string
@@ -93,7 +93,10 @@ export interface Sending {
 }
 
 /** Sends one message. Never rejects. */
-export async function sendEvent({ url, secret, id, body }: Sending, { egress, clock }: Pick<Deps, 'egress' | 'clock'>): Promise<Reply> {
+export async function sendEvent(
+  { url, secret, id, body }: WebhookMessage,
+  { egress, clock }: Pick<Deps, 'egress' | 'clock'>,
+): Promise<Reply> {
   const timestamp = Math.floor(clock.now() / second)
   const headers = { 'content-type': 'application/json', 'user-agent': 'Gatehouse', ...signedHeaders({ id, timestamp, body }, secret) }
   try {
@@ -104,7 +107,7 @@ export async function sendEvent({ url, secret, id, body }: Sending, { egress, cl
   }
 }
 
-async function deliver(waiting: Waiting, deps: Deps): Promise<void> {
+async function deliver(waiting: QueuedDelivery, deps: Deps): Promise<void> {
   const { id, organisation_id: organisationId, webhook_id: webhookId, attempts, secret, url, body } = waiting
   const opened = await deps.vault.decrypt(secretPlace({ id: webhookId, organisationId }), secret)
   const egress = tenantEgress(deps.egress, { organisationId, allowedHosts: waiting.allowed_hosts })

@@ -1,5 +1,5 @@
 import { success } from '../logs/index.ts'
-import { epochMs, pointsOf, type Draw, type Drawing } from './series.ts'
+import { epochMs, pointsOf, type Draw, type GraphSource } from './series.ts'
 import { usageSource } from './usage-source.ts'
 
 interface Cell {
@@ -9,7 +9,7 @@ interface Cell {
 }
 
 /** Counts requests by step and by a column of a usage `l`; those with a condition. */
-async function countBy({ em, usage, grid, logsFrom }: Drawing, column: string, condition: string): Promise<readonly Cell[]> {
+async function countBy({ em, usage, grid, logsFrom }: GraphSource, column: string, condition: string): Promise<readonly Cell[]> {
   const source = await usageSource(em, usage, logsFrom)
   const at = epochMs(grid.beginOf('l.bucket'))
   return em.execute<Cell[]>(

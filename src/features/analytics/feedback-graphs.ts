@@ -1,6 +1,6 @@
 import type { Fragment, Usage } from './usage-source.ts'
 import { scopeConditions, valueConditions } from '../logs/index.ts'
-import { epochMs, pointsOf, type Draw, type Drawing, type Figures } from './series.ts'
+import { epochMs, pointsOf, type Draw, type GraphSource, type Figures } from './series.ts'
 
 const weighted = 'avg(f.value * f.weight)::float8'
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -26,7 +26,7 @@ function feedbackSource(usage: Usage): Fragment {
   }
 }
 
-async function read({ em, usage }: Drawing, fields: string, groups: string): Promise<readonly Figures[]> {
+async function read({ em, usage }: GraphSource, fields: string, groups: string): Promise<readonly Figures[]> {
   const { sql, values } = feedbackSource(usage)
   return em.execute<Figures[]>(`SELECT ${fields} FROM ${sql}${groups}`, [...values])
 }

@@ -12,7 +12,7 @@ export interface Group {
   readonly figures: Readonly<Partial<Record<MeasureName, unknown>>>
 }
 
-interface Grouping {
+interface GroupOptions {
   /** The columns of a usage `l`. */
   readonly by: readonly string[]
   readonly columns: readonly MeasureName[]
@@ -34,7 +34,7 @@ function keysOf(key: string): readonly (string | null)[] {
 }
 
 /** Counts the requests of a usage by what they have in common: a page of the groups, and how many there are. */
-export async function findGroups(em: EntityManager, usage: Usage, grouping: Grouping) {
+export async function findGroups(em: EntityManager, usage: Usage, grouping: GroupOptions) {
   const { by, logsFrom } = grouping
   const source = await usageSource(em, usage, logsFrom)
   const latencies = by.length === 1 ? await latencySource(em, usage, { by: by[0] ?? null, logsFrom }) : null
@@ -47,7 +47,7 @@ interface Source extends Fragment {
 }
 
 /** Groups the rows of a usage `l`. */
-export async function groupsOf(em: EntityManager, source: Source, grouping: Omit<Grouping, 'logsFrom'>) {
+export async function groupsOf(em: EntityManager, source: Source, grouping: Omit<GroupOptions, 'logsFrom'>) {
   const { by, columns, page_size: size, current_page: page } = grouping
   const figures = columns.flatMap((name) => {
     const { from } = measures[name]
@@ -83,7 +83,7 @@ const shown = (row: Row) =>
 async function percentilesOf(
   em: EntityManager,
   source: Fragment,
-  { grouping: { by, columns }, rows }: { readonly grouping: Omit<Grouping, 'logsFrom'>; readonly rows: readonly Row[] },
+  { grouping: { by, columns }, rows }: { readonly grouping: Omit<GroupOptions, 'logsFrom'>; readonly rows: readonly Row[] },
 ) {
   const wanted = columns.flatMap((name) => {
     const { from } = measures[name]

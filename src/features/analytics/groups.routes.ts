@@ -3,11 +3,11 @@ import { route } from '../../app/route.ts'
 import { findGroups } from './groups.queries.ts'
 import { groupColumns, groupList, groupParams, groupQuery } from './groups.schema.ts'
 import { answerInTime } from './sampling.ts'
-import { logsFrom, usageOf, type Asked } from './usage-of.ts'
+import { logsFrom, usageOf, type AnalyticsCall } from './usage-of.ts'
 
 const shape = { method: 'GET', params: groupParams, query: groupQuery, response: groupList, costly: () => true } as const
 
-interface AskedGroups extends Asked {
+interface AskedGroups extends AnalyticsCall {
   readonly query: z.output<typeof groupQuery>
   readonly params: { readonly groupBy: keyof typeof groupColumns }
 }

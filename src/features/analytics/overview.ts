@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ApiError } from '../../lib/errors.ts'
 import { calendarGrid, gridOf, isCalendarStep, type Grid, type Interval } from './grid.ts'
 import { measures, requestsWith, type MeasureName } from './measures.ts'
-import { pointsOf, series, type Drawing, type Drawn, type Figures } from './series.ts'
+import { pointsOf, series, type GraphSource, type GraphData, type Figures } from './series.ts'
 import { dayMs, hourMs } from './steps.ts'
 import type { Usage } from './usage-source.ts'
 import { countUsers } from './users.ts'
@@ -18,7 +18,7 @@ export type OverviewMeasure = (typeof overviewMeasures)[number]
 const isOfRequests = (name: OverviewMeasure): name is OfRequests => Object.hasOwn(measures, name)
 
 /** Draws several figures at once. */
-export async function drawFigures(drawing: Drawing, names: readonly OverviewMeasure[]): Promise<Drawn> {
+export async function drawFigures(drawing: GraphSource, names: readonly OverviewMeasure[]): Promise<GraphData> {
   const columns = names.filter(isOfRequests)
   const sql = columns.flatMap((name) => {
     const { from } = measures[name]
@@ -37,7 +37,7 @@ export async function drawFigures(drawing: Drawing, names: readonly OverviewMeas
   return names.includes('users') ? withUsers(drawing, drawn) : drawn
 }
 
-async function withUsers(drawing: Drawing, { summary, data_points: points }: Drawn): Promise<Drawn> {
+async function withUsers(drawing: GraphSource, { summary, data_points: points }: GraphData): Promise<GraphData> {
   const users = await countUsers(drawing)
   const counted = pointsOf(drawing.grid, (at) => ({ users: users(at) }))
   return { summary: { ...summary, users: users(null) }, data_points: points.map((point, at): Figures => ({ ...point, ...counted[at] })) }
@@ -51,7 +51,7 @@ export const intervalFor = (ms: number): Interval =>
   ms <= 3 * hourMs ? 'minute' : ms <= 3 * dayMs ? 'hour' : ms <= 120 * dayMs ? 'day' : ms <= 731 * dayMs ? 'week' : 'month'
 
 /** A usage and the steps of its points. */
-export interface Gridded {
+export interface UsageOnGrid {
   readonly usage: Usage
   readonly grid: Grid
 }
@@ -61,7 +61,7 @@ export async function griddedUsage(
   em: EntityManager,
   usage: Omit<Usage, 'step'>,
   { interval, zone }: { readonly interval: Interval; readonly zone: string },
-): Promise<Gridded> {
+): Promise<UsageOnGrid> {
   if ((usage.to - usage.from) / lengths[interval] > mostPoints)
     throw new ApiError('AB01', `An overview has at most ${mostPoints} points: choose a longer interval or a shorter time.`, {
       param: 'interval',

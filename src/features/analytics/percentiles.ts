@@ -28,7 +28,7 @@ interface Row {
 }
 
 /** How histograms are told apart. */
-interface Told {
+interface HistogramKey {
   /** Expressions over the usage `l`: cheap ones, since each cell of a histogram has them. */
   readonly columns: readonly string[]
   /** Returns SQL of the key, from the names of the columns. */
@@ -41,7 +41,7 @@ interface Told {
 export async function histogramsOf(
   em: EntityManager,
   source: Fragment,
-  { columns, key, where = '', values = [] }: Told,
+  { columns, key, where = '', values = [] }: HistogramKey,
 ): Promise<{ readonly all: Histogram; of(key: string | null): Histogram }> {
   const names = columns.map((_, at) => `k${at}`)
   const fields = columns.map((column, at) => `${column} AS k${at}`)

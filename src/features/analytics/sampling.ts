@@ -20,12 +20,12 @@ export const sampledField = z
   })
   .optional()
 
-export type Sampled = z.output<typeof sampledField>
+export type SampleNote = z.output<typeof sampledField>
 
 /** The shape that answers have beside their figures. */
 export const sampled = { sampled: sampledField }
 
-interface Asked {
+interface SampleQuery {
   readonly em: EntityManager
   readonly usage: Usage
   /** Logs are kept from then on, in epoch milliseconds. */
@@ -46,9 +46,9 @@ const smaller = 8
  * such reading are answered as they are.
  */
 export async function answerInTime<Answer extends object>(
-  asked: Asked,
+  asked: SampleQuery,
   answer: (usage: Usage) => Promise<Answer>,
-): Promise<Answer & { sampled?: Sampled }> {
+): Promise<Answer & { sampled?: SampleNote }> {
   const { em, usage } = asked
   const ranges = asked.ranges ?? rangesOf(usage)
   if (ranges.length === 0) return answer(usage)
@@ -88,7 +88,7 @@ const everyFor = (own: number, size: Size): number =>
 /** Rounds up, so that an answer does not tell how many logs others have. */
 const powerOfTwo = (ratio: number): number => 2 ** Math.ceil(Math.log2(Math.max(ratio, 1)))
 
-interface Sample extends Asked {
+interface Sample extends SampleQuery {
   readonly every: number
   readonly size: Size
   /** The logs that who asks may see, whatever the filter. */
@@ -98,7 +98,7 @@ interface Sample extends Asked {
 async function sample<Answer extends object>(
   { em, usage, every, size, own }: Sample,
   answer: (usage: Usage) => Promise<Answer>,
-): Promise<Answer & { sampled?: Sampled }> {
+): Promise<Answer & { sampled?: SampleNote }> {
   if (every === 1) return answer(usage)
   await em.execute(`SELECT set_config('app.sample_percent', ?, true)`, [String(100 / every)])
   const pages = size.rows === 0 ? 0 : (own * size.pages) / size.rows / every

@@ -7,7 +7,7 @@ import { latencySource, usageSource, type Fragment, type Usage } from './usage-s
 export type Figures = Readonly<Record<string, unknown>>
 
 /** The requests that a graph is drawn from. */
-export interface Drawing {
+export interface GraphSource {
   readonly em: EntityManager
   readonly usage: Usage
   readonly grid: Grid
@@ -17,12 +17,12 @@ export interface Drawing {
   readonly now: number
 }
 
-export interface Drawn {
+export interface GraphData {
   readonly summary: Figures
   readonly data_points: readonly Figures[]
 }
 
-export type Draw = (drawing: Drawing) => Promise<Drawn>
+export type Draw = (drawing: GraphSource) => Promise<GraphData>
 
 /** SQL of a time as epoch milliseconds. */
 export const epochMs = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::float8`
@@ -67,7 +67,7 @@ async function figuresOfNothing(em: EntityManager, figures: readonly string[]): 
 }
 
 async function latenciesOf(
-  { em, usage, grid, logsFrom, source }: Omit<Drawing, 'now'> & { readonly source: Fragment },
+  { em, usage, grid, logsFrom, source }: Omit<GraphSource, 'now'> & { readonly source: Fragment },
   shares: Readonly<Record<string, number>>,
 ) {
   const wanted = Object.entries(shares)

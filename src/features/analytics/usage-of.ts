@@ -9,7 +9,7 @@ import { dayMs, stepFor } from './steps.ts'
 import type { Usage } from './usage-source.ts'
 
 /** The parts of a call that analytics need. */
-export interface Asked {
+export interface AnalyticsCall {
   readonly em: EntityManager
   readonly actor: Actor
   readonly query: UsageQuery
@@ -24,7 +24,7 @@ const defaultRangeMs = 30 * dayMs
 const longestRangeMs = 3700 * dayMs
 
 /** Returns the requests that a query is about: those that the caller may see, and no others. */
-export async function usageOf({ em, actor, query, deps }: Asked): Promise<Usage> {
+export async function usageOf({ em, actor, query, deps }: AnalyticsCall): Promise<Usage> {
   const { workspace_slug: reference, time_of_generation_min: min, time_of_generation_max: max, ...filters } = query
   const workspaceId = await analysedWorkspace(em, actor, { reference, level: deps.level })
   const to = max === undefined ? deps.clock.now() : Date.parse(max)
@@ -38,7 +38,7 @@ export async function usageOf({ em, actor, query, deps }: Asked): Promise<Usage>
 export async function logsFrom(
   em: EntityManager,
   { organisationId, workspaceId }: LogScope,
-  { clock, config }: Pick<Asked['deps'], 'clock' | 'config'>,
+  { clock, config }: Pick<AnalyticsCall['deps'], 'clock' | 'config'>,
 ): Promise<number> {
   const [ofWorkspace, values] = workspaceId === null ? ['', []] : ['AND id = ?', [workspaceId]]
   const [row] = await em.execute<{ days: number | null }[]>(

@@ -15,7 +15,7 @@ export interface Usage {
 }
 
 /** The times for which the database has roll-ups and logs. */
-export interface Kept {
+export interface KeptTimes {
   /** Roll-ups hold all logs from then on. */
   readonly completeFrom: number
   /** The logs themselves are there from then on. */
@@ -35,7 +35,7 @@ const down = (ms: number, unit: number): number => Math.floor(ms / unit) * unit
  * Returns the parts of a range and the table that tells each: whole days and hours come from roll-ups, the rest from logs. Where the logs are
  * gone, a range begins with the hour or day in which it begins.
  */
-export function partsOf(usage: Pick<Usage, 'from' | 'to' | 'step'>, { completeFrom, logsFrom }: Kept): readonly Part[] {
+export function partsOf(usage: Pick<Usage, 'from' | 'to' | 'step'>, { completeFrom, logsFrom }: KeptTimes): readonly Part[] {
   const end = usage.to + 1
   if (usage.step === 'minute') return [{ table: 'logs', from: usage.from, until: end }]
   const from = usage.from < logsFrom ? down(usage.from, hourMs) : usage.from
@@ -292,7 +292,7 @@ export async function countRoughly(
 export const wholeOf = ({ from, to }: Pick<Usage, 'from' | 'to'>): readonly Range[] => [{ from, until: to + 1 }]
 const onlyLogs = (usage: Usage): readonly Part[] => wholeOf(usage).map(({ from, until }) => ({ table: 'logs', from, until }))
 
-async function keptOf(em: EntityManager, logsFrom: number): Promise<Kept> {
+async function keptOf(em: EntityManager, logsFrom: number): Promise<KeptTimes> {
   const [state] = await em.execute<{ at: number | null }[]>(
     `SELECT CASE WHEN isfinite(complete_from) THEN extract(epoch FROM complete_from)::float8 * 1000 END AS at FROM usage_state`,
   )

@@ -1,4 +1,4 @@
-import { epochMs, pointsOf, type Draw, type Drawing } from './series.ts'
+import { epochMs, pointsOf, type Draw, type GraphSource } from './series.ts'
 import { metadataSource, userCells, userSource } from './usage-source.ts'
 
 const registers = 4096
@@ -19,7 +19,7 @@ function estimate({ filled, sum }: Pick<Sketch, 'filled' | 'sum'>): number {
 }
 
 /** Counts the different users of each step, and of all the time. */
-export async function countUsers({ em, usage, grid, logsFrom }: Drawing): Promise<(at: number | null) => number> {
+export async function countUsers({ em, usage, grid, logsFrom }: GraphSource): Promise<(at: number | null) => number> {
   const { sql, values } = await userCells(em, usage, logsFrom)
   const sketches = await em.execute<Sketch[]>(
     `WITH highest AS MATERIALIZED (
@@ -34,7 +34,7 @@ export async function countUsers({ em, usage, grid, logsFrom }: Drawing): Promis
 }
 
 /** Counts the requests that name a user, of each step, and of all the time. */
-async function countRequests({ em, usage, grid, now }: Drawing): Promise<(at: number | null) => number> {
+async function countRequests({ em, usage, grid, now }: GraphSource): Promise<(at: number | null) => number> {
   const summed = usage.step === 'day' ? await userSource(em, usage, now) : null
   const source = summed?.source(usage.every) ?? metadataSource(usage, '_user')
   const step = grid.beginOf('l.bucket')

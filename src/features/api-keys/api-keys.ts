@@ -166,7 +166,7 @@ export const visibleKeys = (actor: Actor) => ({
 })
 
 /** Returns the limits that a body would change of a key, or of a new one. */
-function limitsOf({ usageLimits, rateLimits, defaults = {} }: Limited, body: Limiting): readonly LimitChange[] {
+function limitsOf({ usageLimits, rateLimits, defaults = {} }: KeyLimits, body: Limiting): readonly LimitChange[] {
   const [locked, locks] = [configIn(defaults), configIn(mergeFields(defaults, body.defaults) ?? defaults)]
   return [
     ...(body.usage_limits === undefined ? [] : [{ field: 'usage_limits', before: usageLimits, after: body.usage_limits }]),
@@ -176,7 +176,7 @@ function limitsOf({ usageLimits, rateLimits, defaults = {} }: Limited, body: Lim
   ]
 }
 
-type Limited = Partial<Pick<ApiKey, 'usageLimits' | 'rateLimits' | 'defaults'>>
+type KeyLimits = Partial<Pick<ApiKey, 'usageLimits' | 'rateLimits' | 'defaults'>>
 type Limiting = Pick<UpdateApiKey, 'usage_limits' | 'rate_limits' | 'defaults'>
 
 /** Returns the config that limits a key since it may use no other, as a list; empty: the key may use others. */

@@ -5,7 +5,7 @@ import type { Deps } from '../../app/deps.ts'
 import type { Job } from '../../app/feature.ts'
 import { isOn } from '../../config/effect.ts'
 
-interface Expired {
+interface ExpiredKey {
   readonly id: string
   readonly organisation_id: string
   readonly workspace_id: string | null
@@ -46,7 +46,7 @@ const markExpired = (table: Table) => `UPDATE ${table} SET status = 'expired', l
 const expireSome = ({ orm, vault, clock, config, level }: Deps, table: Table): Promise<number> =>
   asSystem(orm, async (em) => {
     const at = clock.now()
-    const expired = await em.execute<Expired[]>(markExpired(table), [new Date(at)])
+    const expired = await em.execute<ExpiredKey[]>(markExpired(table), [new Date(at)])
     for (const { id, organisation_id } of expired) await em.execute(noteExpired, [organisation_id, ownerKinds[table], id])
     if (isOn('AUDIT_LOGS_ENABLED', config, level))
       for (const row of expired.toSorted((one, other) => one.organisation_id.localeCompare(other.organisation_id)))
@@ -55,7 +55,7 @@ const expireSome = ({ orm, vault, clock, config, level }: Deps, table: Table): P
   })
 
 const entryOf = (
-  { id, organisation_id: organisationId, workspace_id: workspaceId, resource }: Expired,
+  { id, organisation_id: organisationId, workspace_id: workspaceId, resource }: ExpiredKey,
   { table, at }: { table: Table; at: number },
 ) =>
   jobEntry({

@@ -23,7 +23,7 @@ const find = `
    WHERE u.email = ? AND u.status = 'active'
    ORDER BY o.created_at, o.id LIMIT ${maxAccounts}`
 
-interface Shown {
+interface ShownCredentials {
   /** In lower case. */
   readonly email: string
   readonly password: string
@@ -37,7 +37,7 @@ interface Shown {
  * Returns the account that a password opens. AB05 with one message for every other case, after the same work: an address without an account
  * costs what one with an account does.
  */
-export async function accountOf(deps: Deps, { email, password, organisation, network }: Shown): Promise<Account> {
+export async function accountOf(deps: Deps, { email, password, organisation, network }: ShownCredentials): Promise<Account> {
   const slug = organisation ?? null
   const accounts = await asSystem(deps.orm, (em) => em.execute<Account[]>(find, [slug, slug, email]))
   const hashes = accounts.length === 0 ? [null] : accounts.map(({ hash }) => hash)

@@ -25,10 +25,10 @@ const paces = {
 export type PaceName = keyof typeof paces
 
 /** A thing that is counted: the name of its pace, and whose. */
-export type Counted = readonly [pace: PaceName, whose: string]
+export type PaceSubject = readonly [pace: PaceName, whose: string]
 
 /** Counts an attempt before it is looked at, so that many at once are counted too. Throws AB06 for one too many, which leaves the rest uncounted. */
-export async function demandPace(deps: Deps, counted: readonly Counted[]): Promise<void> {
+export async function demandPace(deps: Deps, counted: readonly PaceSubject[]): Promise<void> {
   const spent = await asSystem(deps.orm, async (em) => {
     for (const one of counted) {
       const wait = await take(em, deps, one)
@@ -46,17 +46,17 @@ const tooManyAttempts = 'Too many attempts to sign in. Wait, or have a link to a
 const tooManyLinks = 'Too many links were asked for. Look at the latest mail, also among the unwanted ones, or wait.'
 
 /** Forgets the attempts that a success makes harmless. */
-export async function forgive(deps: Deps, counted: readonly Counted[]): Promise<void> {
+export async function forgive(deps: Deps, counted: readonly PaceSubject[]): Promise<void> {
   const names = counted.map((one) => nameOf(deps, one))
   await asSystem(deps.orm, async (em) => {
     for (const name of names) await em.execute('DELETE FROM sign_in_pace WHERE name = ?', [name])
   })
 }
 
-const nameOf = ({ vault }: Deps, [pace, whose]: Counted): Buffer => vault.hashKey(`sign-in-pace:${pace}:${whose}`)
+const nameOf = ({ vault }: Deps, [pace, whose]: PaceSubject): Buffer => vault.hashKey(`sign-in-pace:${pace}:${whose}`)
 
 /** The level falls with time and rises by one with each attempt that is let through. Returns the seconds to wait; 0: none. */
-async function take(em: EntityManager, deps: Deps, counted: Counted): Promise<number> {
+async function take(em: EntityManager, deps: Deps, counted: PaceSubject): Promise<number> {
   const { burst, perHour } = paces[counted[0]]
   const now = new Date(deps.clock.now())
   const fallen = `greatest(0, p.level - greatest(0, extract(epoch FROM excluded.at - p.at)) * ${perHour / 3600})`

@@ -10,7 +10,7 @@ import type { Login } from './auth.schema.ts'
 import { deviceCookie, isKnownDevice } from './device.ts'
 import { prove, type Proof } from './factors/prove.ts'
 import { demandLocal } from './local.ts'
-import { demandPace, forgive, type Counted } from './pace.ts'
+import { demandPace, forgive, type PaceSubject } from './pace.ts'
 import { UserPassword } from './user-password.entity.ts'
 
 /** The hashes of the passwords that people have shown. */
@@ -54,7 +54,7 @@ export function countedOf(
   deps: Deps,
   email: string,
   { headers, clientNetwork }: Pick<AnonymousCall<unknown, unknown, unknown>, 'headers' | 'clientNetwork'>,
-): readonly Counted[] {
+): readonly PaceSubject[] {
   if (isKnownDevice(deps, email, headers.cookie)) return [['device', email]]
   return [
     ['network', `${email} ${clientNetwork}`],
@@ -76,14 +76,14 @@ export const toActor = ({ userId, organisationId, email }: Omit<Account, 'hash'>
   permissions: new Set(),
 })
 
-type Signing = Pick<Call<unknown, unknown, unknown>, 'em' | 'deps' | 'reply' | 'clientAddress' | 'headers'>
+type SignInCall = Pick<Call<unknown, unknown, unknown>, 'em' | 'deps' | 'reply' | 'clientAddress' | 'headers'>
 
 /**
  * Opens a session for a person in the browser that asks. One that it had before ends, so that nobody goes on in a session that another gave
  * them. Throws AB03 if the page of another site asks, which would sign people in as somebody of its choice; providers alone send people here.
  */
 export async function signIn(
-  { em, deps, reply, clientAddress, headers }: Signing,
+  { em, deps, reply, clientAddress, headers }: SignInCall,
   user: User,
   { method, provider }: Pick<SignIn, 'method' | 'provider'>,
 ) {

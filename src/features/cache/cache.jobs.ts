@@ -9,7 +9,7 @@ export const dropExpiredAnswers: Job = {
   run: ({ orm }) => asSystem(orm, async (em) => void (await em.execute('SELECT drop_answer_partitions()'))),
 }
 
-interface Kept {
+interface CacheSizes {
   readonly trimmed: string
   readonly bytes: string
   readonly fullest: string
@@ -22,7 +22,7 @@ export const trimAnswers: Job = {
   irreversible: false,
   async run({ orm, config, metrics, log }) {
     const rows = await asSystem(orm, (em) =>
-      em.execute<Kept[]>('SELECT trimmed, bytes, fullest FROM trim_answers(?)', [config.storedAnswerBytes]),
+      em.execute<CacheSizes[]>('SELECT trimmed, bytes, fullest FROM trim_answers(?)', [config.storedAnswerBytes]),
     )
     const [kept] = rows
     if (kept === undefined) return

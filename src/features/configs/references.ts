@@ -57,13 +57,13 @@ export async function refuseUnusableGuardrails(
   }
 }
 
-interface Named {
+interface PhaseReference {
   readonly phase: Phase
   readonly reference: string
 }
 
 /** Returns the path at which a config names a guardrail. */
-function pathOf(config: GatewayConfig, named: Named, path: string): string {
+function pathOf(config: GatewayConfig, named: PhaseReference, path: string): string {
   const { phase, reference } = named
   const at = (config[lists[phase]] ?? []).indexOf(reference)
   if (at !== -1) return `${path}.${lists[phase]}[${at}]`

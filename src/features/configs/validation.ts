@@ -40,12 +40,12 @@ export async function validateConfig(em: EntityManager, given: unknown, { home, 
   })
 }
 
-interface Found {
+interface ValidationFindings {
   readonly unsupported: readonly { readonly param: string; readonly message: string }[]
   readonly missing: readonly { readonly kind: 'provider'; readonly reference: string; readonly message: string }[]
 }
 
-const report = (issues: readonly Issue[], { unsupported, missing }: Found = { unsupported: [], missing: [] }) => ({
+const report = (issues: readonly Issue[], { unsupported, missing }: ValidationFindings = { unsupported: [], missing: [] }) => ({
   object: 'config_validation' as const,
   valid: issues.length === 0,
   issues: [...issues],
@@ -89,7 +89,11 @@ function refuseMasks(config: GatewayConfig, stored: unknown): void {
   if ('fault' in outcome) throw maskFault(`config.${pathText(outcome.fault.path)}`, outcome.fault.reason, moved)
 }
 
-async function missingIn(em: EntityManager, config: GatewayConfig, { organisationId, workspaceId }: Home): Promise<Found['missing']> {
+async function missingIn(
+  em: EntityManager,
+  config: GatewayConfig,
+  { organisationId, workspaceId }: Home,
+): Promise<ValidationFindings['missing']> {
   const named = [...providersNamedIn(config)]
   const rows = await em.find(ProviderEntity, { organisationId, workspaceId, status: 'active', slug: { $in: named } }, { fields: ['slug'] })
   const known = new Set(rows.map(({ slug }) => slug))

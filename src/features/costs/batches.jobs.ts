@@ -57,13 +57,13 @@ export const forgetBatches: Job = {
     }),
 }
 
-interface Looking {
+interface BatchLimits {
   readonly bounds: FileBounds
   readonly ending: AbortSignal | undefined
 }
 
 /** Settles a batch, and notes why it could not be. A failure in a run that ends says nothing of the batch. */
-const look = (deps: Deps, row: BatchRow, { bounds, ending }: Looking): Promise<void> =>
+const look = (deps: Deps, row: BatchRow, { bounds, ending }: BatchLimits): Promise<void> =>
   settleBatch(deps, row, bounds).catch(async (thrown: unknown) => {
     if (ending?.aborted !== true) await noteFault(deps, row, toApiError(thrown).message)
   })

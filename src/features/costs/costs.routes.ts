@@ -6,7 +6,7 @@ import { readTerms } from '../providers/index.ts'
 import { jobsOf } from './job-cost.ts'
 import { recomputeBody, recomputed } from './costs.schema.ts'
 import { type Change, changeOf, type CostRow, lockCosts, readCosts, readPriced, writeAdjustments } from './recompute.ts'
-import { reprice, type Repriced } from './reprice.ts'
+import { reprice, type RepricedCost } from './reprice.ts'
 
 export const recomputeCosts = route({
   method: 'POST',
@@ -30,7 +30,7 @@ export const recomputeCosts = route({
   if (rows.some(({ id, settlements }) => id === body.recompute_id || settlements?.some((settled) => settled.id === body.recompute_id)))
     throw new ApiError('AB01', 'The id of a log, or of a job that it began, is kept for what that costs.', { param: 'recompute_id' })
   const findTerms = await readTerms(em, organisationId)
-  const counted = rows.map((row): Counted => {
+  const counted = rows.map((row): RecountedLog => {
     const termsOf = ({ slug }: { readonly slug?: string | null }) =>
       findTerms({ workspaceId: row.workspace_id, slug: (slug === undefined ? row.provider_slug : slug) ?? '', at: row.begun_ms })
     const now = reprice(row.charges, { prices: catalogue.prices, termsOf, jobs: jobsOf(row) })
@@ -57,9 +57,9 @@ export const recomputeCosts = route({
   }
 })
 
-interface Counted {
+interface RecountedLog {
   readonly row: CostRow
-  readonly now: Repriced
+  readonly now: RepricedCost
   readonly change: Change | null
 }
 
@@ -74,10 +74,10 @@ const rangeOf = ({ start, end, filters, after, limit }: z.output<typeof recomput
   limit,
 })
 
-function figuresOf(counted: readonly Counted[]) {
+function figuresOf(counted: readonly RecountedLog[]) {
   const before = counted.reduce((sum, { row }) => sum + BigInt(row.cost_pico ?? '0'), 0n)
   const delta = counted.reduce((sum, { row, change }) => sum + (change === null ? 0n : change.amount - BigInt(row.cost_pico ?? '0')), 0n)
-  const isUnpriced = ({ row }: Counted) => row.cost_state === 'unpriced'
+  const isUnpriced = ({ row }: RecountedLog) => row.cost_state === 'unpriced'
   return {
     requests: counted.length,
     changed: counted.filter(({ change }) => change !== null).length,
@@ -89,7 +89,7 @@ function figuresOf(counted: readonly Counted[]) {
   }
 }
 
-function byModel(counted: readonly Counted[]) {
+function byModel(counted: readonly RecountedLog[]) {
   const models = Map.groupBy(counted, ({ row }) => `${row.provider ?? ''}\n${row.model ?? ''}`)
   return [...models.values()].map((ones) =>
     Object.assign({ provider: ones[0]?.row.provider ?? null, model: ones[0]?.row.model ?? null }, figuresOf(ones)),

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { LoggedCharge, LoggedCostLine } from '../../gateway/ports.ts'
 import type { CostState } from '../../gateway/prices/price-usage.ts'
-import type { Repriced } from './reprice.ts'
+import type { RepricedCost } from './reprice.ts'
 
 /** The range and the filters of a recompute. */
 export interface Recompute {
@@ -36,9 +36,9 @@ export interface CostRow {
   /** The adjustments by the jobs that its attempts began; null: they began none, or none has ended. */
   readonly settlements: readonly Settlement[] | null
   /** The amounts that attempts counted against budgets of all kinds; null: none applied. */
-  readonly budgets: readonly Counted[] | null
+  readonly budgets: readonly SpentAmount[] | null
   /** The changes of those by former adjustments. */
-  readonly corrected: readonly Corrected[] | null
+  readonly corrected: readonly SpentDelta[] | null
 }
 
 interface Settlement {
@@ -55,8 +55,8 @@ interface SettledJob {
   readonly state: CostState
 }
 
-type Counted = readonly [attempt: number, counter: string, slot: string, amount: string | number]
-type Corrected = readonly [counter: string, slot: string, delta: string]
+type SpentAmount = readonly [attempt: number, counter: string, slot: string, amount: string | number]
+type SpentDelta = readonly [counter: string, slot: string, delta: string]
 
 /** Keeps others from writing adjustments of the organisation until the transaction ends: each is made of the one before. */
 export async function lockCosts(em: EntityManager, organisationId: string): Promise<void> {
@@ -151,12 +151,12 @@ const costRows = (logs: string): string => `
 /** A log whose cost is another with the price lists of now. */
 export interface Change {
   readonly row: CostRow
-  readonly now: Repriced
+  readonly now: RepricedCost
   readonly amount: bigint
 }
 
 /** Returns the change of a log; null: it costs what it did, or the price of an attempt is not known any more, and what it cost stays. */
-export function changeOf(row: CostRow, now: Repriced): Change | null {
+export function changeOf(row: CostRow, now: RepricedCost): Change | null {
   if (now.amount === null || row.charges.length === 0 || row.lines.some(({ attempt }) => !now.amounts.has(attempt))) return null
   return row.cost_pico === String(now.amount) && row.cost_state === now.state ? null : { row, now, amount: now.amount }
 }
@@ -165,8 +165,8 @@ export function changeOf(row: CostRow, now: Repriced): Change | null {
 const ofMoney = ':usage:cost:'
 
 /** Returns what is to be added to each budget in money that the request counted against. */
-function correctionsOf({ budgets, corrected }: CostRow, { amounts }: Repriced): readonly Corrected[] {
-  const deltas = new Map<string, Corrected>()
+function correctionsOf({ budgets, corrected }: CostRow, { amounts }: RepricedCost): readonly SpentDelta[] {
+  const deltas = new Map<string, SpentDelta>()
   const add = (counter: string, slot: string, delta: bigint) =>
     deltas.set(`${slot} ${counter}`, [counter, slot, String(BigInt(deltas.get(`${slot} ${counter}`)?.[2] ?? '0') + delta)])
   for (const [attempt, counter, slot, amount] of budgets ?? []) {

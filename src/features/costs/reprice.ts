@@ -7,7 +7,7 @@ import { stateOf } from '../../gateway/prices/state-of.ts'
 import { type IntegrationPrices, isProvisioned } from '../../gateway/prices/terms.ts'
 
 /** The cost of a log with other price lists. */
-export interface Repriced {
+export interface RepricedCost {
   readonly state: CostState
   /** Pico-US-dollars; null when unpriced. */
   readonly amount: bigint | null
@@ -38,10 +38,10 @@ export interface RepriceOptions {
 }
 
 /** Prices the attempts of a log again, from the counts and the facts that the log has. No body and no provider is asked. */
-export function reprice(charges: readonly LoggedCharge[], options: RepriceOptions): Repriced {
+export function reprice(charges: readonly LoggedCharge[], options: RepriceOptions): RepricedCost {
   const { jobs } = options
   const others = charges.filter((charge) => jobs.every(({ attempt }) => attempt !== charge.attempt))
-  const priced: Priced[] = others.map((charge) => Object.assign({ attempt: charge.attempt }, priceAgain(charge, options)))
+  const priced: JobPrice[] = others.map((charge) => Object.assign({ attempt: charge.attempt }, priceAgain(charge, options)))
   for (const job of jobs) priced.push(Object.assign({ catalogue: null }, job))
   const state = stateOf(priced.map(({ cost }) => cost.state))
   return {
@@ -53,7 +53,7 @@ export function reprice(charges: readonly LoggedCharge[], options: RepriceOption
   }
 }
 
-interface Priced extends JobCost {
+interface JobPrice extends JobCost {
   readonly catalogue: string | null
 }
 

@@ -182,7 +182,7 @@ async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow):
 const hostOf = ({ host }: BatchRow, { model_host: named, model_hosts: hosts }: ProviderRow): string | null =>
   host === null ? named : hosts.includes(host) ? host : null
 
-interface Settled extends Omit<RepriceOptions, 'jobs'> {
+interface BatchSettlement extends Omit<RepriceOptions, 'jobs'> {
   readonly cost: BatchCost
   readonly reason: string
 }
@@ -191,7 +191,7 @@ interface Settled extends Omit<RepriceOptions, 'jobs'> {
  * The log that began the batch gets its cost as an adjustment, which its budgets follow; all in one transaction. The other attempts of its request keep
  * what they cost.
  */
-async function writeCost(em: EntityManager, row: BatchRow, { cost, reason, prices, termsOf }: Settled): Promise<void> {
+async function writeCost(em: EntityManager, row: BatchRow, { cost, reason, prices, termsOf }: BatchSettlement): Promise<void> {
   const { organisation_id: organisationId, id, log_id: logId } = row
   await lockCosts(em, organisationId)
   const [settled] = await em.execute<object[]>(

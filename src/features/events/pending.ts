@@ -2,14 +2,14 @@ import type { ChangeNotice, Notice } from '../../app/events/notice.ts'
 import type { Topic } from './events.schema.ts'
 
 /** The notices that a stream has heard and not told yet. They are bounded: what comes beyond is only counted. */
-export interface Pending {
+export interface PendingNotices {
   /** Takes a notice in. */
   add(notice: Notice): void
   /** Returns all that waits, and forgets it; null: nothing does. */
-  take(): Taken | null
+  take(): NoticeBatch | null
 }
 
-export interface Taken {
+export interface NoticeBatch {
   /** The notice up to which everything is among these. */
   readonly token: string
   readonly logs: readonly string[]
@@ -18,7 +18,7 @@ export interface Taken {
   readonly dropped: Readonly<Record<Topic, number>>
 }
 
-export interface Heed {
+export interface StreamInterest {
   readonly organisationId: string
   /** Null: of all workspaces. */
   readonly workspaceId: string | null
@@ -29,7 +29,7 @@ export interface Heed {
 export const mostInBatch = { 'logs.tail': 100, changes: 100, exports: 100 } as const satisfies Readonly<Record<Topic, number>>
 
 /** Returns a bounded memory for the topics of one organisation, or of one of its workspaces. */
-export function createPending({ organisationId, workspaceId, topics }: Heed): Pending {
+export function createPending({ organisationId, workspaceId, topics }: StreamInterest): PendingNotices {
   let logs: string[] = []
   let changes: ChangeNotice[] = []
   let exports = new Set<string>()

@@ -7,10 +7,10 @@ import { ApiError } from '../../lib/errors.ts'
 import { createTurns } from '../../lib/shares/turns.ts'
 import type { Topic } from './events.schema.ts'
 import { openOutlet, type Outlet } from './outlet.ts'
-import { createPending, type Pending } from './pending.ts'
-import { topicScopes, visibleEvents, type Looking } from './visible.ts'
+import { createPending, type PendingNotices } from './pending.ts'
+import { topicScopes, visibleEvents, type EventViewer } from './visible.ts'
 
-export interface StreamOptions extends Pick<Looking, 'workspaceId' | 'filter'> {
+export interface StreamOptions extends Pick<EventViewer, 'workspaceId' | 'filter'> {
   readonly feed: EventFeed
   readonly deps: Pick<Deps, 'orm' | 'log'>
   readonly topics: readonly Topic[]
@@ -45,7 +45,7 @@ const inTurn = createTurns({
 export function eventStream(options: StreamOptions): Readable {
   const { feed, actor, lastEventId, workspaceId, seconds } = options
   const topics = new Set(options.topics)
-  const listening: Listening = {
+  const listening: EventListener = {
     ...options,
     topics,
     pending: createPending({ organisationId: actor.organisationId, workspaceId, topics }),
@@ -77,9 +77,9 @@ export function eventStream(options: StreamOptions): Readable {
   return outlet.stream
 }
 
-interface Listening extends Omit<StreamOptions, 'topics' | 'actor'> {
+interface EventListener extends Omit<StreamOptions, 'topics' | 'actor'> {
   readonly topics: Set<Topic>
-  readonly pending: Pending
+  readonly pending: PendingNotices
   readonly outlet: Outlet
   /** The caller at the last look. */
   actor: Actor
@@ -93,14 +93,14 @@ function finish(outlet: Outlet, reason: string): void {
   outlet.end()
 }
 
-function resume(listening: Listening, lastEventId: string): void {
+function resume(listening: EventListener, lastEventId: string): void {
   const missed = listening.feed.since(lastEventId)
   listening.isGap = missed === null
   for (const notice of missed ?? []) listening.pending.add(notice)
 }
 
 /** Returns how to do something unless it is still being done. */
-function alone(work: () => Promise<void>, listening: Listening): () => void {
+function alone(work: () => Promise<void>, listening: EventListener): () => void {
   let isBusy = false
   return () => {
     if (isBusy) return
@@ -114,7 +114,7 @@ function alone(work: () => Promise<void>, listening: Listening): () => void {
   }
 }
 
-async function flush(listening: Listening): Promise<void> {
+async function flush(listening: EventListener): Promise<void> {
   const { outlet, pending, deps, topics, workspaceId, filter } = listening
   if (!outlet.takes()) return
   const taken = pending.take()
@@ -131,7 +131,7 @@ async function flush(listening: Listening): Promise<void> {
 }
 
 /** Looks at the rights once more; false: the stream has ended. */
-async function isEntitled(listening: Listening): Promise<boolean> {
+async function isEntitled(listening: EventListener): Promise<boolean> {
   const { topics, outlet, again } = listening
   listening.rightsAt = performance.now()
   const actor = await inTurn(listening.actor.organisationId, again)

@@ -4,12 +4,12 @@ import type { Actor } from '../../app/route.ts'
 import { findVisibleExports, presentExport, readDeniedFields } from '../log-exports/index.ts'
 import { findLogsById, logScopeOf, presentLog, type FilterValues } from '../logs/index.ts'
 import type { Topic } from './events.schema.ts'
-import type { Taken } from './pending.ts'
+import type { NoticeBatch } from './pending.ts'
 
 /** The scopes that topics take; null: each event has its own. */
 export const topicScopes: Readonly<Record<Topic, string | null>> = { 'logs.tail': 'logs.list', exports: 'logs.export', changes: null }
 
-export interface Looking {
+export interface EventViewer {
   /** The caller as things stand now. */
   readonly actor: Actor
   readonly workspaceId: string | null
@@ -17,7 +17,7 @@ export interface Looking {
 }
 
 /** An event as it is sent: its topic, and its data. */
-export interface Shown {
+export interface EventToSend {
   readonly topic: Topic
   readonly data: { readonly data: readonly unknown[]; readonly dropped: number | null }
 }
@@ -26,10 +26,14 @@ export interface Shown {
  * Returns those of the events that the caller may see now. `dropped`: how many more there were; null: there were more, of which nobody looked
  * whether the caller may see them.
  */
-export async function visibleEvents(em: EntityManager, taken: Taken, { actor, workspaceId, filter }: Looking): Promise<readonly Shown[]> {
+export async function visibleEvents(
+  em: EntityManager,
+  taken: NoticeBatch,
+  { actor, workspaceId, filter }: EventViewer,
+): Promise<readonly EventToSend[]> {
   const scope = { ...logScopeOf(actor), workspaceId: workspaceId ?? actor.workspaceId }
   const seesAll = scope.own === null && Object.values(filter).every((value) => value === undefined)
-  const shown: Shown[] = []
+  const shown: EventToSend[] = []
   const add = (topic: Topic, data: readonly unknown[]) => {
     const dropped = topic === 'logs.tail' && seesAll ? taken.dropped[topic] : taken.dropped[topic] === 0 ? 0 : null
     if (data.length > 0 || dropped !== 0) shown.push({ topic, data: { data, dropped } })

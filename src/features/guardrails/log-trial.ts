@@ -6,7 +6,7 @@ import { type Sample, type Trial, type TrialDeps, tryGuardrail } from '../../gat
 import { type LogSample, type LogSelection, readSample, selectLogs } from '../logs/index.ts'
 import type { TryGuardrail } from './trial.schema.ts'
 
-type Asked = Pick<Call<unknown, unknown, TryGuardrail>, 'em' | 'actor' | 'deps' | 'body'>
+type LogTrialCall = Pick<Call<unknown, unknown, TryGuardrail>, 'em' | 'actor' | 'deps' | 'body'>
 type Row = Awaited<ReturnType<typeof selectLogs>>[number]
 
 interface TrialContext {
@@ -22,10 +22,10 @@ const longestMs = 10_000
 /** So many logs at a time when checks ask others; else one, and then as much time for all else as it took. */
 const atATime = 8
 
-type Skipped = 'no_body' | 'truncated' | 'unreadable' | 'time'
+type SkipReason = 'no_body' | 'truncated' | 'unreadable' | 'time'
 
 /** Runs a guardrail over the latest logs that the caller may read, without a word to their callers. What time does not allow is left out. */
-export async function tryOnLogs(asked: Asked, { guardrail, workspaceId, selection, run }: TrialContext) {
+export async function tryOnLogs(asked: LogTrialCall, { guardrail, workspaceId, selection, run }: TrialContext) {
   const { em, actor, body } = asked
   const until = performance.now() + longestMs
   const rows = await selectLogs(em, actor, { workspaceId, selection })
@@ -56,8 +56,8 @@ export async function tryOnLogs(asked: Asked, { guardrail, workspaceId, selectio
 }
 
 /** One after the other, since they share a connection of the database. */
-async function readSamples({ em, actor, deps, body }: Asked, rows: readonly Row[]): Promise<readonly (Sample | Skipped)[]> {
-  const samples: (Sample | Skipped)[] = []
+async function readSamples({ em, actor, deps, body }: LogTrialCall, rows: readonly Row[]): Promise<readonly (Sample | SkipReason)[]> {
+  const samples: (Sample | SkipReason)[] = []
   for (const row of rows) {
     const read = await readSample(em, actor, { id: row.id, deps })
     samples.push(read === null ? 'unreadable' : toSample(read, row, body.phase))
@@ -65,7 +65,7 @@ async function readSamples({ em, actor, deps, body }: Asked, rows: readonly Row[
   return samples
 }
 
-function toSample({ path, request, response }: LogSample, row: Row, phase: TryGuardrail['phase']): Sample | Skipped {
+function toSample({ path, request, response }: LogSample, row: Row, phase: TryGuardrail['phase']): Sample | SkipReason {
   const looked = phase === 'input' ? request : response
   if (looked.body === null) return 'no_body'
   if (looked.body_truncated) return 'truncated'
@@ -83,7 +83,7 @@ function toSample({ path, request, response }: LogSample, row: Row, phase: TryGu
   }
 }
 
-function toResult(row: Row, outcome: Trial | Skipped) {
+function toResult(row: Row, outcome: Trial | SkipReason) {
   const skipped = typeof outcome === 'string' ? outcome : null
   const trial = typeof outcome === 'string' ? null : outcome
   return {

@@ -12,10 +12,10 @@ import { findGuardrail, homeOfNew } from './access.ts'
 import { acceptChecks, openChecks } from './guardrails.ts'
 import type { TryGuardrail } from './trial.schema.ts'
 
-type Asked = Pick<Call<unknown, unknown, TryGuardrail>, 'em' | 'actor' | 'deps' | 'body'>
+type TrialCall = Pick<Call<unknown, unknown, TryGuardrail>, 'em' | 'actor' | 'deps' | 'body'>
 
 /** Makes the guardrail ready that a trial is about: a stored one, or checks that the caller might store. */
-export const readyGuardrail = (asked: Asked): Promise<Ready> =>
+export const readyGuardrail = (asked: TrialCall): Promise<Ready> =>
   asked.body.guardrail === undefined ? given(asked) : stored(asked, asked.body.guardrail)
 
 /** A guardrail that is to be tried, and its home. */
@@ -26,7 +26,7 @@ export interface Ready {
 }
 
 /** Opens the stored credentials that a guardrail's checks may ask for, where the caller tries it. */
-async function credentialsFor({ em, actor, deps, body }: Asked, { checks }: Guardrail): Promise<FindCredentials> {
+async function credentialsFor({ em, actor, deps, body }: TrialCall, { checks }: Guardrail): Promise<FindCredentials> {
   const names = checks.flatMap(({ definition }) => definition.account?.plugin ?? [])
   const workspaceId = body.workspace_id === undefined ? actor.workspaceId : (await resolveWorkspace(em, actor, body.workspace_id)).id
   const found = await storedCredentials(em, { organisationId: actor.organisationId, workspaceId }, { names, vault: deps.vault })
@@ -34,7 +34,7 @@ async function credentialsFor({ em, actor, deps, body }: Asked, { checks }: Guar
 }
 
 /** Returns the services of a trial: the hosts that the organisation allows, and the credentials that it stored. */
-export async function runDeps(asked: Asked, guardrail: Guardrail): Promise<TrialDeps> {
+export async function runDeps(asked: TrialCall, guardrail: Guardrail): Promise<TrialDeps> {
   const { em, actor, deps } = asked
   const { settings } = await em.findOneOrFail(Organisation, { id: actor.organisationId })
   return {
@@ -49,7 +49,7 @@ export async function runDeps(asked: Asked, guardrail: Guardrail): Promise<Trial
   }
 }
 
-async function given({ em, actor, deps, body }: Asked): Promise<Ready> {
+async function given({ em, actor, deps, body }: TrialCall): Promise<Ready> {
   const workspaceId = await homeOfNew(em, actor, body)
   const { vault, egress, level } = deps
   const checks = await acceptChecks(body.checks ?? [], [], { actor, vault, egress, level, workspaceId })
@@ -58,7 +58,7 @@ async function given({ em, actor, deps, body }: Asked): Promise<Ready> {
   return { guardrail: result, workspaceId }
 }
 
-async function stored({ em, actor, deps, body }: Asked, reference: string): Promise<Ready> {
+async function stored({ em, actor, deps, body }: TrialCall, reference: string): Promise<Ready> {
   const row = await findGuardrail(em, actor, { reference, param: 'guardrail', verb: 'read', workspace: body.workspace_id })
   const { id, name } = row
   const [opened, actions] = [await openChecks(row, deps.vault), guardrailActions.parse(row.actions)]

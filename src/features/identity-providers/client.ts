@@ -25,11 +25,11 @@ import type { Provider } from './provider.ts'
 const timeoutMs = 10_000
 
 /** Hears of each call to a provider: before it, and with the status of its answer. */
-export type Asked = (url: string, status: number | null) => void
+export type ProviderCallObserver = (url: string, status: number | null) => void
 
 /** Returns how the library calls a provider: through the egress guard. */
 const fetchOf =
-  (egress: Egress, provider: Provider, asked: Asked): CustomFetch =>
+  (egress: Egress, provider: Provider, asked: ProviderCallObserver): CustomFetch =>
   async (url, { method, headers, body }) => {
     asked(url, null)
     const text =
@@ -49,7 +49,7 @@ const fetchOf =
     return new Response(answer.bytes.length === 0 ? null : new Uint8Array(answer.bytes), { status: answer.status, headers: kept })
   }
 
-interface Held {
+interface HeldClient {
   readonly client: Promise<Configuration>
   /** Epoch milliseconds. */
   until: number
@@ -60,27 +60,27 @@ const keptMs = 3_600_000
 const failedMs = 5_000
 
 /** The clients of each process, by version of the provider. */
-const held = new WeakMap<Egress, Lru<Held>>()
+const held = new WeakMap<Egress, Lru<HeldClient>>()
 
 /**
  * Returns the client of a provider, with what its discovery document says. It is kept for an hour, as long as the provider stays as it is;
  * a failure for five seconds, so that nobody makes us call a provider that is away again and again.
  */
 export function clientOf(egress: Egress, provider: Provider): Promise<Configuration> {
-  const known = held.get(egress) ?? createLru<Held>(maxHeld)
+  const known = held.get(egress) ?? createLru<HeldClient>(maxHeld)
   held.set(egress, known)
   const key = `${provider.organisationId} ${provider.version}`
   const now = performance.now()
   const before = known.get(key)
   if (before !== undefined && before.until > now) return before.client
-  const made: Held = { client: makeClient(egress, provider), until: now + keptMs }
+  const made: HeldClient = { client: makeClient(egress, provider), until: now + keptMs }
   made.client.catch(() => (made.until = performance.now() + failedMs))
   known.set(key, made)
   return made.client
 }
 
 /** Makes the client of a provider, and asks the provider what it offers. */
-export async function makeClient(egress: Egress, provider: Provider, asked: Asked = () => {}): Promise<Configuration> {
+export async function makeClient(egress: Egress, provider: Provider, asked: ProviderCallObserver = () => {}): Promise<Configuration> {
   const { issuer, clientId, redirectUri } = provider
   const authentication = await authenticationOf(provider)
   const metadata = { redirect_uris: [redirectUri], response_types: ['code'] }

@@ -9,7 +9,7 @@ import {
   organisationOfDomain,
   servingProvider,
   standingOf,
-  type Standing,
+  type OrganisationPlace,
 } from './provider.ts'
 
 /** The identity provider by which somebody signs in. */
@@ -22,7 +22,7 @@ export interface SignInProvider {
 }
 
 /** Hints by which somebody who wants to sign in names their organisation. */
-export interface Wanting {
+export interface OrganisationHints {
   /** The slug of an organisation. */
   readonly organisation?: string | undefined
   /** In lower case; only its domain decides, so that nobody learns who has an account. */
@@ -30,7 +30,7 @@ export interface Wanting {
 }
 
 /** Finds the provider of the organisation that somebody names; of the only one, also if they name none. */
-export async function findProvider(deps: Deps, wanting: Wanting): Promise<SignInProvider | null> {
+export async function findProvider(deps: Deps, wanting: OrganisationHints): Promise<SignInProvider | null> {
   const standing = await wanted(deps, wanting)
   if (standing === null) return null
   const provider = await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, standing))
@@ -39,7 +39,7 @@ export async function findProvider(deps: Deps, wanting: Wanting): Promise<SignIn
   return { type: provider.type, name: provider.name, login_path: loginPathOf(standing, provider.type) }
 }
 
-async function wanted(deps: Deps, { organisation, email }: Wanting): Promise<Standing | null> {
+async function wanted(deps: Deps, { organisation, email }: OrganisationHints): Promise<OrganisationPlace | null> {
   if (organisation !== undefined) return standingOf(deps, { slug: organisation })
   return email === undefined ? onlyOrganisation(deps) : organisationOfDomain(deps, domainOf(email))
 }

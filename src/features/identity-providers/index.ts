@@ -1,7 +1,7 @@
 export { callsTo } from './calls.ts'
 export { takeGroups } from './claimed-groups.ts'
 export { clientOf } from './client.ts'
-export { examineProviders, type Examined, type SsoFindingId } from './examine/index.ts'
+export { examineProviders, type SignInExamination, type SsoFindingId } from './examine/index.ts'
 export { findProvider } from './find-provider.ts'
 export { IdentityProvider, type SamlSettings } from './identity-provider.entity.ts'
 export { providerError } from './provider-error.ts'

@@ -4,7 +4,7 @@ import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import { providerTokenPlace, Session } from '../sessions/session.entity.ts'
 import { clientOf } from './client.ts'
-import { servingProvider, standingOf, type Standing } from './provider.ts'
+import { servingProvider, standingOf, type OrganisationPlace } from './provider.ts'
 
 /** Nobody waits longer for a provider in order to sign out here. */
 const patienceMs = 2000
@@ -28,13 +28,13 @@ export async function logoutUrlOf(deps: Deps, { id, organisationId }: Pick<Sessi
   }).href
 }
 
-interface Shown {
+interface LogoutRow {
   readonly id: string
-  readonly standing: Standing
+  readonly standing: OrganisationPlace
 }
 
 /** Returns a session with the provider by which it began; null: none, or one that does not serve now. */
-async function beginOf(em: EntityManager, deps: Deps, { id, standing }: Shown) {
+async function beginOf(em: EntityManager, deps: Deps, { id, standing }: LogoutRow) {
   const session = await em.findOne(Session, { id, method: 'oidc' })
   const provider = session && (await servingProvider(em, deps, { ...standing, type: 'oidc' }))
   return session && provider && { session, provider }

@@ -30,7 +30,7 @@ export interface Provider extends Omit<ProviderSettings, 'ca' | 'end_session_end
 }
 
 /** The place of an organisation in the installation. */
-export interface Standing {
+export interface OrganisationPlace {
   readonly id: string
   readonly slug: string
   /** The settings of the installation are its own. */

@@ -1,17 +1,17 @@
 import type { Deps } from '../../app/deps.ts'
 import { ownOrigin } from '../../app/own-origin.ts'
 import type { SamlSettings } from './identity-provider.entity.ts'
-import { loginPathOf, redirectUriOf, type Provider, type Standing } from './provider.ts'
+import { loginPathOf, redirectUriOf, type Provider, type OrganisationPlace } from './provider.ts'
 import { certificateFacts } from './saml/metadata.ts'
 import { acsUrlOf, entityIdOf, metadataIn, metadataUrlOf } from './saml/saml-provider.ts'
 
-interface Presenting {
+interface ViewContext {
   readonly deps: Deps
-  readonly standing: Standing
+  readonly standing: OrganisationPlace
 }
 
 /** Returns what a caller sees of a provider; null: the organisation has none. */
-export const presentProvider = (provider: Provider | null, { deps, standing }: Presenting) => ({
+export const presentProvider = (provider: Provider | null, { deps, standing }: ViewContext) => ({
   object: 'identity-provider' as const,
   ...(provider === null ? nothing : described(provider)),
   saml: {

@@ -13,7 +13,7 @@ import { forgetGroups } from './claimed-groups.ts'
 import { endpointNames, neededEndpoints } from './endpoints.ts'
 import { privateKeyOf } from './client.ts'
 import { IdentityProvider, secretPlace, type CommonSettings, type RoleMapping } from './identity-provider.entity.ts'
-import { providerOf, standingOf, type Standing } from './provider.ts'
+import { providerOf, standingOf, type OrganisationPlace } from './provider.ts'
 import { providerTested, providerView, putProviderBody, type PutOidc, type PutProvider } from './provider.schema.ts'
 import type { TypedValues } from './provider-facts.ts'
 import { presentProvider } from './provider-view.ts'
@@ -75,7 +75,7 @@ async function tryProvider({ actor }: Pick<Call<unknown, unknown, unknown>, 'act
   return inTrial(deps.egress, actor.organisationId, () => testSignIn(deps.egress, provider))
 }
 
-async function ownStanding(deps: Deps, { organisationId }: Actor): Promise<Standing> {
+async function ownStanding(deps: Deps, { organisationId }: Actor): Promise<OrganisationPlace> {
   const standing = await standingOf(deps, { id: organisationId })
   if (standing === null) throw new ApiError('AB08', 'There is no such organisation.')
   return standing
@@ -84,7 +84,7 @@ async function ownStanding(deps: Deps, { organisationId }: Actor): Promise<Stand
 /** The release that brought providers to further organisations. */
 const furtherProviders = { since: '1.3.2' } as const
 
-function demandMayHave({ level }: Deps, { isFirst }: Standing): void {
+function demandMayHave({ level }: Deps, { isFirst }: OrganisationPlace): void {
   if (isFirst || level.atLeast(furtherProviders.since)) return
   throw new ApiError('feature_unavailable', 'Only the first organisation has an identity provider below release 1.3.2.', {
     details: { feature: { id: 'multi-organisation-sso', flag: null, release: furtherProviders.since } },

@@ -4,10 +4,10 @@ import type { Deps } from '../../app/deps.ts'
 import { ownOrigin } from '../../app/own-origin.ts'
 import type { OidcConfig } from '../../config/config.ts'
 import { IdentityProvider, secretPlace, type ProviderType } from './identity-provider.entity.ts'
-import type { Provider, Standing } from './provider-facts.ts'
+import type { Provider, OrganisationPlace } from './provider-facts.ts'
 import { acsUrlOf, entityIdOf, ofSamlSettings, samlLoginPathOf } from './saml/saml-provider.ts'
 
-export type { Provider, Standing } from './provider-facts.ts'
+export type { Provider, OrganisationPlace } from './provider-facts.ts'
 
 type Needs = Pick<Deps, 'config' | 'vault' | 'level' | 'orm'>
 
@@ -19,15 +19,15 @@ const standings = `
 export async function standingOf(
   { orm }: Pick<Deps, 'orm'>,
   by: { readonly id: string } | { readonly slug: string },
-): Promise<Standing | null> {
+): Promise<OrganisationPlace | null> {
   const [column, value] = 'id' in by ? ['id', by.id] : ['slug', by.slug]
-  const rows = await asSystem(orm, (em) => em.execute<Standing[]>(`SELECT * FROM (${standings}) s WHERE s.${column} = ?`, [value]))
+  const rows = await asSystem(orm, (em) => em.execute<OrganisationPlace[]>(`SELECT * FROM (${standings}) s WHERE s.${column} = ?`, [value]))
   return rows[0] ?? null
 }
 
 /** Returns the place of the only organisation; null: there are several. */
-export async function onlyOrganisation({ orm }: Pick<Deps, 'orm'>): Promise<Standing | null> {
-  const [row] = await asSystem(orm, (em) => em.execute<Standing[]>(`SELECT * FROM (${standings}) s WHERE s."isOnly"`))
+export async function onlyOrganisation({ orm }: Pick<Deps, 'orm'>): Promise<OrganisationPlace | null> {
+  const [row] = await asSystem(orm, (em) => em.execute<OrganisationPlace[]>(`SELECT * FROM (${standings}) s WHERE s."isOnly"`))
   return row ?? null
 }
 
@@ -37,11 +37,11 @@ const callbackPath = '/auth/oidc/callback'
 export const redirectUriOf = ({ config }: Pick<Deps, 'config'>): string => config.oidc?.redirectUri ?? `${ownOrigin(config)}${callbackPath}`
 
 /** Returns the path at which people of an organisation begin to sign in. */
-export const loginPathOf = ({ slug }: Pick<Standing, 'slug'>, type: ProviderType): string =>
+export const loginPathOf = ({ slug }: Pick<OrganisationPlace, 'slug'>, type: ProviderType): string =>
   type === 'saml' ? samlLoginPathOf({ slug }) : `/auth/oidc/${encodeURIComponent(slug)}/login`
 
 /** Returns the provider of an organisation, also one that is turned off: what it has stored, or else, for the first one, what the settings say. */
-export async function providerOf(em: EntityManager, deps: Needs, standing: Standing): Promise<Provider | null> {
+export async function providerOf(em: EntityManager, deps: Needs, standing: OrganisationPlace): Promise<Provider | null> {
   // Before release 1.3.2 one organisation signs in by a provider.
   const mayStore = standing.isFirst || deps.level.atLeast('1.3.2')
   const stored = mayStore ? await em.findOne(IdentityProvider, { organisationId: standing.id }) : null
@@ -52,7 +52,7 @@ export async function providerOf(em: EntityManager, deps: Needs, standing: Stand
   return oidc === null ? null : ofSettings(deps, standing, oidc)
 }
 
-interface Serving extends Standing {
+interface ProviderQuery extends OrganisationPlace {
   /** Only a provider of this type; absent: of any. */
   readonly type?: ProviderType
   /** One that is turned off too, for who tests it. */
@@ -60,13 +60,13 @@ interface Serving extends Standing {
 }
 
 /** Returns a provider by which people may sign in now. */
-export async function servingProvider(em: EntityManager, deps: Needs, standing: Serving): Promise<Provider | null> {
+export async function servingProvider(em: EntityManager, deps: Needs, standing: ProviderQuery): Promise<Provider | null> {
   const provider = await providerOf(em, deps, standing)
   if (provider === null || !(provider.enabled || standing.alsoOff === true)) return null
   return (standing.type ?? provider.type) === provider.type ? provider : null
 }
 
-function ofRow(deps: Needs, standing: Standing, row: IdentityProvider): Provider {
+function ofRow(deps: Needs, standing: OrganisationPlace, row: IdentityProvider): Provider {
   const { type, organisationId, name, enabled, issuer, clientId, clientSecret, settings, rank } = row
   const ownedDomains = settings.domains.filter((domain) => standing.isOnly || ownerIn(deps, domain) === standing.slug)
   return {
@@ -91,7 +91,7 @@ function ofRow(deps: Needs, standing: Standing, row: IdentityProvider): Provider
   }
 }
 
-function ofSettings(deps: Needs, { id: organisationId }: Standing, oidc: OidcConfig): Provider {
+function ofSettings(deps: Needs, { id: organisationId }: OrganisationPlace, oidc: OidcConfig): Provider {
   const { level } = deps
   const secret = oidc.authMethod === 'private_key_jwt' ? oidc.clientJwks : oidc.clientSecret
   return {
@@ -138,7 +138,7 @@ export async function providersOf(
   { issuer, clientIds }: { readonly issuer: string; readonly clientIds: readonly string[] },
 ): Promise<readonly Provider[]> {
   const found = await asSystem(deps.orm, (em) =>
-    em.execute<Standing[]>(
+    em.execute<OrganisationPlace[]>(
       `SELECT s.* FROM (${standings}) s LEFT JOIN identity_providers p ON p.organisation_id = s.id
         WHERE (p.type = 'oidc' AND p.issuer = ? AND p.client_id IN (SELECT jsonb_array_elements_text(?::jsonb))) OR s."isFirst" LIMIT ${mostOfClient}`,
       [issuer, JSON.stringify(clientIds)],
@@ -151,13 +151,13 @@ export async function providersOf(
 }
 
 /** Returns the organisation whose provider serves a domain; null: nobody can tell. */
-export async function organisationOfDomain(deps: Pick<Deps, 'config' | 'orm'>, domain: string): Promise<Standing | null> {
+export async function organisationOfDomain(deps: Pick<Deps, 'config' | 'orm'>, domain: string): Promise<OrganisationPlace | null> {
   const only = await onlyOrganisation(deps)
   if (only !== null) return only
   const slug = ownerIn(deps, domain)
   if (slug !== undefined) return standingOf(deps, { slug })
   const { oidc, saml } = deps.config
   if ((saml ?? oidc)?.domains.includes(domain) !== true) return null
-  const [first] = await asSystem(deps.orm, (em) => em.execute<Standing[]>(`SELECT * FROM (${standings}) s WHERE s."isFirst"`))
+  const [first] = await asSystem(deps.orm, (em) => em.execute<OrganisationPlace[]>(`SELECT * FROM (${standings}) s WHERE s."isFirst"`))
   return first ?? null
 }

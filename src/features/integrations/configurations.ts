@@ -80,12 +80,15 @@ function schemaFor(aiProviderId: string, provider: Provider) {
   return z.strictObject(Object.fromEntries(names.map((name) => [name, fieldType(name).optional()])))
 }
 
-interface Given {
+interface GivenConfigurations {
   readonly provider: Provider
   readonly configurations: Configurations
 }
 
-const missingHere = ({ aiProviderId, level }: ConfigurationContext, { provider, configurations }: Given): readonly string[] => [
+const missingHere = (
+  { aiProviderId, level }: ConfigurationContext,
+  { provider, configurations }: GivenConfigurations,
+): readonly string[] => [
   ...(requiredFields[aiProviderId] ?? []).filter(
     (name) => laterBeside({ ...configurations, [name]: name }, (release) => level.atLeast(release))?.name !== name,
   ),

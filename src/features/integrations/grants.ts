@@ -93,10 +93,14 @@ function changeGrant(row: IntegrationWorkspace, given: WorkspaceGrant, nowMs: nu
   })
 }
 
-type Named = ReadonlyMap<string, WorkspaceGrant>
+type GrantsByWorkspace = ReadonlyMap<string, WorkspaceGrant>
 
 /** By the ids of the workspaces. */
-async function namedWorkspaces(em: EntityManager, { organisationId }: Integration, grants: readonly WorkspaceGrant[]): Promise<Named> {
+async function namedWorkspaces(
+  em: EntityManager,
+  { organisationId }: Integration,
+  grants: readonly WorkspaceGrant[],
+): Promise<GrantsByWorkspace> {
   const references = grants.map(({ id }) => id)
   const ids = references.filter(isUuid).map((id) => id.toLowerCase())
   const rows = await em.find(Workspace, { organisationId, status: 'active', $or: [{ id: { $in: ids } }, { slug: { $in: references } }] })
@@ -111,12 +115,16 @@ async function namedWorkspaces(em: EntityManager, { organisationId }: Integratio
   return named
 }
 
-interface Changed {
+interface GrantChanges {
   readonly body: UpdateGrants
-  readonly named: Named
+  readonly named: GrantsByWorkspace
 }
 
-async function wantedProviders(em: EntityManager, integration: Integration, { body, named }: Changed): Promise<readonly NeedsProvider[]> {
+async function wantedProviders(
+  em: EntityManager,
+  integration: Integration,
+  { body, named }: GrantChanges,
+): Promise<readonly NeedsProvider[]> {
   const wanted = [...named].flatMap(([workspaceId, given]) =>
     given.enabled && (given.create_default_provider ?? body.create_default_provider)
       ? [{ workspaceId, slug: given.default_provider_slug ?? body.default_provider_slug }]

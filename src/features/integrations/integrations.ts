@@ -104,13 +104,13 @@ export interface CredentialChange {
 }
 
 /** The caller of a change, and its transaction. */
-interface Changing extends Guards {
+interface ChangeContext extends Guards {
   readonly em: EntityManager
   readonly actor: Actor
 }
 
 /** Changes the key and the configurations. A credential that stays is never carried over to another host. */
-export async function changeCredential(row: Integration, change: CredentialChange, changing: Changing): Promise<void> {
+export async function changeCredential(row: Integration, change: CredentialChange, changing: ChangeContext): Promise<void> {
   const { em, actor, vault, egress, level } = changing
   const { aiProviderId } = row
   if (change.secretMappings !== undefined) {

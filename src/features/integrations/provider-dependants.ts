@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { demandNoDependants, findDependants, type Dependant } from '../../app/database/dependants.ts'
 import type { ProviderEntity } from '../providers/provider.entity.ts'
 
-type Named = Pick<ProviderEntity, 'organisationId' | 'workspaceId' | 'slug'>
+type ProviderName = Pick<ProviderEntity, 'organisationId' | 'workspaceId' | 'slug'>
 
 const sql = `
   SELECT 'config', c.id, c.slug, c.name, c.workspace_id FROM configs c
@@ -13,12 +13,12 @@ const sql = `
      AND (v.version IN (p.published_version, p.latest_version) OR v.label_id IS NOT NULL)`
 
 /** Returns the configs of the provider's workspace that name it, and the prompts whose published, latest or labelled version does. */
-export function providerDependants(em: EntityManager, { organisationId, workspaceId, slug }: Named): Promise<Dependant[]> {
+export function providerDependants(em: EntityManager, { organisationId, workspaceId, slug }: ProviderName): Promise<Dependant[]> {
   const values = [organisationId, workspaceId, slug, organisationId, workspaceId, slug, `@${slug}`]
   return findDependants(em, { sql, values })
 }
 
 /** Throws AB07 while requests of configs or prompts would fail without this provider. */
-export async function demandUnused(em: EntityManager, provider: Named, noun = 'provider'): Promise<void> {
+export async function demandUnused(em: EntityManager, provider: ProviderName, noun = 'provider'): Promise<void> {
   demandNoDependants(noun, await providerDependants(em, provider))
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { pageOf, toList } from '../../lib/paging.ts'
-import { findLimits, presentOwned, standingsOf, type OwnedLimit, type Standing } from '../limits/index.ts'
+import { findLimits, presentOwned, standingsOf, type OwnedLimit, type LimitUsage } from '../limits/index.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { limitFilter, limitList } from './limit-list.schema.ts'
 
@@ -33,7 +33,7 @@ export const listLimits = route({
 
 interface Row {
   readonly one: OwnedLimit
-  readonly standing: Standing
+  readonly standing: LimitUsage
 }
 
 const isAsked = ({ limit, owner }: OwnedLimit, { kind, owner_kind, type, search }: z.output<typeof limitFilter>): boolean =>
@@ -43,7 +43,7 @@ const isAsked = ({ limit, owner }: OwnedLimit, { kind, owner_kind, type, search 
   owner.name.toLowerCase().includes(search?.toLowerCase() ?? '')
 
 /** A limit of 0 lets nothing pass: all of it is used. */
-const shareOf = ({ spent, limit }: Standing): number => (limit === 0 ? 1 : spent / limit)
+const shareOf = ({ spent, limit }: LimitUsage): number => (limit === 0 ? 1 : spent / limit)
 
 const byShare = (one: Row, other: Row): number =>
   shareOf(one.standing) - shareOf(other.standing) || (one.one.limit.id < other.one.limit.id ? -1 : 1)

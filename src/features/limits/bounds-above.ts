@@ -4,7 +4,7 @@ import { standingsOf } from './standing.ts'
 import { groupsOf } from '../../gateway/limits/value-key.ts'
 
 /** A key or a provider, as far as limits above it know it. */
-export interface Bounded extends LimitScope {
+export interface BoundedResource extends LimitScope {
   /** The names by which conditions of policies know it, but for those of its workspace: `{"api_key": [id]}`. */
   readonly names: Readonly<Record<string, readonly string[]>>
   /** The access of its workspace to its integration; null: it has no integration. */
@@ -21,7 +21,7 @@ interface PolicyRow {
 }
 
 /** Returns the limits that bound a key or a provider beside its own, the tightest first. */
-export async function boundsAbove(em: EntityManager, bounded: Bounded) {
+export async function boundsAbove(em: EntityManager, bounded: BoundedResource) {
   if (bounded.workspaceId === null) return []
   const all = await findLimits(em, bounded)
   const names = await allNames(em, bounded)
@@ -49,7 +49,7 @@ export async function boundsAbove(em: EntityManager, bounded: Bounded) {
 const leftOf = ({ spent, limit }: { readonly spent: number; readonly limit: number }): number => (limit === 0 ? 0 : 1 - spent / limit)
 
 /** Returns the names of its workspace and its organisation too. */
-async function allNames(em: EntityManager, { organisationId, workspaceId, names }: Bounded): Promise<Bounded['names']> {
+async function allNames(em: EntityManager, { organisationId, workspaceId, names }: BoundedResource): Promise<BoundedResource['names']> {
   const [row] = await em.execute<{ slug: string }[]>('SELECT slug FROM workspaces WHERE organisation_id = ? AND id = ?', [
     organisationId,
     workspaceId,
@@ -58,7 +58,7 @@ async function allNames(em: EntityManager, { organisationId, workspaceId, names 
 }
 
 /** Returns the policies that requests of a key or a provider can meet; true: only some of them do. */
-async function policiesOn(em: EntityManager, { organisationId, workspaceId, names }: Bounded, limits: readonly OwnedLimit[]) {
+async function policiesOn(em: EntityManager, { organisationId, workspaceId, names }: BoundedResource, limits: readonly OwnedLimit[]) {
   const found = new Map<string, boolean>()
   if (!limits.some(({ owner }) => owner.kind === 'policy')) return found
   const rows = await em.execute<PolicyRow[]>(
@@ -83,11 +83,11 @@ const isAmong = (values: readonly string[], names: readonly string[]): boolean =
   values.some((value) => (value === '*' && names.length > 0) || names.includes(value))
 
 /** A group that names another key or provider bounds that one. */
-function isOwnGroup({ group }: OwnedLimit, names: Bounded['names']): boolean {
+function isOwnGroup({ group }: OwnedLimit, names: BoundedResource['names']): boolean {
   return groupsOf(group ?? '').every(([key, value]) => !Object.hasOwn(names, key) || (names[key] ?? []).includes(value))
 }
 
-async function grantOf(em: EntityManager, { organisationId, workspaceId, integrationId }: Bounded): Promise<string | null> {
+async function grantOf(em: EntityManager, { organisationId, workspaceId, integrationId }: BoundedResource): Promise<string | null> {
   if (integrationId === null) return null
   const [row] = await em.execute<{ id: string }[]>(
     'SELECT id FROM integration_workspaces WHERE organisation_id = ? AND workspace_id = ? AND integration_id = ?',

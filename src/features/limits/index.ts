@@ -13,7 +13,7 @@ export { keepLimits } from './limits.jobs.ts'
 export { boundsAbove } from './bounds-above.ts'
 export { findLimits, findPolicyLimits, presentOwned, type OwnedLimit } from './limited-rows.ts'
 export { demandReactivation } from './reactivation.ts'
-export { limitStates, standingsOf, type Standing } from './standing.ts'
+export { limitStates, standingsOf, type LimitUsage } from './standing.ts'
 export { boundedByField, lastUseFields, limitOwner, standingFields, usageShown } from './standing.schema.ts'
 export { withOwnUsage, withUsage } from './shown-usage.ts'
 export {

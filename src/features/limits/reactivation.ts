@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Limited } from '../../gateway/limits/written-limits.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { Level } from '../../release/level.ts'
-import { isUsedUp, type Budgeted } from './shown-usage.ts'
+import { isUsedUp, type BudgetRow } from './shown-usage.ts'
 import type { UsageLimits } from './limits.schema.ts'
 
 type Budgets = UsageLimits | readonly UsageLimits[] | null | undefined
@@ -11,7 +11,7 @@ type Budgets = UsageLimits | readonly UsageLimits[] | null | undefined
 interface BudgetChange {
   readonly kind: Limited['kind']
   /** As it is before the change. */
-  readonly row: Budgeted
+  readonly row: BudgetRow
   /** Undefined: the budget stays. */
   readonly wanted: Budgets
   readonly reset: boolean | undefined

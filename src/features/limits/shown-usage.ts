@@ -4,10 +4,10 @@ import type { Limit } from '../../gateway/limits/limit.ts'
 import { type Limited, toGatewayLimits } from '../../gateway/limits/written-limits.ts'
 import { type LastUse, lastUsesOf } from './last-use.ts'
 import type { UsageLimits } from './limits.schema.ts'
-import { type Counted, countedOf, type Standing } from './standing.ts'
+import { type BudgetPeriod, countedOf, type LimitUsage } from './standing.ts'
 
 /** A row whose budget is shown. */
-export interface Budgeted {
+export interface BudgetRow {
   readonly id: string
   readonly organisationId: string
   readonly usageLimits?: UsageLimits | readonly UsageLimits[] | null | undefined
@@ -15,23 +15,23 @@ export interface Budgeted {
   readonly createdAt: Date
 }
 
-interface Shown {
+interface ShownLimits {
   readonly usage_limits: unknown
 }
 
 interface WithUsage extends Partial<LastUse> {
   readonly usage_limits: unknown
   /** Null: there is no budget. */
-  readonly usage: Standing | null
+  readonly usage: LimitUsage | null
 }
 
 /**
  * Returns the views of rows, in their order, with what their budgets have used in this period, and when the next one begins; keys and providers
  * also with their last use.
  */
-export async function withUsage<View extends Shown>(
+export async function withUsage<View extends ShownLimits>(
   em: EntityManager,
-  { kind, rows }: { readonly kind: Limited['kind']; readonly rows: readonly Budgeted[] },
+  { kind, rows }: { readonly kind: Limited['kind']; readonly rows: readonly BudgetRow[] },
   views: readonly View[],
 ): Promise<(View & WithUsage)[]> {
   const limits = rows.map((row) => budgetOf(kind, row))
@@ -49,9 +49,9 @@ export async function withUsage<View extends Shown>(
 }
 
 /** Returns the view of a row with what its budget has used. */
-export async function withOwnUsage<View extends Shown>(
+export async function withOwnUsage<View extends ShownLimits>(
   em: EntityManager,
-  { kind, row }: { readonly kind: Limited['kind']; readonly row: Budgeted },
+  { kind, row }: { readonly kind: Limited['kind']; readonly row: BudgetRow },
   view: View,
 ): Promise<View & WithUsage> {
   const [shown = Object.assign({}, view, { usage: null })] = await withUsage(em, { kind, rows: [row] }, [view])
@@ -61,16 +61,16 @@ export async function withOwnUsage<View extends Shown>(
 /** Returns true if the budget of a row is exhausted in this period. */
 export async function isUsedUp(
   em: EntityManager,
-  { kind, row }: { readonly kind: Limited['kind']; readonly row: Budgeted },
+  { kind, row }: { readonly kind: Limited['kind']; readonly row: BudgetRow },
 ): Promise<boolean> {
   const limit = budgetOf(kind, row)
   const counted = limit === null ? null : ((await countedOf(em, [limit])).get(limit.id) ?? null)
   return counted !== null && isExhausted(counted)
 }
 
-const isExhausted = ({ standing, exhausted }: Counted): boolean => standing.state === 'exhausted' || exhausted
+const isExhausted = ({ standing, exhausted }: BudgetPeriod): boolean => standing.state === 'exhausted' || exhausted
 
-const budgetOf = (kind: Limited['kind'], { id, organisationId, usageLimits, usageResetAt, createdAt }: Budgeted): Limit | null =>
+const budgetOf = (kind: Limited['kind'], { id, organisationId, usageLimits, usageResetAt, createdAt }: BudgetRow): Limit | null =>
   toGatewayLimits({
     kind,
     id,
@@ -82,7 +82,7 @@ const budgetOf = (kind: Limited['kind'], { id, organisationId, usageLimits, usag
   })?.[0] ?? null
 
 /** Adds the usage to a budget, or to the one of a list, and when it starts again. */
-function told(budget: unknown, counted: Counted): unknown {
+function told(budget: unknown, counted: BudgetPeriod): unknown {
   if (Array.isArray(budget)) return budget.map((each: unknown) => told(each, counted))
   if (!isFields(budget)) return budget
   const { spent, resets_at: ends } = counted.standing

@@ -7,7 +7,7 @@ export const limitStates = ['ok', 'at_risk', 'exhausted'] as const
 export type LimitState = (typeof limitStates)[number]
 
 /** The use of a limit, in US dollars or in what else it counts. */
-export interface Standing {
+export interface LimitUsage {
   readonly spent: number
   /** Held by processes for requests on their way, and for the next ones. */
   readonly reserved: number
@@ -19,8 +19,8 @@ export interface Standing {
 }
 
 /** A budget in its period: how it stands, since when, and who was told of it. */
-export interface Counted {
-  readonly standing: Standing
+export interface BudgetPeriod {
+  readonly standing: LimitUsage
   /** When the period began; null: it has none. */
   readonly begun: string | null
   /** True: the alert of this period was noted. */
@@ -54,11 +54,11 @@ function epochMs(moment: string): string {
 }
 
 /** Returns how limits stand, by their ids. */
-export const standingsOf = (em: EntityManager, limits: readonly Limit[]): Promise<ReadonlyMap<string, Standing>> =>
+export const standingsOf = (em: EntityManager, limits: readonly Limit[]): Promise<ReadonlyMap<string, LimitUsage>> =>
   byId(em, limits, { told: 'NULL::text[]', present: toStanding })
 
 /** Returns the same with what budgets tell of their periods. */
-export const countedOf = (em: EntityManager, limits: readonly Limit[]): Promise<ReadonlyMap<string, Counted>> =>
+export const countedOf = (em: EntityManager, limits: readonly Limit[]): Promise<ReadonlyMap<string, BudgetPeriod>> =>
   byId(em, limits, { told: alertsOfPeriod, present: toCounted })
 
 async function byId<T>(
@@ -83,14 +83,14 @@ const shown = ({ counts }: Limit, amount: number | string): number =>
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
 
-const toCounted = (limit: Limit, row: Row): Counted => ({
+const toCounted = (limit: Limit, row: Row): BudgetPeriod => ({
   standing: toStanding(limit, row),
   begun: iso(row.begun),
   threshold: row.told?.includes('threshold') === true,
   exhausted: row.told?.includes('exhausted') === true,
 })
 
-function toStanding(limit: Limit, row: Row): Standing {
+function toStanding(limit: Limit, row: Row): LimitUsage {
   const used = Number(row.used)
   const runsOut = runsOutAt(limit, used, row)
   return {

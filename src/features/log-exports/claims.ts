@@ -18,7 +18,7 @@ export interface Progress {
 }
 
 /** An export of which this process makes the next part. */
-export interface Claimed extends Pick<
+export interface ClaimedExport extends Pick<
   LogExport,
   'id' | 'organisationId' | 'workspaceId' | 'ownApiKeyId' | 'ownUserId' | 'kind' | 'format' | 'filters' | 'fields' | 'options'
 > {
@@ -65,7 +65,7 @@ interface Row {
 }
 
 /** Takes an export for its next part: of the organisation that has waited longest, the export that has waited longest. Null: none waits. */
-export async function claim({ orm }: Pick<Deps, 'orm'>): Promise<Claimed | null> {
+export async function claim({ orm }: Pick<Deps, 'orm'>): Promise<ClaimedExport | null> {
   const token = randomUUID()
   const [row] = await asSystem(orm, (em) =>
     em.execute<Row[]>(
@@ -81,7 +81,7 @@ export async function claim({ orm }: Pick<Deps, 'orm'>): Promise<Claimed | null>
   return row === undefined ? null : claimedOf(row, token)
 }
 
-const claimedOf = (row: Row, token: string): Claimed => ({
+const claimedOf = (row: Row, token: string): ClaimedExport => ({
   id: row.id,
   organisationId: row.organisation_id,
   workspaceId: row.workspace_id,
@@ -102,7 +102,11 @@ const claimedOf = (row: Row, token: string): Claimed => ({
 })
 
 /** Does work for as long as its export is claimed: the claim is renewed all the while. */
-export async function whileClaimed<T>({ orm, log }: Pick<Deps, 'orm' | 'log'>, { id, token }: Claimed, work: () => Promise<T>): Promise<T> {
+export async function whileClaimed<T>(
+  { orm, log }: Pick<Deps, 'orm' | 'log'>,
+  { id, token }: ClaimedExport,
+  work: () => Promise<T>,
+): Promise<T> {
   const renew = () =>
     asSystem(orm, (em) =>
       em.execute(`UPDATE log_exports SET lease_until = now() + ? * interval '1 second' WHERE id = ? AND lease_token = ?`, [
@@ -122,8 +126,8 @@ export async function whileClaimed<T>({ orm, log }: Pick<Deps, 'orm' | 'log'>, {
 /** Stores a part and how far it reaches in one transaction. False, and nothing stored: the export was stopped, or is another's by now. */
 export async function storePart(
   { orm, config, vault }: Pick<Deps, 'orm' | 'config' | 'vault'>,
-  claimed: Claimed,
-  part: Stored,
+  claimed: ClaimedExport,
+  part: StoredPart,
 ): Promise<boolean> {
   const { id, organisationId, token, parts } = claimed
   const progress = { ...part.progress, ...(await digestBehind(claimed, part)) }
@@ -146,7 +150,7 @@ export async function storePart(
 }
 
 /** Returns the state of the digest behind a part; nothing if there is none of the parts before it. */
-async function digestBehind({ parts, progress }: Claimed, { bytes }: Part): Promise<Pick<Progress, 'digest'>> {
+async function digestBehind({ parts, progress }: ClaimedExport, { bytes }: Part): Promise<Pick<Progress, 'digest'>> {
   if (parts > 0 && progress?.digest === undefined) return {}
   return { digest: await hashed(progress?.digest ?? null, bytes) }
 }
@@ -154,14 +158,14 @@ async function digestBehind({ parts, progress }: Claimed, { bytes }: Part): Prom
 /** A file is kept for so long. */
 const keptDays = 7
 
-interface Stored extends Part {
+interface StoredPart extends Part {
   /** The bytes, compressed. */
   readonly packed: Uint8Array
 }
 
 const insertPart = (
   em: EntityManager,
-  { id, organisationId, parts }: Claimed,
+  { id, organisationId, parts }: ClaimedExport,
   { bytes, note, content, isSealed }: Part & { readonly content: Buffer; readonly isSealed: boolean },
 ): Promise<unknown> =>
   em.execute(
@@ -170,7 +174,7 @@ const insertPart = (
   )
 
 /** The place for which a part is sealed: it opens for no other. */
-export const partPlace = ({ id, organisationId }: Pick<Claimed, 'id' | 'organisationId'>, part: number) => ({
+export const partPlace = ({ id, organisationId }: Pick<ClaimedExport, 'id' | 'organisationId'>, part: number) => ({
   id: `log_export_parts ${id} ${part}`,
   organisationId,
   createdAt: 0,
@@ -182,7 +186,7 @@ const longestWaitSeconds = 300
 /** Notes that a part could not be made: it is tried again later, each time after a longer wait, until it is given up. */
 export async function noteFailure(
   { orm }: Pick<Deps, 'orm'>,
-  { id, organisationId, token, attempts }: Claimed,
+  { id, organisationId, token, attempts }: ClaimedExport,
   why: Failure,
 ): Promise<void> {
   const isOver = why.isFinal || attempts + 1 >= mostAttempts

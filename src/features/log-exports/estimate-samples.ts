@@ -7,10 +7,10 @@ import { readCharges, type Charge } from './focus/charges.ts'
 import { focusColumns, focusRow } from './focus/columns.ts'
 import { bare, fitting, lastId } from './log-rows.ts'
 import type { Column, Row } from './pieces.ts'
-import { momentsOf, rollUpConditions, type Estimated, type Stretch } from './stretch.ts'
+import { momentsOf, rollUpConditions, type EstimateRequest, type Stretch } from './stretch.ts'
 
 /** Some rows of an export. */
-export interface Sampled {
+export interface RowSample {
   readonly columns: readonly Column[]
   readonly rows: readonly Row[]
 }
@@ -20,9 +20,9 @@ const logsAtPlace = 25
 /** Reads logs from several places of a stretch, as its file would have them. */
 export async function sampleLogs(
   em: EntityManager,
-  wanted: Estimated,
+  wanted: EstimateRequest,
   { stretch, deps }: { readonly stretch: Stretch; readonly deps: Deps },
-): Promise<Sampled> {
+): Promise<RowSample> {
   const fields = chosenFields(wanted.fields)
   const found = new Map<string, LogDetail>()
   for (const moment of momentsOf(stretch)) {
@@ -49,7 +49,7 @@ async function logsFrom(em: EntityManager, { scope, filter, until }: Stretch, { 
   return whole ? withBodies(em, scope, fitting(found, deps.config.maxLogBodyBytes)) : found.map(bare)
 }
 
-interface SampledCosts extends Sampled {
+interface SampledCosts extends RowSample {
   /** How many rows of costs there would be in all. */
   readonly total: number
 }
@@ -62,7 +62,7 @@ const hourMs = 3_600_000
 /** Reads charges of some hours, and tells from the traits of all requests how many rows there would be; null: nobody can tell soon. */
 export async function sampleCosts(
   em: EntityManager,
-  { options, organisationId }: Estimated,
+  { options, organisationId }: EstimateRequest,
   stretch: Stretch,
 ): Promise<SampledCosts | null> {
   const { table, ms } = steps[options.granularity ?? 'day']

@@ -2,11 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Deps } from '../../app/deps.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { countLogs, needsLogs, scopeConditions, valueConditions } from '../logs/index.ts'
-import { sampleCosts, sampleLogs, type Sampled } from './estimate-samples.ts'
+import { sampleCosts, sampleLogs, type RowSample } from './estimate-samples.ts'
 import { countWithinMs, soon } from './exports.ts'
 import { formats } from './formats.ts'
 import { mostRowsOfPart } from './run.ts'
-import { momentsOf, ofTraits, requestsOf, stretchOf, type Estimated, type Stretch } from './stretch.ts'
+import { momentsOf, ofTraits, requestsOf, stretchOf, type EstimateRequest, type Stretch } from './stretch.ts'
 
 /** How large the file of an export would be; null: nobody can tell soon. */
 export interface Estimate {
@@ -20,7 +20,7 @@ export interface Estimate {
 export const unknownSize: Estimate = { rows: null, bytes: null, isExact: false, sampledRows: 0 }
 
 /** Tells how large the file of an export would be, within seconds however many rows it has. */
-export async function estimateExport(em: EntityManager, wanted: Estimated, deps: Deps): Promise<Estimate> {
+export async function estimateExport(em: EntityManager, wanted: EstimateRequest, deps: Deps): Promise<Estimate> {
   const stretch = await stretchOf(em, wanted, deps)
   if (stretch === null) return unknownSize
   if (wanted.kind === 'focus') {
@@ -38,16 +38,16 @@ export async function estimateExport(em: EntityManager, wanted: Estimated, deps:
 }
 
 /** Tells how many rows the file of an export would have; null: nobody can tell soon. */
-export async function expectedRows(em: EntityManager, wanted: Estimated, deps: Deps): Promise<number | null> {
+export async function expectedRows(em: EntityManager, wanted: EstimateRequest, deps: Deps): Promise<number | null> {
   const stretch = await stretchOf(em, wanted, deps)
   if (stretch === null) return null
   return wanted.kind === 'focus' ? ((await sampleCosts(em, wanted, stretch))?.total ?? null) : (await estimateLogs(em, stretch)).rows
 }
 
-type Told = Pick<Estimate, 'rows' | 'isExact'>
+type RowCount = Pick<Estimate, 'rows' | 'isExact'>
 
 /** Counts where that is soon done; otherwise takes what roll-ups say, less what filters of which they know nothing leave out of some logs. */
-async function estimateLogs(em: EntityManager, stretch: Stretch): Promise<Told> {
+async function estimateLogs(em: EntityManager, stretch: Stretch): Promise<RowCount> {
   const { scope, filter } = stretch
   const counted = await soon(em, countWithinMs, (inner) => countLogs(inner, scope, { most: 2 ** 31 - 1, filter }))
   if (counted !== null) return { rows: counted, isExact: true }
@@ -81,7 +81,7 @@ async function shareOf(em: EntityManager, stretch: Stretch): Promise<number> {
 }
 
 /** Returns the size of a file with so many rows like the sampled ones. */
-function sized({ format }: Estimated, { rows, columns }: Sampled, told: Told): Estimate {
+function sized({ format }: EstimateRequest, { rows, columns }: RowSample, told: RowCount): Estimate {
   const made = formats[format]
   const [empty, some] = [made.piece([], columns, 0), made.piece(rows, columns, 0)]
   const endBytes = (notes: readonly unknown[]) => made.end?.(notes, columns, some.bytes.length).length ?? 0

@@ -10,7 +10,7 @@ export const makeExports: Job = {
   async run(deps) {
     await makeParts(deps)
     const rows = await asSystem(deps.orm, (em) =>
-      em.execute<Running[]>(
+      em.execute<RunCounts[]>(
         `SELECT count(*)::int AS running, count(*) FILTER (WHERE attempts > 0)::int AS retrying FROM log_exports WHERE status = 'in_progress'`,
       ),
     )
@@ -20,7 +20,7 @@ export const makeExports: Job = {
   },
 }
 
-interface Running {
+interface RunCounts {
   readonly running: number
   readonly retrying: number
 }

@@ -39,10 +39,10 @@ export function ownershipOf(actor: Actor): Pick<LogExport, 'ownApiKeyId' | 'ownU
 }
 
 /** The owner of the logs of an export. */
-export type Owned = Pick<LogExport, 'organisationId' | 'workspaceId' | 'ownApiKeyId' | 'ownUserId'>
+export type ExportOwner = Pick<LogExport, 'organisationId' | 'workspaceId' | 'ownApiKeyId' | 'ownUserId'>
 
 /** Returns the logs that an export may have. */
-export const scopeOf = ({ organisationId, workspaceId, ownApiKeyId, ownUserId }: Owned): LogScope => ({
+export const scopeOf = ({ organisationId, workspaceId, ownApiKeyId, ownUserId }: ExportOwner): LogScope => ({
   organisationId,
   workspaceId: workspaceId ?? null,
   own: ownApiKeyId === null || ownApiKeyId === undefined ? null : { apiKeyId: ownApiKeyId, userId: ownUserId ?? null },

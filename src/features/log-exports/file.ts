@@ -34,7 +34,7 @@ export const exportFile: FileRoute = {
   },
 }
 
-interface Kept {
+interface StoredContent {
   readonly is_sealed: boolean
   readonly content: Uint8Array
 }
@@ -43,7 +43,7 @@ interface Kept {
 async function* partsOf({ id, organisationId, parts }: LogExport, { orm, vault }: Pick<Deps, 'orm' | 'vault'>): AsyncGenerator<Uint8Array> {
   for (let part = 0; part < parts; part += 1) {
     const rows = await inTenant(orm, organisationId, (em) =>
-      em.execute<Kept[]>('SELECT is_sealed, content FROM log_export_parts WHERE export_id = ? AND part = ?', [id, part]),
+      em.execute<StoredContent[]>('SELECT is_sealed, content FROM log_export_parts WHERE export_id = ? AND part = ?', [id, part]),
     )
     const [kept] = rows
     if (kept === undefined) throw new Error(`part ${part} of the export ${id} is gone`)

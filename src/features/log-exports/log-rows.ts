@@ -2,7 +2,7 @@ import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import type { ExportableField } from '../../lib/access/export-settings.ts'
 import { findLogs, noBodies, openLog, withBodies, type LogDetail, type LogRow } from '../logs/index.ts'
-import type { Claimed, Progress } from './claims.ts'
+import type { ClaimedExport, Progress } from './claims.ts'
 import { demandFields } from './denied-fields.ts'
 import { needBodies, valuesOf } from './export-fields.ts'
 import { sizeOf, type Row } from './pieces.ts'
@@ -32,7 +32,7 @@ export const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
  * Reads the next logs of an export: at most a page, from a window of time that grows while looks are quick and shrinks when one takes too
  * long, so that filters which hardly any log meets do not hold up the database.
  */
-export async function readPage(deps: Deps, claimed: Claimed, { fields, from }: Wanted): Promise<RowPage> {
+export async function readPage(deps: Deps, claimed: ClaimedExport, { fields, from }: RowSelection): Promise<RowPage> {
   const filter = readFilters(claimed.filters)
   const end = Math.min(claimed.startedAt, timeOr(filter.time_of_generation_max, claimed.startedAt))
   const start = from ?? { at: firstMoment(filter.time_of_generation_min, { ...deps, end }), id: lastId, window: hourMs }
@@ -64,7 +64,7 @@ export async function readPage(deps: Deps, claimed: Claimed, { fields, from }: W
   }
 }
 
-interface Wanted {
+interface RowSelection {
   readonly fields: readonly ExportableField[]
   readonly from: Progress | null
 }

@@ -3,7 +3,7 @@ import zlib from 'node:zlib'
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { claim, noteFailure, storePart, whileClaimed, type Claimed, type Part, type Progress } from './claims.ts'
+import { claim, noteFailure, storePart, whileClaimed, type ClaimedExport, type Part, type Progress } from './claims.ts'
 import type { Column, Piece, Row } from './pieces.ts'
 import { sizeOf } from './pieces.ts'
 import { sourceOf } from './sources.ts'
@@ -24,7 +24,7 @@ export async function makeParts(deps: Deps): Promise<void> {
   }
 }
 
-async function makePart(deps: Deps, claimed: Claimed): Promise<void> {
+async function makePart(deps: Deps, claimed: ClaimedExport): Promise<void> {
   try {
     await whileClaimed(deps, claimed, async () => {
       const part = await nextPart(deps, claimed)
@@ -52,7 +52,7 @@ const enoughMs = 5_000
 /** About so many: the last page may take it over. */
 export const mostRowsOfPart = 10_000
 
-async function nextPart(deps: Deps, claimed: Claimed): Promise<Part> {
+async function nextPart(deps: Deps, claimed: ClaimedExport): Promise<Part> {
   const { columns, next } = sourceOf(deps, claimed)
   const rows: Row[] = []
   const until = performance.now() + enoughMs
@@ -74,7 +74,7 @@ async function nextPart(deps: Deps, claimed: Claimed): Promise<Part> {
 /** Returns the last piece of a file with what must come behind it. */
 async function ended(
   { orm }: Deps,
-  { id, organisationId, format, bytes }: Claimed,
+  { id, organisationId, format, bytes }: ClaimedExport,
   { piece, columns }: { readonly piece: Piece; readonly columns: readonly Column[] },
 ): Promise<Uint8Array> {
   const { end } = formats[format]

@@ -16,14 +16,14 @@ export function signedUrl(id: string, deps: Pick<Deps, 'vault' | 'config' | 'clo
   return `${ownOrigin(deps.config)}/v1/logs/exports/${id}/file?expires=${expires}&signature=${signature}`
 }
 
-interface Signed {
+interface UrlSignature {
   readonly id: string
   readonly expires: string | undefined
   readonly signature: string | undefined
 }
 
 /** Throws AB05 for a link that we did not sign, or whose time is over. */
-export function demandSignature({ id, expires = '', signature = '' }: Signed, deps: Pick<Deps, 'vault' | 'clock'>): void {
+export function demandSignature({ id, expires = '', signature = '' }: UrlSignature, deps: Pick<Deps, 'vault' | 'clock'>): void {
   const [given, right] = [Buffer.from(signature, 'base64url'), signatureOf(id, expires, deps)]
   if (given.length !== right.length || !timingSafeEqual(given, right))
     throw new ApiError('AB05', 'This link is not one that was given out here.', { param: 'signature' })

@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts'
-import type { Claimed, Progress } from './claims.ts'
+import type { ClaimedExport, Progress } from './claims.ts'
 import { chosenFields, typeOf } from './export-fields.ts'
 import { focusColumns } from './focus/columns.ts'
 import { readPeriods } from './focus/focus-rows.ts'
@@ -14,7 +14,7 @@ export interface Source {
   readonly next: (from: Progress | null) => Promise<RowPage>
 }
 
-const sources: Readonly<Record<LogExport['kind'], (deps: Deps, claimed: Claimed) => Source>> = {
+const sources: Readonly<Record<LogExport['kind'], (deps: Deps, claimed: ClaimedExport) => Source>> = {
   logs(deps, claimed) {
     const fields = chosenFields(claimed.fields)
     return {
@@ -26,4 +26,4 @@ const sources: Readonly<Record<LogExport['kind'], (deps: Deps, claimed: Claimed)
 }
 
 /** Returns where the rows of an export come from. */
-export const sourceOf = (deps: Deps, claimed: Claimed): Source => sources[claimed.kind](deps, claimed)
+export const sourceOf = (deps: Deps, claimed: ClaimedExport): Source => sources[claimed.kind](deps, claimed)

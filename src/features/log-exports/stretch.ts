@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Deps } from '../../app/deps.ts'
 import { needsLogs, scopeConditions, valueConditions, type LogFilter, type LogScope } from '../logs/index.ts'
-import { countWithinMs, readFilters, scopeOf, soon, type Owned } from './exports.ts'
+import { countWithinMs, readFilters, scopeOf, soon, type ExportOwner } from './exports.ts'
 import type { LogExport } from './log-export.entity.ts'
 import { firstMoment } from './log-rows.ts'
 
 /** An export whose size is asked for. */
-export type Estimated = Owned & Pick<LogExport, 'kind' | 'format' | 'filters' | 'fields' | 'options'>
+export type EstimateRequest = ExportOwner & Pick<LogExport, 'kind' | 'format' | 'filters' | 'fields' | 'options'>
 
 /** The logs that an export would have, and how they lie in time. */
 export interface Stretch {
@@ -29,7 +29,7 @@ const dayMs = 86_400_000
 /** Returns the logs of an export; null: the database takes too long to tell. */
 export async function stretchOf(
   em: EntityManager,
-  wanted: Estimated,
+  wanted: EstimateRequest,
   { clock, config }: Pick<Deps, 'clock' | 'config'>,
 ): Promise<Stretch | null> {
   const filter = readFilters(wanted.filters)

@@ -2,7 +2,7 @@ import { ApiError } from '../../lib/errors.ts'
 import type { FocusOptions, LogExport } from './log-export.entity.ts'
 
 /** The parts of a body that depend on the kind of the export. */
-interface Asked {
+interface ExportContent {
   readonly kind?: LogExport['kind'] | undefined
   readonly requested_data?: readonly string[] | undefined
   readonly granularity?: FocusOptions['granularity'] | undefined
@@ -15,13 +15,13 @@ type Content = Pick<LogExport, 'kind' | 'fields' | 'options'>
 const ofCosts = ['created_at', 'workspace_id', 'workspace_slug', 'api_key_id', 'ai_org', 'ai_model', 'virtual_key', 'total_units', 'cost']
 
 /** Returns what an export is to have, from what a body asks for and what the draft had before. Throws AB01 for what its kind has not. */
-export function contentOf(asked: Asked, before: Content | null): Content {
+export function contentOf(asked: ExportContent, before: Content | null): Content {
   const kind = asked.kind ?? before?.kind ?? 'logs'
   const kept = before?.kind === kind ? before : null
   return kind === 'logs' ? logsOf(asked, kept) : costsOf(asked, kept)
 }
 
-function logsOf({ requested_data: asked, ...others }: Asked, kept: Content | null): Content {
+function logsOf({ requested_data: asked, ...others }: ExportContent, kept: Content | null): Content {
   for (const param of ['granularity', 'tag_keys'] as const)
     if (others[param] !== undefined) throw new ApiError('AB01', 'Only exports of costs (`kind`: `focus`) have it.', { param })
   const fields = asked ?? kept?.fields
@@ -29,7 +29,7 @@ function logsOf({ requested_data: asked, ...others }: Asked, kept: Content | nul
   return { kind: 'logs', fields: [...fields], options: {} }
 }
 
-function costsOf({ requested_data: asked, granularity, tag_keys: tagKeys }: Asked, kept: Content | null): Content {
+function costsOf({ requested_data: asked, granularity, tag_keys: tagKeys }: ExportContent, kept: Content | null): Content {
   if (asked !== undefined)
     throw new ApiError('AB01', 'Costs have the columns of their standard: leave `requested_data` away.', { param: 'requested_data' })
   const options = {

@@ -33,13 +33,13 @@ const ofTrace = /^(?:x-service-(?:trace-id|span-id|parent-span-id|span-name|meta
 /** The metadata of a request has at most so many keys. */
 const mostKeys = 64
 
-interface Replaying {
+interface ReplayHeaders {
   readonly given: Readonly<Record<string, string>>
   readonly replayOf: string
   readonly metadata: Readonly<Record<string, string>>
 }
 
-function headersOf({ headers, body }: DataPlaneCall, { given, replayOf, metadata }: Replaying): readonly string[] {
+function headersOf({ headers, body }: DataPlaneCall, { given, replayOf, metadata }: ReplayHeaders): readonly string[] {
   const own = new Set(Object.keys(given).map((name) => name.toLowerCase()))
   const marked = Object.keys(metadata).length < mostKeys ? { ...metadata, _replay_of: replayOf } : metadata
   return [

@@ -7,7 +7,7 @@ import type { FilterValues } from './log-filters.ts'
 import type { LogScope } from './logs.queries.ts'
 
 /** The outcome of one erasure. */
-export interface Erased {
+export interface ErasureResult {
   readonly erased: number
   /** Logs that are on their way to the log store, and can be erased when they are there. */
   readonly waiting: number
@@ -16,7 +16,7 @@ export interface Erased {
   readonly objects: readonly string[]
 }
 
-interface Wanted {
+interface ErasureOptions {
   readonly filter: Pick<FilterValues, 'user_id' | 'metadata'>
   readonly limit: number
   readonly store: LogStore | null
@@ -26,7 +26,7 @@ interface Wanted {
  * Takes out of logs whatever tells of a person: bodies, headers, the query of the path, metadata, address, trace, and the person and their own key. What
  * a request used and cost stays, so that sums and budgets stay right. Spans of clients and feedback on the traces of these logs are deleted.
  */
-export async function eraseLogs(em: EntityManager, scope: LogScope, { filter, limit, store }: Wanted): Promise<Erased> {
+export async function eraseLogs(em: EntityManager, scope: LogScope, { filter, limit, store }: ErasureOptions): Promise<ErasureResult> {
   const found = await findLogs(em, scope, { limit, filter: { ...filter, order: 'asc', page_size: limit } })
   const busy = await busyLogs(em, scope, found)
   const logs = found.filter(({ id }) => !busy.has(id))

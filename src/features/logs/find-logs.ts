@@ -16,9 +16,9 @@ import {
   withAdjustments,
 } from './logs.queries.ts'
 
-type Filtered = Omit<LogFilter, 'page_size'>
+type FilterFields = Omit<LogFilter, 'page_size'>
 
-interface Wanted {
+interface FindOptions {
   readonly limit: number
   readonly filter: LogFilter
   /** Further conditions. */
@@ -26,7 +26,7 @@ interface Wanted {
 }
 
 /** At most `limit` logs in the order of the filter. */
-export async function findLogs(em: EntityManager, scope: LogScope, { limit, filter }: Wanted): Promise<LogRow[]> {
+export async function findLogs(em: EntityManager, scope: LogScope, { limit, filter }: FindOptions): Promise<LogRow[]> {
   const end = isNarrowed(scope, filter) ? await endOfLook(em, scope, filter) : null
   const found = end === null ? await readLogs(em, scope, { limit, filter }) : await searchLogs(em, scope, { limit, filter, end })
   return withNames(em, scope, await withAdjustments(em, scope, found))
@@ -42,13 +42,13 @@ export async function findLogsAt(
   return withNames(em, scope, await withAdjustments(em, scope, found))
 }
 
-export const directionOf = ({ order }: Filtered) => (order === 'asc' ? 'ASC' : 'DESC')
-const orderOf = (filter: Filtered): string => `l.created_at ${directionOf(filter)}, l.id ${directionOf(filter)}`
+export const directionOf = ({ order }: FilterFields) => (order === 'asc' ? 'ASC' : 'DESC')
+const orderOf = (filter: FilterFields): string => `l.created_at ${directionOf(filter)}, l.id ${directionOf(filter)}`
 const whereOf = (conditions: readonly Condition[]): string => conditions.map(({ sql }) => sql).join(' AND ')
 const valuesOf = (conditions: readonly Condition[]) => conditions.flatMap(({ values }) => values)
 
 /** Reads one log after the other, in the order of time. The bounds on `created_at` let PostgreSQL leave out whole days. */
-function readLogs(em: EntityManager, scope: LogScope, { limit, filter, within = [] }: Wanted): Promise<BareRow[]> {
+function readLogs(em: EntityManager, scope: LogScope, { limit, filter, within = [] }: FindOptions): Promise<BareRow[]> {
   const conditions = [...logConditions(scope, filter), ...within]
   return em.execute<BareRow[]>(
     `SELECT ${columns} FROM ${source} WHERE ${whereOf(conditions)} ORDER BY ${orderOf(filter)} LIMIT ${limit}`,
@@ -96,7 +96,7 @@ async function endOfLook(em: EntityManager, scope: LogScope, filter: LogFilter):
 async function searchLogs(
   em: EntityManager,
   scope: LogScope,
-  { limit, filter, end }: Wanted & { readonly end: Place },
+  { limit, filter, end }: FindOptions & { readonly end: Place },
 ): Promise<BareRow[]> {
   const [near, far] = filter.order === 'asc' ? ['<', '>='] : ['>', '<=']
   const beside = (compare: string): readonly Condition[] => [

@@ -103,7 +103,7 @@ export const noBodies = {
 /** The columns of a log before names and adjustments were looked up. */
 export type BareRow = Omit<LogRow, 'adjusted_pico' | keyof LogNames>
 
-interface Adjusted {
+interface CostAdjustment {
   readonly log_id: string
   readonly cost_pico: string
 }
@@ -115,7 +115,7 @@ export async function withAdjustments(
   rows: readonly BareRow[],
 ): Promise<(BareRow & { readonly adjusted_pico: string | null })[]> {
   if (rows.length === 0) return []
-  const adjusted = await em.execute<Adjusted[]>(
+  const adjusted = await em.execute<CostAdjustment[]>(
     `SELECT DISTINCT ON (log_id) log_id, cost_pico::text AS cost_pico FROM cost_adjustments
       WHERE organisation_id = ? AND log_id IN (${rows.map(() => '?').join(', ')}) ORDER BY log_id, created_at DESC, id`,
     [organisationId, ...rows.map(({ id }) => id)],

@@ -13,7 +13,7 @@ import { logCost } from './cost.schema.ts'
 import { presentCost } from './present-cost.ts'
 import { type LogDetail, type LogRow, presentLog } from './log-fields.ts'
 import { withPathFormats } from './path-formats.ts'
-import { type Found, searchBodies } from './search-bodies.ts'
+import { type BodyMatches, searchBodies } from './search-bodies.ts'
 import { searchWords } from './search-words.ts'
 import { presentLogDetail } from './present-log.ts'
 
@@ -50,7 +50,7 @@ const presentPage = (page: readonly LogRow[], last: Cursor | null) => ({
   total: null,
 })
 
-const presentFound = ({ rows, read, unreadable, index, last }: Found) => ({
+const presentFound = ({ rows, read, unreadable, index, last }: BodyMatches) => ({
   ...presentPage(rows, last),
   search: { read, unreadable, index, until: last === null ? null : new Date(last.createdAt).toISOString() },
 })

@@ -15,20 +15,20 @@ const pauseMs = 200
 /** A run tries for at most two minutes; the next one goes on. */
 const mostTries = 200
 
-interface Needed extends Pick<Deps, 'orm' | 'log'> {
+interface PartitionDeps extends Pick<Deps, 'orm' | 'log'> {
   readonly clock: Pick<Deps['clock'], 'now'>
   readonly config: Pick<Deps['config'], 'logRetentionDays'>
 }
 
 /** Makes the partitions of today and tomorrow. */
-export async function makePartitions({ orm, clock }: Pick<Needed, 'orm' | 'clock'>): Promise<void> {
+export async function makePartitions({ orm, clock }: Pick<PartitionDeps, 'orm' | 'clock'>): Promise<void> {
   const now = clock.now()
   const gently = createGentle({ orm })
   for (const day of [now, now + dayMs]) await gently((em) => em.execute('SELECT ensure_log_partitions(?::date)', [dateOf(day)]))
 }
 
 /** Drops the partitions whose last log is older than LOG_RETENTION_DAYS, one day in a transaction. */
-export async function dropOldPartitions({ orm, config, clock, log }: Needed): Promise<void> {
+export async function dropOldPartitions({ orm, config, clock, log }: PartitionDeps): Promise<void> {
   const now = clock.now()
   const gently = createGentle({ orm })
   const keptFrom = dateOf(now - config.logRetentionDays * dayMs)

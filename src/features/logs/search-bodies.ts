@@ -7,7 +7,7 @@ import type { LogFilter } from './log.schema.ts'
 import type { LogScope } from './logs.queries.ts'
 
 /** The outcome of a search in bodies. */
-export interface Found {
+export interface BodyMatches {
   readonly rows: readonly LogRow[]
   /** Logs whose bodies were looked at, and those that could not be: they are sealed, or in the log store. */
   readonly read: number
@@ -32,7 +32,7 @@ export async function searchBodies(
   em: EntityManager,
   scope: LogScope,
   { text, filter }: { readonly text: string; readonly filter: LogFilter },
-): Promise<Found> {
+): Promise<BodyMatches> {
   const begunAt = performance.now()
   const needles = needlesOf(text)
   const rows: LogRow[] = []

@@ -8,11 +8,11 @@ import { type Cursor, cursorOf } from './cursor.ts'
 import type { LogRow } from './log-fields.ts'
 import type { LogFilter } from './log.schema.ts'
 import type { LogScope } from './logs.queries.ts'
-import { type Found, longestMs } from './search-bodies.ts'
+import { type BodyMatches, longestMs } from './search-bodies.ts'
 import { readBodies, type SearchedBodies } from './searched-bodies.ts'
-import { type Look, lookAtAll, lookAtWords, type Looking } from './word-looks.ts'
+import { type Look, lookAtAll, lookAtWords, type LogRange } from './word-looks.ts'
 
-interface Asked {
+interface WordSearch {
   readonly text: string
   readonly filter: LogFilter
   readonly deps: Pick<Deps, 'vault' | 'logStore'>
@@ -22,7 +22,7 @@ interface Asked {
  * Looks for words that come one after the other in bodies, until a page is full or the time is over. The index of words tells where to look, and
  * bodies tell whether they are there: a search finds the same with the index and without it.
  */
-export async function searchWords(em: EntityManager, scope: LogScope, { text, filter, deps }: Asked): Promise<Found> {
+export async function searchWords(em: EntityManager, scope: LogScope, { text, filter, deps }: WordSearch): Promise<BodyMatches> {
   const wanted = spokenText(text)
   const words = [...wordsIn(wanted)]
   if (words.length === 0) throw new ApiError('AB01', 'There is no word in it: letters or digits.', { param: 'q' })
@@ -41,7 +41,7 @@ async function wordsFrom(em: EntityManager): Promise<number> {
   return row?.at ?? Infinity
 }
 
-interface Split extends Looking {
+interface Split extends LogRange {
   readonly completeFrom: number
   readonly words: readonly string[]
   readonly hash: Deps['vault']['words']
@@ -76,7 +76,7 @@ const notAfter = (filter: LogFilter, at: number): LogFilter => {
   return { ...filter, time_of_generation_max: new Date(Math.min(max === undefined ? at : Date.parse(max), at)).toISOString() }
 }
 
-interface Reading extends Omit<Asked, 'text'> {
+interface WordSearchStep extends Omit<WordSearch, 'text'> {
   readonly em: EntityManager
   readonly scope: LogScope
   readonly wanted: WordText
@@ -96,7 +96,7 @@ interface Step {
 }
 
 /** Reads bodies look by look, some logs at a time. */
-async function* stepsOf(looks: AsyncGenerator<Look>, reading: Reading): AsyncGenerator<Step> {
+async function* stepsOf(looks: AsyncGenerator<Look>, reading: WordSearchStep): AsyncGenerator<Step> {
   let many = group.fewest
   for await (const { logs, end, isIndexed } of looks) {
     for (let from = 0; from < logs.length;) {
@@ -114,7 +114,7 @@ async function* stepsOf(looks: AsyncGenerator<Look>, reading: Reading): AsyncGen
 }
 
 /** Reads until a page is full or the time is over. */
-async function readLooks(looks: AsyncGenerator<Look>, reading: Reading): Promise<Omit<Found, 'index'>> {
+async function readLooks(looks: AsyncGenerator<Look>, reading: WordSearchStep): Promise<Omit<BodyMatches, 'index'>> {
   const begunAt = performance.now()
   const rows: LogRow[] = []
   let [read, unreadable] = [0, 0]

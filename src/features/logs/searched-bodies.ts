@@ -13,7 +13,7 @@ import { printableOf } from './search-bodies.ts'
 /** The bodies of a request and of its answer; null: there is none, or it cannot have the words. */
 export type SearchedBodies = readonly (Uint8Array | null)[]
 
-interface Wanted {
+interface BodySearch {
   readonly em: EntityManager
   readonly scope: LogScope
   readonly logs: readonly LogRow[]
@@ -23,7 +23,7 @@ interface Wanted {
   readonly deps: Pick<Deps, 'vault' | 'logStore'>
 }
 
-interface Row extends Held, Readonly<Record<string, unknown>> {
+interface Row extends SearchableBodies, Readonly<Record<string, unknown>> {
   readonly id: string
   readonly sealed: Buffer | null
   readonly object_key: string | null
@@ -34,7 +34,7 @@ const atOnce = 16
 const ofAscii = /^[a-z\d]+$/
 
 /** Returns the bodies of logs by their ids; of those that cannot be read that they are closed. */
-export async function readBodies(wanted: Wanted): Promise<ReadonlyMap<string, SearchedBodies | 'closed'>> {
+export async function readBodies(wanted: BodySearch): Promise<ReadonlyMap<string, SearchedBodies | 'closed'>> {
   const rows = await readRows(wanted)
   const found = new Map<string, SearchedBodies | 'closed'>()
   const byId = new Map(wanted.logs.map((log) => [log.id, log]))
@@ -53,7 +53,7 @@ const mayHave = (body: string, headers: string) =>
   `CASE WHEN jsonb_exists(${headers}, 'content-encoding') OR NOT EXISTS (SELECT FROM unnest(?::text[]) needle WHERE position(needle IN ${printableOf(body)}) = 0) THEN ${body} END`
 
 /** Words of ASCII stand in bodies as they are: only those that have all of them are read. */
-async function readRows({ em, scope: { organisationId }, logs, words }: Wanted): Promise<readonly Row[]> {
+async function readRows({ em, scope: { organisationId }, logs, words }: BodySearch): Promise<readonly Row[]> {
   if (logs.length === 0) return []
   const times = logs.map(({ created_at: at }) => at)
   // A millisecond more at each end, because the times of rows are finer.
@@ -67,7 +67,7 @@ async function readRows({ em, scope: { organisationId }, logs, words }: Wanted):
   )
 }
 
-async function bodiesOf(row: Row, log: LogRow, { fetches, deps }: Wanted): Promise<SearchedBodies | 'closed'> {
+async function bodiesOf(row: Row, log: LogRow, { fetches, deps }: BodySearch): Promise<SearchedBodies | 'closed'> {
   if (row.sealed === null && row.object_key === null) return plainOf(row)
   if (!fetches) return 'closed'
   try {
@@ -81,21 +81,25 @@ async function bodiesOf(row: Row, log: LogRow, { fetches, deps }: Wanted): Promi
 }
 
 /** Bodies as they were sent, with their headers. */
-type Held = Pick<LogBodies, 'request_headers' | 'response_headers' | 'request_body' | 'response_body'>
+type SearchableBodies = Pick<LogBodies, 'request_headers' | 'response_headers' | 'request_body' | 'response_body'>
 
-const plainOf = (held: Held): Promise<SearchedBodies> =>
+const plainOf = (held: SearchableBodies): Promise<SearchedBodies> =>
   Promise.all([plain(held.request_body, held.request_headers), plain(held.response_body, held.response_headers)])
 
-const plain = async (body: Buffer | null, headers: Held['request_headers']): Promise<Uint8Array | null> =>
+const plain = async (body: Buffer | null, headers: SearchableBodies['request_headers']): Promise<Uint8Array | null> =>
   body === null ? null : inflated(body, headers['content-encoding'])
 
 /** Returns what the log store holds; null: nothing, or there is no store any longer. */
-async function fetched(key: string, log: LogRow, { logStore }: Wanted['deps']): Promise<LogBodies | null> {
+async function fetched(key: string, log: LogRow, { logStore }: BodySearch['deps']): Promise<LogBodies | null> {
   const object = await logStore?.get(key)
   return object === undefined || object === null ? null : decodeLogObject({ id: log.id, organisationId: log.organisation_id }, object)
 }
 
-function unsealed(sealed: Buffer, { id, organisation_id: organisationId, created_at: createdAt }: LogRow, { vault }: Wanted['deps']): Held {
+function unsealed(
+  sealed: Buffer,
+  { id, organisation_id: organisationId, created_at: createdAt }: LogRow,
+  { vault }: BodySearch['deps'],
+): SearchableBodies {
   const { request, response, requestHeaders, responseHeaders } = decodeConfidential(
     vault.logs.open({ id, organisationId, createdAt }, sealed),
   )

@@ -18,7 +18,7 @@ export interface Look {
   readonly isIndexed: boolean
 }
 
-export interface Looking {
+export interface LogRange {
   readonly em: EntityManager
   readonly scope: LogScope
   readonly filter: LogFilter
@@ -27,7 +27,7 @@ export interface Looking {
 const perLook = 200
 
 /** Looks at one log after the other. */
-export async function* lookAtAll({ em, scope, filter }: Looking): AsyncGenerator<Look> {
+export async function* lookAtAll({ em, scope, filter }: LogRange): AsyncGenerator<Look> {
   for (let after = filter.after; ;) {
     const logs = await findLogs(em, scope, { limit: perLook, filter: { ...filter, after } })
     const last = logs.at(-1)
@@ -45,10 +45,10 @@ const mostPlaces = 2000
 
 /** Looks at logs that have all of some words, which their index tells. */
 export async function* lookAtWords(
-  looking: Looking & { readonly hash: WordHash; readonly words: readonly string[] },
+  looking: LogRange & { readonly hash: WordHash; readonly words: readonly string[] },
 ): AsyncGenerator<Look> {
   const { em, scope, filter, hash, words } = looking
-  const wanted: Wanted = {
+  const wanted: WantedHashes = {
     all: arrayText(words.map((word) => String(hash.of(scope.organisationId, word)))),
     cut: arrayText([String(hash.of(scope.organisationId, cutWord))]),
   }
@@ -60,16 +60,16 @@ export async function* lookAtWords(
 }
 
 /** Hashes as texts of arrays: what a log must have, and what it has instead if its words are not all there. */
-interface Wanted {
+interface WantedHashes {
   readonly all: string
   readonly cut: string
 }
 
 /** Returns those of some logs that have the words, or may have them. */
 async function thoseWith(
-  { em, scope: { organisationId } }: Looking,
+  { em, scope: { organisationId } }: LogRange,
   logs: readonly LogRow[],
-  { all, cut }: Wanted,
+  { all, cut }: WantedHashes,
 ): Promise<readonly LogRow[]> {
   if (logs.length === 0) return []
   const times = logs.map(({ created_at: at }) => at)
@@ -83,10 +83,10 @@ async function thoseWith(
   return logs.filter(({ id }) => ids.has(id))
 }
 
-type Found = Place & { readonly ms: number }
+type FoundPlace = Place & { readonly ms: number }
 
 /** Asks the index of one day after the other: of more at a time, the fewer are found. */
-async function* lookInIndex(looking: Looking, wanted: Wanted): AsyncGenerator<Look> {
+async function* lookInIndex(looking: LogRange, wanted: WantedHashes): AsyncGenerator<Look> {
   const { em, scope, filter } = looking
   const days = await daysOfWords(looking)
   let [many, after]: [number, Place | null] = [1, null]
@@ -104,16 +104,16 @@ async function* lookInIndex(looking: Looking, wanted: Wanted): AsyncGenerator<Lo
   yield { logs: [], end: null, isIndexed: true }
 }
 
-interface Asked {
+interface DaysQuery {
   readonly days: readonly string[]
   readonly after: Place | null
-  readonly wanted: Wanted
+  readonly wanted: WantedHashes
 }
 
 async function placesIn(
-  { em, scope: { organisationId }, filter }: Looking,
-  { days, after, wanted: { all, cut } }: Asked,
-): Promise<readonly Found[]> {
+  { em, scope: { organisationId }, filter }: LogRange,
+  { days, after, wanted: { all, cut } }: DaysQuery,
+): Promise<readonly FoundPlace[]> {
   const direction = directionOf(filter)
   const conditions = [
     { sql: 'l.organisation_id = ?', values: [organisationId] },
@@ -129,7 +129,7 @@ async function placesIn(
             set_config('enable_indexscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true)`,
     [all, cut],
   )
-  const found = await em.execute<Found[]>(
+  const found = await em.execute<FoundPlace[]>(
     `WITH found AS MATERIALIZED (${days.map((day) => `SELECT l.created_at, l.id FROM ${day} l WHERE ${where}`).join(' UNION ALL ')})
      SELECT l.created_at::text AS at, l.id, floor(extract(epoch FROM l.created_at) * 1000)::float8 AS ms FROM found l
       ORDER BY l.created_at ${direction}, l.id ${direction} LIMIT ${mostPlaces}`,
@@ -143,7 +143,7 @@ async function placesIn(
 }
 
 /** Returns the partitions of words of the days of a filter, in its order. */
-async function daysOfWords({ em, filter }: Looking): Promise<readonly string[]> {
+async function daysOfWords({ em, filter }: LogRange): Promise<readonly string[]> {
   const { after, time_of_generation_min: min, time_of_generation_max: max } = filter
   const at = after === undefined ? undefined : new Date(after.createdAt).toISOString()
   const [from, until] = filter.order === 'asc' ? [at ?? min, max] : [min, at ?? max]

@@ -8,7 +8,7 @@ import { isOn } from '../../config/effect.ts'
 import { arrayText } from '../../lib/text/array-text.ts'
 
 /** A workspace whose logs are deleted before those of the installation. */
-interface Kept {
+interface RetentionRule {
   readonly id: string
   readonly organisation_id: string
   readonly days: number
@@ -32,7 +32,7 @@ export async function expireOfWorkspaces(deps: Deps): Promise<void> {
   const { orm, config, log } = deps
   const until = performance.now() + runMs
   const workspaces = await asSystem(orm, (em) =>
-    em.execute<Kept[]>(
+    em.execute<RetentionRule[]>(
       `SELECT id, organisation_id, log_retention_days AS days FROM workspaces WHERE log_retention_days < ? ORDER BY organisation_id, id`,
       [config.logRetentionDays],
     ),
@@ -54,7 +54,7 @@ interface Run {
 }
 
 /** Deletes a batch in one transaction, the first of a run with a row in the audit trail. Returns how many logs it were. */
-async function deleteSome(em: EntityManager, workspace: Kept, { deps, isFirst }: Run): Promise<number> {
+async function deleteSome(em: EntityManager, workspace: RetentionRule, { deps, isFirst }: Run): Promise<number> {
   const { clock, config, logStore } = deps
   const midnight = Math.floor(clock.now() / dayMs) * dayMs
   const before = new Date(midnight - workspace.days * dayMs).toISOString()
@@ -115,7 +115,10 @@ async function removeObjects(old: readonly Old[], store: LogStore | null): Promi
 
 const name = 'logs.expire-of-workspaces'
 
-const entryOf = ({ id, organisation_id: organisationId, days }: Kept, { before, at }: { readonly before: string; readonly at: number }) =>
+const entryOf = (
+  { id, organisation_id: organisationId, days }: RetentionRule,
+  { before, at }: { readonly before: string; readonly at: number },
+) =>
   jobEntry({
     job: name,
     organisationId,

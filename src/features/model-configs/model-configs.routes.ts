@@ -62,24 +62,24 @@ export const listLayers = route({
 })
 
 /** A list, whichever kind it has. */
-type Listed = Pick<ListedAbilities, 'source' | 'catalogue'>
+type ListedModel = Pick<ListedAbilities, 'source' | 'catalogue'>
 
-interface Found<T extends Listed> {
+interface FoundModel<T extends ListedModel> {
   readonly name: ModelName
   readonly listed: T
 }
 
-interface LookUp<T extends Listed> {
+interface LookUp<T extends ListedModel> {
   readonly catalogue: ModelCatalogue
   readonly find: (name: ModelName) => T | null
 }
 
 /** Finds a model as a request would, after the lists of its provider were read. Throws AB02 when no list has it. */
-async function lookUp<T extends Listed>(
+async function lookUp<T extends ListedModel>(
   kind: ListKind,
   { provider, model }: z.output<typeof modelParams>,
   { catalogue, find }: LookUp<T>,
-): Promise<Found<T>> {
+): Promise<FoundModel<T>> {
   const names = namesOf(provider, model)
   await Promise.all([...new Set(names.map((name) => name.provider))].map((name) => catalogue.ready(kind, name)))
   for (const name of names) {
@@ -89,8 +89,8 @@ async function lookUp<T extends Listed>(
   throw new ApiError('AB02', `No price list has the model ${model} of ${provider}.`, { param: 'model' })
 }
 
-const listOf = <T extends Listed>(
-  { name, listed: { source, catalogue: digest } }: Found<T>,
+const listOf = <T extends ListedModel>(
+  { name, listed: { source, catalogue: digest } }: FoundModel<T>,
   { kind, catalogue }: { readonly kind: ListKind; readonly catalogue: ModelCatalogue },
 ) => ({
   provider: name.provider,

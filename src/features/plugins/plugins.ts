@@ -79,14 +79,18 @@ function demandPlugin(id: string, level: WriteContext['level']): Plugin {
   throw new ApiError('AB01', said, { param })
 }
 
-interface Given {
+interface GivenCredentials {
   readonly credentials: Readonly<Record<string, unknown>>
   readonly baseUrl: string | null
   readonly owner: Pick<PluginEntity, 'id' | 'organisationId'>
 }
 
 /** Seals credentials once they are what the partner needs, and go where they may. */
-async function accepted(plugin: Plugin, { credentials, baseUrl, owner }: Given, { vault, egress }: WriteContext): Promise<Buffer> {
+async function accepted(
+  plugin: Plugin,
+  { credentials, baseUrl, owner }: GivenCredentials,
+  { vault, egress }: WriteContext,
+): Promise<Buffer> {
   const parsed = plugin.schema.safeParse(credentials, { error: plainIssue })
   if (!parsed.success)
     throw refusedPart(parsed.error, { value: credentials, above: 'credentials', unknown: `is no credential of "${plugin.id}"` })

@@ -37,7 +37,7 @@ export const toOrdered = ({ parameters, functions, tools, toolChoice, templateMe
   template_metadata: templateMetadata,
 })
 
-type Given = Omit<UpdatePrompt, 'patch' | 'name' | 'collection_id'>
+type ContentFields = Omit<UpdatePrompt, 'patch' | 'name' | 'collection_id'>
 
 /** Returns the content of a first version. */
 export const contentOf = (body: CreatePrompt): Content => ({
@@ -49,7 +49,7 @@ export const contentOf = (body: CreatePrompt): Content => ({
 })
 
 /** Returns the optional content of a version: as given, else empty, or that of the version which is kept. */
-function optionalContent(given: Given, kept: PromptVersion | null) {
+function optionalContent(given: ContentFields, kept: PromptVersion | null) {
   const json = kept === null ? null : orderedContent(kept)
   return {
     model: orKept(given.model, kept?.model),

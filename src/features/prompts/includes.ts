@@ -16,7 +16,7 @@ export interface Candidate {
   readonly string: string
 }
 
-interface Found {
+interface PartialVersions {
   readonly id: string
   readonly slug: string
   readonly published: number
@@ -59,8 +59,8 @@ async function resolve(em: EntityManager, partial: Candidate['partial'], name: s
   return version === null ? null : { id: found.id, slug: found.slug, version }
 }
 
-async function findPartial(em: EntityManager, workspaceId: string, id: string): Promise<Found | null> {
-  const [row] = await em.execute<Found[]>(
+async function findPartial(em: EntityManager, workspaceId: string, id: string): Promise<PartialVersions | null> {
+  const [row] = await em.execute<PartialVersions[]>(
     `SELECT id, slug, published_version AS published, latest_version AS latest FROM prompt_partials
       WHERE workspace_id = ? AND ${isUuid(id) ? 'id' : 'slug'} = ? AND status <> 'archived'`,
     [workspaceId, id],

@@ -59,7 +59,7 @@ export async function readPrompt(ask: Ask, scope: ProviderScope, text: string): 
   })
   if (row === undefined) return null
   const { labelId, ...stored } = row
-  const included: Included = { ids: [], length: 0 }
+  const included: PartialTotals = { ids: [], length: 0 }
   const view = await openPrompt(stored, partialReader(ask, stored, included))
   return {
     view,
@@ -91,13 +91,13 @@ const partials = `
    WHERE p.organisation_id = $1 AND p.status <> 'archived'`
 
 /** The partials that were found, and how much text they are. */
-interface Included {
+interface PartialTotals {
   readonly ids: string[]
   length: number
 }
 
 /** Partials have versions and no labels. */
-function partialReader(ask: Ask, { organisationId, workspaceId }: StoredPrompt, included: Included): ReadPartials {
+function partialReader(ask: Ask, { organisationId, workspaceId }: StoredPrompt, included: PartialTotals): ReadPartials {
   return async (names) => {
     const wanted = names.flatMap((written) => {
       const reference = parseReference(written)

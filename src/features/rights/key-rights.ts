@@ -11,7 +11,7 @@ import { Workspace } from '../workspaces/workspace.entity.ts'
 import { actingOf, reasonOf } from './rights.ts'
 
 /** An API key with what bounds it. */
-export interface KeyStanding {
+export interface KeyBounds {
   readonly scopes: ReadonlySet<string>
   /** The holder of a user key, or the maker of a service key; null: none is known. */
   readonly person: ActingPerson | null
@@ -20,7 +20,7 @@ export interface KeyStanding {
 }
 
 /** Returns how a key stands now. */
-export async function standingOfKey(em: EntityManager, key: ApiKey, nowMs: number): Promise<KeyStanding> {
+export async function standingOfKey(em: EntityManager, key: ApiKey, nowMs: number): Promise<KeyBounds> {
   const scopes = new Set(key.scopes)
   const ended = statusAt(key, nowMs) === 'expired' ? 'The key has expired.' : null
   const workspace = key.workspaceId ? await em.findOneOrFail(Workspace, { id: key.workspaceId }) : null
@@ -33,14 +33,14 @@ export async function standingOfKey(em: EntityManager, key: ApiKey, nowMs: numbe
   return { scopes, person, ended: ended ?? (isStale(key, person, nowMs) ? 'The key had to be rotated before now.' : null) }
 }
 
-interface Made {
+interface NewKey {
   readonly key: ApiKey
   readonly workspace: Workspace | null
   readonly maker: Maker
 }
 
 /** Returns how a service key acts: as its maker, with every scope that it has. */
-async function actingMaker(em: EntityManager, { key, workspace, maker }: Made): Promise<ActingPerson> {
+async function actingMaker(em: EntityManager, { key, workspace, maker }: NewKey): Promise<ActingPerson> {
   const { settings } = await em.findOneOrFail(Organisation, { id: key.organisationId })
   const role = maker.role ?? (workspace === null ? null : 'member')
   return { role, holds: new Set(key.scopes), settings, overrides: workspace?.accessOverrides ?? {} }
@@ -54,11 +54,11 @@ function isStale({ rotatedAt, createdAt }: ApiKey, { settings, overrides }: Acti
 }
 
 /** Returns what decides a scope for a key. */
-export const decideFor = (scope: string, { scopes, person, ended }: KeyStanding): Decision =>
+export const decideFor = (scope: string, { scopes, person, ended }: KeyBounds): Decision =>
   ended === null ? decideForKey(scope, scopes, person) : { scope, allowed: false, decidedBy: 'key', settings: [] }
 
 /** Returns in words why a key has a scope or not. */
-export function keyReason(decision: Decision, { person, ended }: KeyStanding): string {
+export function keyReason(decision: Decision, { person, ended }: KeyBounds): string {
   if (ended !== null) return ended
   if (decision.decidedBy !== 'key' && person !== null) return reasonOf(decision, person)
   return decision.allowed ? 'The key has it.' : 'The key does not have it.'

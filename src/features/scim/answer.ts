@@ -17,13 +17,13 @@ export const answered = (body: Document, headers: ScimAnswer['headers'] = {}): S
 export const nothing: ScimAnswer = { status: 204, headers: {}, body: null }
 
 /** Returns the answer about one resource, with its ETag; to who has it already no body is sent. */
-export function resourceAnswer(body: Document, { version, location, ifNoneMatch, made = false }: About): ScimAnswer {
+export function resourceAnswer(body: Document, { version, location, ifNoneMatch, made = false }: AnswerHeaders): ScimAnswer {
   const headers = { etag: version, ...(made && { location }) }
   if (ifNoneMatch !== undefined && isNamed(ifNoneMatch, version)) return { status: 304, headers, body: null }
   return { status: made ? 201 : 200, headers, body }
 }
 
-interface About {
+interface AnswerHeaders {
   readonly version: string
   readonly location: string
   readonly ifNoneMatch?: string | undefined

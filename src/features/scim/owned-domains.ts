@@ -10,7 +10,7 @@ type Needs = Pick<Deps, 'config'>
  * Throws `invalidValue` for an address that no person of the organisation may have: one of a domain that another organisation owns, or outside the domains
  * that its own organisation has stated. One that has stated none takes any.
  */
-export async function demandOwnedAddress(em: EntityManager, deps: Needs, { client, email }: Addressed): Promise<void> {
+export async function demandOwnedAddress(em: EntityManager, deps: Needs, { client, email }: ClientAddress): Promise<void> {
   const [place, domain] = [placeOfClient(client), domainOf(email)]
   const listed = deps.config.organisationDomains
   const owners = listed.filter((owned) => owned.domain === domain).map(({ organisation }) => organisation)
@@ -28,7 +28,7 @@ export async function demandOwnedAddress(em: EntityManager, deps: Needs, { clien
   )
 }
 
-interface Addressed {
+interface ClientAddress {
   readonly client: Actor
   readonly email: string
 }

@@ -17,7 +17,7 @@ type Needs = Pick<Deps, 'config' | 'level' | 'log'>
 const arePlacesGiven = ({ level }: Pick<Deps, 'level'>): boolean => level.atLeast('1.6.0')
 
 /** The people whose places are settled. */
-export interface Settled {
+export interface PlaceChange {
   readonly organisationId: string
   /** Null: everybody's. */
   readonly userIds: readonly string[] | null
@@ -30,7 +30,7 @@ export interface Settled {
  * and give no longer. What was given by hand stays until a group gives the same place: from then on the groups decide. Returns what was
  * written by SQL alone, for the trail. Throws AB03 when a caller would take something from a person that ranks above it.
  */
-export async function settlePlaces(em: EntityManager, deps: Needs, settled: Settled): Promise<readonly RowChange[]> {
+export async function settlePlaces(em: EntityManager, deps: Needs, settled: PlaceChange): Promise<readonly RowChange[]> {
   if (settled.userIds?.length === 0 || !arePlacesGiven(deps)) return []
   const [places, roles] = [await placesToSettle(em, settled), await rolesToSettle(em, deps, settled)]
   const here = await lockPeople(em, [...new Set([...places.map(({ user_id }) => user_id), ...roles.map(({ id }) => id)])])
@@ -72,7 +72,7 @@ interface People {
   readonly values: readonly string[]
 }
 
-const peopleOf = ({ userIds }: Settled): People =>
+const peopleOf = ({ userIds }: PlaceChange): People =>
   userIds === null
     ? { among: () => 'true', values: [] }
     : { among: (column) => `${column} = ANY (string_to_array(?, ',')::uuid[])`, values: [userIds.join(',')] }
@@ -122,7 +122,7 @@ const differences = (among: People['among']): string => `
     FROM wanted FULL JOIN present ON present.user_id = wanted.user_id AND present.workspace_id = wanted.workspace_id
    WHERE (wanted.user_id IS NULL AND present.by_group) OR (wanted.user_id IS NOT NULL AND (present.id IS NULL OR NOT present.by_group OR present.role <> wanted.role))`
 
-async function placesToSettle(em: EntityManager, settled: Settled): Promise<readonly Difference[]> {
+async function placesToSettle(em: EntityManager, settled: PlaceChange): Promise<readonly Difference[]> {
   const people = peopleOf(settled)
   const [all, some] = [settled.organisationId, [settled.organisationId, ...people.values]]
   const values = [all, all, all, ...some, ...some, ...some, ...some, ...some]
@@ -130,22 +130,26 @@ async function placesToSettle(em: EntityManager, settled: Settled): Promise<read
 }
 
 /** The differences to settle, and those of their people who are there. */
-interface Locked {
+interface LockedDifferences {
   readonly found: readonly Difference[]
   readonly here: ReadonlySet<string>
 }
 
-async function settleWorkspaces(em: EntityManager, organisationId: string, { found, here }: Locked): Promise<readonly RowChange[]> {
+async function settleWorkspaces(
+  em: EntityManager,
+  organisationId: string,
+  { found, here }: LockedDifferences,
+): Promise<readonly RowChange[]> {
   const given = found.flatMap(({ wanted, ...row }) => (wanted === null || !here.has(row.user_id) ? [] : [{ ...row, wanted }]))
   const gone = found.flatMap(({ wanted, member_id: id }) => (wanted === null && id !== null ? [id] : []))
   if (gone.length > 0) for (const row of await em.find(WorkspaceMember, { id: { $in: gone } })) await removeMember(em, row)
   return give(em, organisationId, given)
 }
 
-type Given = Difference & { readonly wanted: WorkspaceRole }
+type GivenPlace = Difference & { readonly wanted: WorkspaceRole }
 
 /** By one statement: a full synchronisation gives thousands of places at once. */
-async function give(em: EntityManager, organisationId: string, given: readonly Given[]): Promise<readonly RowChange[]> {
+async function give(em: EntityManager, organisationId: string, given: readonly GivenPlace[]): Promise<readonly RowChange[]> {
   if (given.length === 0) return []
   const rows = given.map((row) => ({
     id: row.member_id ?? uuidv7(),
@@ -193,7 +197,7 @@ const roleDifferences = (among: People['among']): string => `
       ON w.user_id = s.id
    WHERE s.organisation_id = ? AND u.status = 'active' AND ${among('s.id')} AND ${among('u.id')} AND w.role IS DISTINCT FROM s.given_role`
 
-async function rolesToSettle(em: EntityManager, { config }: Needs, settled: Settled): Promise<readonly RoleDifference[]> {
+async function rolesToSettle(em: EntityManager, { config }: Needs, settled: PlaceChange): Promise<readonly RoleDifference[]> {
   const { organisationId } = settled
   const { among, values } = peopleOf(settled)
   const asked = [...values, ...values, organisationId, config.scim.ownerGroups, organisationId, ...values, ...values]

@@ -20,7 +20,7 @@ interface RoleChange {
   readonly next: OrganisationRole
 }
 
-interface Reached {
+interface ReachCheck {
   readonly by: Bound
   /** The people who lose a place or a role in a workspace. */
   readonly losing: readonly string[]
@@ -28,7 +28,7 @@ interface Reached {
 }
 
 /** Throws AB03 when groups would take something from a person that ranks above the caller, or give a role above the caller's own. */
-export async function demandReach(em: EntityManager, { config }: Pick<Deps, 'config'>, { by, losing, roles }: Reached): Promise<void> {
+export async function demandReach(em: EntityManager, { config }: Pick<Deps, 'config'>, { by, losing, roles }: ReachCheck): Promise<void> {
   const lowered = roles.filter(({ present, next }) => !isAtLeast(rankedRole(next), rankedRole(present)))
   const ids = [...new Set([...losing, ...lowered.map(({ id }) => id)])]
   const reach = reachOf(by.actor, config.scim.ownerGroups)

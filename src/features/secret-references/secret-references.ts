@@ -16,7 +16,7 @@ import { openAuth } from './mapped-secrets.ts'
 import { authPlace, SecretReference } from './secret-reference.entity.ts'
 import type { CreateReference, UpdateReference } from './secret-reference.schema.ts'
 
-type Writing = { readonly actor: Actor } & Pick<Deps, 'vault' | 'egress'>
+type WriteContext = { readonly actor: Actor } & Pick<Deps, 'vault' | 'egress'>
 
 /** The references that a caller may see: a workspace key those that its workspace may use. */
 export const visibleReferences = ({ organisationId, workspaceId }: Actor): FilterQuery<SecretReference> => ({
@@ -66,7 +66,7 @@ export async function findToChange(em: EntityManager, actor: Actor, reference: s
 }
 
 /** Stores a reference. The row is written when it returns. */
-export async function addReference(em: EntityManager, body: CreateReference, writing: Writing): Promise<SecretReference> {
+export async function addReference(em: EntityManager, body: CreateReference, writing: WriteContext): Promise<SecretReference> {
   const { actor, vault } = writing
   demandOwnOrganisation(actor, body.organisation_id)
   const owner = { id: uuidv7(), organisationId: actor.organisationId }
@@ -95,7 +95,7 @@ export async function addReference(em: EntityManager, body: CreateReference, wri
 export async function changeReference(
   em: EntityManager,
   row: SecretReference,
-  { body, ...writing }: Writing & { body: UpdateReference },
+  { body, ...writing }: WriteContext & { body: UpdateReference },
 ): Promise<void> {
   const { actor, vault } = writing
   if (body.auth_config !== undefined) {
@@ -135,7 +135,7 @@ export const usersOf = (
 ): Promise<Dependant[]> =>
   findDependants(em, { sql: users, values: [organisationId, JSON.stringify([{ secret_reference_id: id }])] }, workspaceId)
 
-async function accepted(auth: Parameters<typeof parseAuth>[0], { egress }: Pick<Writing, 'egress'>): Promise<AuthConfig> {
+async function accepted(auth: Parameters<typeof parseAuth>[0], { egress }: Pick<WriteContext, 'egress'>): Promise<AuthConfig> {
   const config = parseAuth(auth)
   demandPair(config)
   await managerOrigin(config, egress)
@@ -145,7 +145,7 @@ async function accepted(auth: Parameters<typeof parseAuth>[0], { egress }: Pick<
 const sealAuth = async (owner: Pick<SecretReference, 'id' | 'organisationId'>, auth: AuthConfig, vault: Vault): Promise<Buffer> =>
   Buffer.from(await vault.encrypt(authPlace(owner), JSON.stringify(auth)))
 
-interface Sharing {
+interface WorkspaceShare {
   readonly allow_all_workspaces?: boolean | undefined
   readonly allowed_workspaces?: readonly string[] | undefined
 }
@@ -154,7 +154,7 @@ interface Sharing {
  * Returns the workspaces that may use a reference: of a workspace key its own alone. AB01 for a workspace that is not there, and for two
  * sayings that exclude one another; AB03 for what is not the caller's to share.
  */
-async function sharingOf(em: EntityManager, { organisationId, workspaceId }: Actor, sharing: Sharing) {
+async function sharingOf(em: EntityManager, { organisationId, workspaceId }: Actor, sharing: WorkspaceShare) {
   const { allow_all_workspaces: all, allowed_workspaces: named } = sharing
   const param = 'allowed_workspaces'
   if (workspaceId !== null && all === true)

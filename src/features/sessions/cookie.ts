@@ -1,14 +1,14 @@
 import { ownOrigin } from '../../app/own-origin.ts'
 import type { Deps } from '../../app/deps.ts'
 
-type Where = Pick<Deps, 'config'>
+type CookieDeps = Pick<Deps, 'config'>
 
-const isSecure = ({ config }: Where): boolean => ownOrigin(config).startsWith('https:')
+const isSecure = ({ config }: CookieDeps): boolean => ownOrigin(config).startsWith('https:')
 
 const sessionName = 'gatehouse'
 
 /** Returns the whole name of a cookie of ours. `__Host-`: browsers take it from this very host only, over TLS, so that no sibling domain can set it. */
-export const cookieOf = (where: Where, name: string): string => (isSecure(where) ? `__Host-${name}` : name)
+export const cookieOf = (where: CookieDeps, name: string): string => (isSecure(where) ? `__Host-${name}` : name)
 
 interface Cookie {
   readonly name: string
@@ -20,7 +20,7 @@ interface Cookie {
 }
 
 /** Returns a `Set-Cookie` that no page can read and, unless it says otherwise, no other site can send along. */
-export const cookieText = (where: Where, { name, value, seconds, sameSite = 'Strict' }: Cookie): string =>
+export const cookieText = (where: CookieDeps, { name, value, seconds, sameSite = 'Strict' }: Cookie): string =>
   [
     `${cookieOf(where, name)}=${value}`,
     'Path=/',
@@ -32,14 +32,14 @@ export const cookieText = (where: Where, { name, value, seconds, sameSite = 'Str
   ].join('; ')
 
 /** Returns the `Set-Cookie` that gives a browser the secret of its session. `seconds`: how long the browser keeps it. */
-export const sessionCookie = (where: Where, secret: string, seconds: number): string =>
+export const sessionCookie = (where: CookieDeps, secret: string, seconds: number): string =>
   cookieText(where, { name: sessionName, value: secret, seconds })
 
 /** Returns the `Set-Cookie` by which a browser forgets its session. */
-export const endedCookie = (where: Where): string => sessionCookie(where, '', 0)
+export const endedCookie = (where: CookieDeps): string => sessionCookie(where, '', 0)
 
 /** Returns the secret of the session in a `Cookie` header; null: there is none. */
-export const secretOf = (where: Where, header: string | undefined): string | null => uniqueCookie(header, cookieOf(where, sessionName))
+export const secretOf = (where: CookieDeps, header: string | undefined): string | null => uniqueCookie(header, cookieOf(where, sessionName))
 
 /**
  * Returns the value of a cookie; null: there is none. Of two with one name one was set by somebody else, such as a sibling domain, and

@@ -21,7 +21,7 @@ export interface Membership {
   readonly role: WorkspaceRole
 }
 
-interface Acting {
+interface SessionUse {
   readonly route: Route
   /** The workspace that the request names. */
   readonly named: string | undefined
@@ -29,7 +29,7 @@ interface Acting {
 }
 
 /** Returns how a person acts on a route. AB03 for a workspace in which the person is nobody. */
-export function actorOf(person: Person, acting: Acting): Actor {
+export function actorOf(person: Person, acting: SessionUse): Actor {
   const { role, userId, organisationId } = person
   const place = placeOf(person, acting)
   const there = roleAt(person, place)
@@ -53,7 +53,7 @@ export function actorOf(person: Person, acting: Acting): Actor {
  * Returns the workspace that bounds a request; null: none does. Owners and admins of the organisation act in all of it unless they name a
  * workspace, and on what belongs to the organisation even then.
  */
-function placeOf(person: Person, { route, named }: Acting): Person['workspace'] {
+function placeOf(person: Person, { route, named }: SessionUse): Person['workspace'] {
   const { role, workspace } = person
   if (role !== 'member' && (named === undefined || isOfOrganisation(route))) return null
   if (named === undefined || (workspace !== null && roleAt(person, workspace) !== null)) return workspace

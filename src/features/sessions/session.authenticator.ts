@@ -13,7 +13,7 @@ import type { SignInMethod } from './session.entity.ts'
 import { needsFactor, rightsOf } from './sessions.ts'
 
 /** A session that serves, with its person. */
-interface Found extends Person {
+interface FoundSession extends Person {
   readonly id: string
   readonly rights: Uint8Array
   /** False: it was found by the secret before the last. */
@@ -62,17 +62,17 @@ export const sessionAuthenticator: Authenticator = {
   },
 }
 
-interface Shown {
+interface ShownSession {
   readonly asked: AskedBy
   readonly secret: string
 }
 
-async function identify(em: EntityManager, deps: Deps, { asked, secret }: Shown): Promise<KnownCaller> {
+async function identify(em: EntityManager, deps: Deps, { asked, secret }: ShownSession): Promise<KnownCaller> {
   const now = deps.clock.now()
   const named = asked.ownHeader('workspace')
   const hash = hashSecret(deps.vault, secret)
   const place = named ?? null
-  const [found] = await em.execute<Found[]>(find, [hash, place, place, place, hash, hash, new Date(now)])
+  const [found] = await em.execute<FoundSession[]>(find, [hash, place, place, place, hash, hash, new Date(now)])
   if (found === undefined) throw ended()
   const expiresAt = endOf(found, deps)
   if (expiresAt <= now || found.lastUsedAt + deps.config.sessions.idleMs <= now) throw ended()
@@ -92,14 +92,14 @@ const touchedEveryMs = 30_000
 const readOnly: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /** Returns when a session ends whatever happens: what bounds it may have become shorter since it was opened. */
-const endOf = ({ createdAt, expiresAt, settings }: Found, { config }: Deps): number =>
+const endOf = ({ createdAt, expiresAt, settings }: FoundSession, { config }: Deps): number =>
   Math.min(expiresAt, createdAt + Math.min(config.sessions.lifetimeMs, longestSessionMs(settings)))
 
 /** One answer for every cookie that does not serve, whatever the reason. */
 const ended = () => new ApiError('AB05', 'This session has ended. Sign in again.', { param: 'cookie' })
 
 /** Throws while somebody has no second factor whose organisation asks for one: till then they only come to where they set one up. */
-function demandFactor({ settings, method, hasFactor }: Found, { route }: AskedBy): void {
+function demandFactor({ settings, method, hasFactor }: FoundSession, { route }: AskedBy): void {
   if (hasFactor || route.root === true || !needsFactor(settings, method)) return
   throw new ApiError(
     'second_factor_required',
@@ -109,7 +109,7 @@ function demandFactor({ settings, method, hasFactor }: Found, { route }: AskedBy
 }
 
 /** Throws AB03 for a change that no page of ours can have asked for: a browser sends the cookie along with what other pages send here. */
-function demandOwnPage(deps: Deps, { asked: { headers }, secret }: Shown): void {
+function demandOwnPage(deps: Deps, { asked: { headers }, secret }: ShownSession): void {
   demandSameOrigin(deps, headers)
   const sent = headers['x-csrf-token']
   if (typeof sent !== 'string' || !isCsrfToken(deps.vault, secret, sent))
@@ -122,7 +122,7 @@ function demandOwnPage(deps: Deps, { asked: { headers }, secret }: Shown): void 
 const overlapMs = 60_000
 
 interface Renewal {
-  readonly found: Found
+  readonly found: FoundSession
   readonly known: KnownCaller
   readonly hash: Buffer
   readonly expiresAt: number

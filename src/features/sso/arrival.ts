@@ -10,13 +10,13 @@ import { takeGroups, type Provider } from '../identity-providers/index.ts'
 import { hold } from '../scim/index.ts'
 import { actorOf } from './actor.ts'
 import { groupsIn } from './claims.ts'
-import { personOf, presentPerson, type Vouched } from './people.ts'
+import { personOf, presentPerson, type VouchedPerson } from './people.ts'
 import type { comeBack } from './sso.schema.ts'
 import { outcomeOf } from './trial/outcome.ts'
 import { finishTest, isTester, testerOf } from './trial/trial.ts'
 
 /** Something of a sign-in that serves once. */
-export interface Once {
+export interface SingleUseMark {
   /** Its name and value; only a hash is kept. */
   readonly mark: string
   /** Until when it could come again, epoch milliseconds. */
@@ -26,10 +26,10 @@ export interface Once {
 /** Somebody who has come back from a provider that vouches for them. */
 export interface Arrival {
   readonly provider: Provider
-  readonly vouched: Vouched
+  readonly vouched: VouchedPerson
   /** The path where they go on. */
   readonly returnTo: string
-  readonly once: readonly Once[]
+  readonly once: readonly SingleUseMark[]
   /** The id of the test sign-in that it is; undefined: it is a real one. */
   readonly test?: string | undefined
   /** The `Set-Cookie` by which the browser forgets the way that it has come; absent: it needs none. */

@@ -15,7 +15,7 @@ import { actorOf } from './actor.ts'
 import type { LogoutBody } from './sso.schema.ts'
 
 /** The sessions that a provider has ended: one of its own, or all of a person. */
-export interface Ended {
+export interface EndedSessions {
   readonly organisationId: string
   /** As people know the provider. */
   readonly name: string
@@ -27,22 +27,22 @@ export interface Ended {
 }
 
 /** The person in one organisation whose sessions a provider has ended there. */
-export interface Heard {
+export interface LogoutNotice {
   readonly actor: Actor
-  readonly ended: Ended
+  readonly ended: EndedSessions
 }
 
-const heard = new WeakMap<Actor, readonly Heard[]>()
+const heard = new WeakMap<Actor, readonly LogoutNotice[]>()
 
 /** Returns what a logout token says, in each organisation that it is about; the first is the caller's own. */
-export const heardOf = (actor: Actor): readonly Heard[] => heard.get(actor) ?? []
+export const heardOf = (actor: Actor): readonly LogoutNotice[] => heard.get(actor) ?? []
 
 /** Finds out whose word a logout token is. AB01 for one that no provider of ours has signed for us, as the standard asks. */
 export async function hearLogout({ body }: AnonymousCall<undefined, undefined, LogoutBody>, deps: Deps): Promise<Actor> {
   const { iss, aud } = unread(body.logout_token)
   const found = iss === undefined ? [] : await providersOf(deps, { issuer: iss, clientIds: [aud ?? []].flat() })
   const tried = await Promise.allSettled(found.map((provider) => verify(body.logout_token, provider, deps)))
-  const said: Heard[] = []
+  const said: LogoutNotice[] = []
   for (const one of tried) if (one.status === 'fulfilled') said.push({ actor: await personOf(deps, one.value), ended: one.value })
   const [first] = said
   if (first === undefined) {
@@ -55,7 +55,7 @@ export async function hearLogout({ body }: AnonymousCall<undefined, undefined, L
 }
 
 /** Returns the person whom a provider means: by their subject, or else by the session of theirs that it has ended. */
-async function personOf({ orm }: Deps, ended: Ended): Promise<Actor> {
+async function personOf({ orm }: Deps, ended: EndedSessions): Promise<Actor> {
   const { organisationId, issuer, subject, name } = ended
   const user = await inTenant(orm, organisationId, async (em) => {
     if (subject !== null) return findByIdentity(em, organisationId, { issuer, subject })
@@ -70,7 +70,7 @@ async function personOf({ orm }: Deps, ended: Ended): Promise<Actor> {
  * Ends sessions by the word of a provider, and returns how many; null: its token has come before. A sign-in of the person that is on its way
  * is waited for: its session ends too.
  */
-export async function endSessions(em: EntityManager, { vault, clock }: Deps, { actor, ended }: Heard): Promise<number | null> {
+export async function endSessions(em: EntityManager, { vault, clock }: Deps, { actor, ended }: LogoutNotice): Promise<number | null> {
   if (actor.userId !== null) await lockPeople(em, [actor.userId])
   const used = await em.execute<unknown[]>(
     'INSERT INTO used_sign_ins (state_hash, organisation_id, expires_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING organisation_id',
@@ -107,7 +107,7 @@ const claims = z
 
 const types: ReadonlySet<string> = new Set(['jwt', 'logout+jwt', 'application/logout+jwt'])
 
-async function verify(token: string, provider: Provider, { egress, clock }: Deps): Promise<Ended> {
+async function verify(token: string, provider: Provider, { egress, clock }: Deps): Promise<EndedSessions> {
   const { issuer, jwks_uri: url } = (await clientOf(egress, provider)).serverMetadata()
   if (url === undefined) throw new Error('the provider has no keys')
   const { organisationId } = provider

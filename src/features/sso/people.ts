@@ -8,7 +8,7 @@ import { User } from '../users/user.entity.ts'
 import { namesIn, verifiedEmail, type Claims } from './claims.ts'
 
 /** Somebody for whom a provider vouches. */
-export interface Vouched {
+export interface VouchedPerson {
   readonly identity: Identity
   /** The provider's own session (`sid`); null: it does not tell it. */
   readonly session: string | null
@@ -23,7 +23,7 @@ export interface Vouched {
  * Returns whom a provider vouches for, before they are let in: who is there by this subject or else by this address, or else who was removed and
  * had the subject; null: nobody.
  */
-export async function presentPerson(em: EntityManager, provider: Provider, { identity, claims }: Vouched): Promise<User | null> {
+export async function presentPerson(em: EntityManager, provider: Provider, { identity, claims }: VouchedPerson): Promise<User | null> {
   const known = await findByIdentity(em, provider.organisationId, identity)
   if (known?.status === 'active') return known
   const email = verifiedEmail(claims, provider.email_verified_claim)
@@ -31,7 +31,7 @@ export async function presentPerson(em: EntityManager, provider: Provider, { ide
   return there ?? known
 }
 
-interface Arriving extends Vouched {
+interface ArrivingPerson extends VouchedPerson {
   readonly provider: Provider
   /** The id that a new person gets. */
   readonly newId: string
@@ -42,7 +42,7 @@ interface Arriving extends Vouched {
  * uninvited. The address counts only if the issuer has verified it and the organisation owns its domain. Who was removed does not come back
  * by signing in. AB03 for everybody else.
  */
-export async function personOf(em: EntityManager, deps: Deps, arriving: Arriving): Promise<User> {
+export async function personOf(em: EntityManager, deps: Deps, arriving: ArrivingPerson): Promise<User> {
   const { provider, identity, claims } = arriving
   const known = await findByIdentity(em, provider.organisationId, identity)
   if (known?.status === 'active') return notAbove(provider, known)
@@ -71,7 +71,7 @@ const refused = (message: string) => new ApiError('AB03', message)
 const personAt = (em: EntityManager, organisationId: string, email: string): Promise<User | null> =>
   em.findOne(User, { organisationId, email, status: 'active' })
 
-interface Newcomer extends Arriving {
+interface Newcomer extends ArrivingPerson {
   readonly email: string
   /** They were removed. */
   readonly wasHere: boolean

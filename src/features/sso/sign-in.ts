@@ -8,15 +8,15 @@ import { welcome } from './arrival.ts'
 import { claimAt, type Claims } from './claims.ts'
 import { farewell } from './departure.ts'
 import { begin, destinationOf, end } from './journey.ts'
-import type { Vouched } from './people.ts'
+import type { VouchedPerson } from './people.ts'
 import type { CallbackQuery, LoginQuery } from './sso.schema.ts'
 import { failed } from './trial/outcome.ts'
 import { openTest, testerOf } from './trial/trial.ts'
 
-type Leaving = Pick<AnonymousCall<{ organisation: string }, LoginQuery, undefined>, 'params' | 'query' | 'headers'>
+type LoginCall = Pick<AnonymousCall<{ organisation: string }, LoginQuery, undefined>, 'params' | 'query' | 'headers'>
 
 /** Sends somebody to the provider of an organisation. AB08 if it has none. */
-export async function depart({ params, query, headers }: Leaving, deps: Deps): Promise<Actor> {
+export async function depart({ params, query, headers }: LoginCall, deps: Deps): Promise<Actor> {
   const standing = await standingOf(deps, { slug: params.organisation })
   const test = standing === null || query.test === undefined ? undefined : await openTest(deps, standing.id, query.test)
   const provider =
@@ -47,10 +47,10 @@ const usualScopes = ['openid', 'profile', 'email']
 
 const scopesOf = ({ scopes }: Provider): string => [...new Set(['openid', ...(scopes.length === 0 ? usualScopes : scopes)])].join(' ')
 
-type Returning = Pick<AnonymousCall<undefined, CallbackQuery, undefined>, 'query' | 'headers'>
+type CallbackCall = Pick<AnonymousCall<undefined, CallbackQuery, undefined>, 'query' | 'headers'>
 
 /** Finds out who comes back from a provider. AB05 if that cannot be verified, AB03 if the provider refuses. */
-export async function arrive({ query, headers }: Returning, deps: Deps): Promise<Actor> {
+export async function arrive({ query, headers }: CallbackCall, deps: Deps): Promise<Actor> {
   const { journey, marks } = end(deps, headers.cookie, query.state)
   const standing = await standingOf(deps, { id: journey.organisationId })
   const { test } = journey
@@ -76,12 +76,12 @@ export async function arrive({ query, headers }: Returning, deps: Deps): Promise
   throw vouched
 }
 
-interface Shown {
+interface CallbackReturn {
   readonly query: CallbackQuery
   readonly marks: ReturnType<typeof end>['marks']
 }
 
-async function vouch(client: Configuration, provider: Provider, { query, marks }: Shown): Promise<Vouched> {
+async function vouch(client: Configuration, provider: Provider, { query, marks }: CallbackReturn): Promise<VouchedPerson> {
   const url = new URL(provider.redirectUri)
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
   const tokens = await authorizationCodeGrant(client, url, {

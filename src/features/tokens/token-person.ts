@@ -12,7 +12,7 @@ export interface Candidate {
 }
 
 /** Claims of a token about its holder, and the users that they match. */
-export interface Found {
+export interface TokenMatches {
   /** Of the token; null: people are found by e-mail address alone. */
   readonly subject: string | null
   readonly email: string | null
@@ -37,7 +37,7 @@ const nobody: Person = { person: null, conflict: null, link: null }
  * Tells who the holder of a token is. The e-mail address finds a user once; from then on the issuer's subject must stay the same, since an
  * address can be given to another person.
  */
-export function personOf({ rank, ...found }: Found): Person {
+export function personOf({ rank, ...found }: TokenMatches): Person {
   const told = matching(found)
   const { person } = told
   if (person === null || person.role === null || isAtLeast(rank, person.role)) return told
@@ -45,7 +45,7 @@ export function personOf({ rank, ...found }: Found): Person {
   return { ...told, person: { ...person, isAbove: true }, link: null }
 }
 
-function matching({ subject, email, byEmail, bySubject }: Omit<Found, 'rank'>): Person {
+function matching({ subject, email, byEmail, bySubject }: Omit<TokenMatches, 'rank'>): Person {
   if (byEmail === null) return subject === null || bySubject === null ? nobody : knownBySubject(bySubject, email)
   if (subject === null || byEmail.status === 'archived') return of(byEmail)
   if (byEmail.subject !== null && byEmail.subject !== subject) return conflict(`${email} is known by another sub`)

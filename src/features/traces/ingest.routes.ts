@@ -46,14 +46,14 @@ export const takeTraces = ingest('/otel/v1/traces')
 export const takeLogTraces = ingest('/logs/otel')
 export const takeLogTracesOfExporter = ingest('/logs/otel/v1/traces')
 
-interface Taking {
+interface IngestContext {
   readonly actor: Actor
   readonly workspaceId: string
   readonly deps: Pick<Deps, 'vault' | 'config'>
 }
 
 /** A span that is there already stays as it is: exporters send again what they got no answer for. */
-async function storeSpans(em: EntityManager, spans: readonly ClientSpan[], taking: Taking): Promise<void> {
+async function storeSpans(em: EntityManager, spans: readonly ClientSpan[], taking: IngestContext): Promise<void> {
   for (const rows of slicesOf(spans, taking)) {
     await em.execute(
       `INSERT INTO trace_spans (${columns.join(', ')})
@@ -68,7 +68,7 @@ async function storeSpans(em: EntityManager, spans: readonly ClientSpan[], takin
 const sliceLength = 1024 * 1024
 
 /** Returns the rows as lists in JSON, each made when the one before it is stored. */
-function* slicesOf(spans: readonly ClientSpan[], taking: Taking): Generator<string> {
+function* slicesOf(spans: readonly ClientSpan[], taking: IngestContext): Generator<string> {
   let rows: string[] = []
   let length = 0
   for (const span of spans) {
@@ -112,7 +112,10 @@ const recordColumns = Object.entries(types)
 const read: Readonly<Record<string, string>> = { created_at: 'to_timestamp(r.created_at / 1000)', details: `decode(r.details, 'base64')` }
 
 /** A row as PostgreSQL reads it from JSON. */
-function rowOf(span: ClientSpan, { actor, workspaceId, deps: { config, vault } }: Taking): Readonly<Record<keyof typeof types, unknown>> {
+function rowOf(
+  span: ClientSpan,
+  { actor, workspaceId, deps: { config, vault } }: IngestContext,
+): Readonly<Record<keyof typeof types, unknown>> {
   const details = Buffer.from(JSON.stringify(span.details))
   const place = spanPlace({ organisationId: actor.organisationId, workspaceId, traceId: span.traceId, spanId: span.spanId })
   const kept = config.logSealing ? Buffer.concat(vault.logs.seal(place, [details])) : details

@@ -105,12 +105,12 @@ function lasted({ startTimeUnixNano: start, endTimeUnixNano: end }: OtlpSpan): n
 const textOr = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? storable(value, 255) : null)
 const storable = (text: string, longest: number): string => text.slice(0, longest).replaceAll('\0', '').toWellFormed()
 
-interface Around {
+interface SpanContext {
   readonly resource: Resource
   readonly scope: string | null
 }
 
-function toSpan(span: OtlpSpan, around: Around): ClientSpan {
+function toSpan(span: OtlpSpan, around: SpanContext): ClientSpan {
   const { attributes, dropped } = toAttributes(span.attributes)
   const startMs = toMs(span.startTimeUnixNano)
   return {
@@ -148,7 +148,7 @@ const mostEvents = 128
 
 function detailsOf(
   { events, links, status }: OtlpSpan,
-  { resource, scope }: Around,
+  { resource, scope }: SpanContext,
   { attributes, dropped }: ReturnType<typeof toAttributes>,
 ): SpanDetails {
   const [keptEvents, keptLinks] = [events.slice(0, mostEvents), links.slice(0, mostEvents)]

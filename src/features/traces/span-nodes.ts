@@ -9,11 +9,11 @@ import type { traceDetail } from './trace.schema.ts'
 import type { SpanRow } from './traces.queries.ts'
 import type { Leaf } from './tree.ts'
 
-type Shown = z.input<typeof traceDetail>['spans'][number]
+type ShownSpan = z.input<typeof traceDetail>['spans'][number]
 
 /** A node with what the API shows of it, but for its place in the tree. */
 export interface SpanNode extends Leaf {
-  readonly shown: Omit<Shown, 'span_id' | 'parent_span_id' | 'depth' | 'parent_received' | 'aggregate' | 'start_time' | 'object'>
+  readonly shown: Omit<ShownSpan, 'span_id' | 'parent_span_id' | 'depth' | 'parent_received' | 'aggregate' | 'start_time' | 'object'>
 }
 
 const logSpanId = ({ span_id, id }: Pick<LogRow, 'span_id' | 'id'>): string => span_id ?? spanIdOf(id)

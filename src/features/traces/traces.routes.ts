@@ -9,7 +9,7 @@ import { writeTraceCursor } from './cursor.ts'
 import { attemptNodes, clientNode, requestNode, type SpanNode } from './span-nodes.ts'
 import { traceDetail, traceFilter, traceList, traceParams, traceQuery } from './trace.schema.ts'
 import { findSpans, findTraces, sumTraces, type TraceAt, type TraceFigures } from './traces.queries.ts'
-import { arrange, type Placed } from './tree.ts'
+import { arrange, type PlacedNode } from './tree.ts'
 
 export const listTraces = route({
   method: 'GET',
@@ -102,14 +102,14 @@ export const readTrace = route({
   }
 })
 
-interface Reading {
+interface TraceReader {
   readonly em: EntityManager
   readonly scope: LogScope
   readonly deps: Deps
 }
 
 /** The attempts stand with the bodies, which can be in the log store. Without it the rest of the trace stands. */
-async function attemptsOf(logs: readonly LogRow[], { em, scope, deps }: Reading): Promise<SpanNode[]> {
+async function attemptsOf(logs: readonly LogRow[], { em, scope, deps }: TraceReader): Promise<SpanNode[]> {
   const nodes: SpanNode[] = []
   for (const { id } of logs.filter(({ options_tried: tried }) => tried !== null).slice(0, most.attempts)) {
     const row = await findLog(em, scope, id)
@@ -123,7 +123,7 @@ async function attemptsOf(logs: readonly LogRow[], { em, scope, deps }: Reading)
   return nodes
 }
 
-const presentNode = ({ node, depth, parentReceived, sums }: Placed<SpanNode>) => ({
+const presentNode = ({ node, depth, parentReceived, sums }: PlacedNode<SpanNode>) => ({
   object: 'trace.span' as const,
   span_id: node.spanId,
   parent_span_id: node.parentSpanId,

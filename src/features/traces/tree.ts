@@ -19,7 +19,7 @@ export interface Sums {
   readonly costPico: bigint
 }
 
-export interface Placed<Node extends Leaf> {
+export interface PlacedNode<Node extends Leaf> {
   readonly node: Node
   readonly depth: number
   readonly parentReceived: boolean
@@ -38,7 +38,7 @@ interface Place<Node extends Leaf> {
  * Returns the nodes as a tree, in the order in which one reads it. Ids are what clients say they are: of nodes with one id the first has the
  * children, and a circle begins at its earliest node.
  */
-export function arrange<Node extends Leaf>(given: readonly Node[]): readonly Placed<Node>[] {
+export function arrange<Node extends Leaf>(given: readonly Node[]): readonly PlacedNode<Node>[] {
   const nodes = given.toSorted((one, other) => one.startMs - other.startMs)
   const byId = new Map<string, Node>()
   for (const node of nodes) if (!byId.has(node.spanId)) byId.set(node.spanId, node)

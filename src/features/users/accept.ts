@@ -52,7 +52,7 @@ export async function acceptInvite(em: EntityManager, { actor, deps, names }: { 
   return { user, answer: { user_id: user.id, organisation_id: organisationId, email, role, api_keys } }
 }
 
-interface Invited {
+interface InvitedPerson {
   /** Of the new person. */
   readonly id: string
   readonly organisationId: string
@@ -65,7 +65,7 @@ interface Invited {
  * Makes the user to whom an open invitation went, with their places, when somebody else shows that they have the address; null: there is no
  * invitation. Somebody with this id who was removed returns. The keys that it promises are left out, since nobody would see them: who is signed in makes keys.
  */
-export async function acceptByAddress(em: EntityManager, { id, organisationId, email, names, nowMs }: Invited): Promise<User | null> {
+export async function acceptByAddress(em: EntityManager, { id, organisationId, email, names, nowMs }: InvitedPerson): Promise<User | null> {
   const invite = await em.findOne(Invite, { organisationId, email, status: 'pending' }, { lockMode: LockMode.PESSIMISTIC_WRITE })
   if (invite === null || invite.expiresAt.getTime() <= nowMs || !(await isStillGiven(em, invite))) return null
   const user = (await em.findOne(User, { id, organisationId })) ?? em.create(User, { id, organisationId, email, role: invite.role })

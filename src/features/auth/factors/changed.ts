@@ -6,13 +6,13 @@ import { signedInHere } from '../signed-in-here.ts'
 import { factorsOf, hasFactor } from './factors.ts'
 import { replaceRecoveryCodes } from './recovery-codes.ts'
 
-type Changing = Pick<Call<unknown, unknown, unknown>, 'em' | 'deps' | 'actor' | 'reply'>
+type FactorCall = Pick<Call<unknown, unknown, unknown>, 'em' | 'deps' | 'actor' | 'reply'>
 
 /**
  * Ends all other sessions of a person whose factors have changed, and gives this one a new secret: whoever got in before by less, or has a
  * copy of the cookie, is out.
  */
-export async function renewSession({ em, deps, actor, reply }: Changing) {
+export async function renewSession({ em, deps, actor, reply }: FactorCall) {
   const { id } = signedInHere(actor)
   await revokeSessionsOf(em, actor.id, id)
   const { session, cookie } = await rotateSession(em, deps, id)
@@ -21,7 +21,7 @@ export async function renewSession({ em, deps, actor, reply }: Changing) {
 }
 
 /** Returns the recovery codes of somebody who has got a second factor; null: they have some already. */
-export async function firstRecoveryCodes(em: EntityManager, deps: Changing['deps'], userId: string): Promise<string[] | null> {
+export async function firstRecoveryCodes(em: EntityManager, deps: FactorCall['deps'], userId: string): Promise<string[] | null> {
   const factors = await factorsOf(em, userId)
   if (!hasFactor(factors) || factors.recoveryCodes > 0) return null
   return [...(await replaceRecoveryCodes(em, deps, await em.findOneOrFail(User, { id: userId })))]

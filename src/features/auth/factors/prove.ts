@@ -17,7 +17,7 @@ export type Proof =
   | { readonly kind: 'recovery-code'; readonly id: string }
 
 /** A person whose password was right, with the second factor that they show beside it. */
-export interface Showing {
+export interface FactorProof {
   readonly userId: string
   readonly organisationId: string
   readonly code?: string | undefined
@@ -30,7 +30,7 @@ export interface Showing {
  * Returns the second factor that somebody has shown; null: they have none and need none. Throws `second_factor_required` when they have one
  * and show nothing, AB05 when what they show is not good.
  */
-export async function prove(deps: Deps, showing: Showing): Promise<Proof | null> {
+export async function prove(deps: Deps, showing: FactorProof): Promise<Proof | null> {
   const { userId, organisationId, passkey, code } = showing
   const factors = await inTenant(deps.orm, organisationId, (em) => factorsOf(em, userId))
   if (!hasFactor(factors)) return null

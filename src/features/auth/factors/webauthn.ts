@@ -22,14 +22,14 @@ export function partyOf({ config }: Pick<Deps, 'config'>): Party {
   throw new ApiError('AB01', 'Passkeys belong to a host name: have PUBLIC_URL set to the one by which people reach Gatehouse.')
 }
 
-interface Registering {
+interface RegistrationStart {
   readonly userId: string
   readonly email: string
   readonly known: readonly Passkey[]
 }
 
 /** Returns what a browser needs in order to make a passkey. It stays on its authenticator, so that it serves without a name too. */
-export async function creationOptionsFor(deps: Pick<Deps, 'config'>, { userId, email, known }: Registering) {
+export async function creationOptionsFor(deps: Pick<Deps, 'config'>, { userId, email, known }: RegistrationStart) {
   const party = partyOf(deps)
   const { generateRegistrationOptions } = await library()
   return generateRegistrationOptions({
@@ -91,7 +91,7 @@ async function demandPlainAttestation({ response }: Registration): Promise<void>
   throw new Error(`the attestation is ${format} with certificates`)
 }
 
-interface Asserted {
+interface CheckedAssertion {
   readonly passkey: Passkey
   readonly challenge: string
   /** In place of a password: then the authenticator has to have verified the person, by a PIN or a finger. */
@@ -99,7 +99,7 @@ interface Asserted {
 }
 
 /** Returns the count that an authenticator tells with a good answer to a challenge of ours. Rejects for anything else. */
-export async function verifyAssertion(deps: Pick<Deps, 'config'>, shown: Assertion, { passkey, challenge, alone }: Asserted) {
+export async function verifyAssertion(deps: Pick<Deps, 'config'>, shown: Assertion, { passkey, challenge, alone }: CheckedAssertion) {
   const party = partyOf(deps)
   const { userHandle } = shown.response
   if (userHandle && Buffer.from(userHandle, 'base64url').toString('hex') !== passkey.userId.replaceAll('-', ''))

@@ -13,7 +13,7 @@ export type { SsoFinding, SsoFindingId } from './finding.ts'
 type Needs = Pick<Deps, 'config' | 'vault' | 'level' | 'orm' | 'egress' | 'clock'>
 
 /** The sign-in of an organisation, with all that is wrong with it. */
-export interface Examined {
+export interface SignInExamination {
   readonly organisation: string
   /** Null: it has no identity provider. */
   readonly provider: { readonly type: string; readonly name: string; readonly issuer: string; readonly source: string } | null
@@ -25,17 +25,17 @@ const examineByType = (deps: Needs, provider: Provider): Promise<readonly SsoFin
   provider.saml === undefined ? examineOidc(deps, provider) : examineSaml(deps, provider, provider.saml)
 
 /** Examines the identity provider of each organisation, or of the one that is named; none when nobody has that name. */
-export async function examineProviders(deps: Needs, organisation?: string): Promise<readonly Examined[]> {
+export async function examineProviders(deps: Needs, organisation?: string): Promise<readonly SignInExamination[]> {
   const rows = await asSystem(deps.orm, (em) =>
     em.execute<{ slug: string }[]>("SELECT slug FROM organisations WHERE status = 'active' ORDER BY created_at, id"),
   )
-  const found: Examined[] = []
+  const found: SignInExamination[] = []
   for (const { slug } of rows.filter((row) => organisation === undefined || row.slug === organisation))
     found.push(await examineOrganisation(deps, slug))
   return found
 }
 
-async function examineOrganisation(deps: Needs, slug: string): Promise<Examined> {
+async function examineOrganisation(deps: Needs, slug: string): Promise<SignInExamination> {
   const standing = await standingOf(deps, { slug })
   const looked =
     standing &&

@@ -43,9 +43,9 @@ export async function examineOidc(deps: Needs, provider: Provider): Promise<read
   }
 }
 
-type Discovered = { readonly clock: readonly SsoFinding[] } & ({ readonly said: Document } | { readonly finding: SsoFinding })
+type DiscoveryOutcome = { readonly clock: readonly SsoFinding[] } & ({ readonly said: Document } | { readonly finding: SsoFinding })
 
-async function discover(deps: Needs, provider: Provider): Promise<Discovered> {
+async function discover(deps: Needs, provider: Provider): Promise<DiscoveryOutcome> {
   const { issuer } = provider
   const byHand = endpointsOf(provider)
   if (hasAll(byHand)) return { clock: [], said: { issuer, ...byHand } }

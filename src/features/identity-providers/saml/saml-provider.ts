@@ -2,12 +2,12 @@ import type { Deps } from '../../../app/deps.ts'
 import { ownOrigin } from '../../../app/own-origin.ts'
 import type { SamlConfig } from '../../../config/config.ts'
 import { ApiError } from '../../../lib/errors.ts'
-import type { Provider, Standing } from '../provider-facts.ts'
+import type { Provider, OrganisationPlace } from '../provider-facts.ts'
 import { readMetadata, type IdpMetadata } from './metadata.ts'
 import { XmlFault } from './strict-xml.ts'
 
-type Where = Pick<Deps, 'config'>
-type Slug = Pick<Standing, 'slug'>
+type UrlSource = Pick<Deps, 'config'>
+type Slug = Pick<OrganisationPlace, 'slug'>
 
 const pathOf = ({ slug }: Slug, end: 'login' | 'acs' | 'metadata'): string => `/auth/saml/${encodeURIComponent(slug)}/${end}`
 
@@ -15,10 +15,10 @@ const pathOf = ({ slug }: Slug, end: 'login' | 'acs' | 'metadata'): string => `/
 export const samlLoginPathOf = (standing: Slug): string => pathOf(standing, 'login')
 
 /** Returns the URL that takes assertions (the assertion consumer service). */
-export const acsUrlOf = ({ config }: Where, standing: Slug): string => `${ownOrigin(config)}${pathOf(standing, 'acs')}`
+export const acsUrlOf = ({ config }: UrlSource, standing: Slug): string => `${ownOrigin(config)}${pathOf(standing, 'acs')}`
 
 /** Returns the URL of the metadata that an organisation gives its provider. */
-export const metadataUrlOf = ({ config }: Where, standing: Slug): string => `${ownOrigin(config)}${pathOf(standing, 'metadata')}`
+export const metadataUrlOf = ({ config }: UrlSource, standing: Slug): string => `${ownOrigin(config)}${pathOf(standing, 'metadata')}`
 
 /** Returns the entity id of Gatehouse for an organisation that has chosen no other. */
 export const entityIdOf = metadataUrlOf
@@ -34,7 +34,11 @@ export function metadataIn(text: string, param: string): IdpMetadata {
 }
 
 /** Returns the provider that the settings of the installation name. */
-export function ofSamlSettings({ config, level }: Pick<Deps, 'config' | 'level'>, standing: Standing, settings: SamlConfig): Provider {
+export function ofSamlSettings(
+  { config, level }: Pick<Deps, 'config' | 'level'>,
+  standing: OrganisationPlace,
+  settings: SamlConfig,
+): Provider {
   const { entityId, ssoUrl } = metadataIn(settings.metadataXml, 'SAML_METADATA_XML')
   return {
     ...oidcOnly,

@@ -11,9 +11,9 @@ export interface XmlElement {
   readonly text: string
 }
 
-interface Growing extends XmlElement {
+interface OpenElement extends XmlElement {
   readonly attributes: Map<string, string>
-  readonly children: Growing[]
+  readonly children: OpenElement[]
   text: string
 }
 
@@ -34,8 +34,8 @@ export const parseUnsignedXml = (text: string): XmlElement => parseXml(text, 'sk
 
 function parseXml(text: string, remarks: 'refuse' | 'skip'): XmlElement {
   const parser = new SaxesParser({ xmlns: true, fragment: false, position: false })
-  const open: Growing[] = []
-  let root: Growing | null = null
+  const open: OpenElement[] = []
+  let root: OpenElement | null = null
   let count = 0
   const refuse = (what: string) => (): never => {
     throw new XmlFault(`the XML has ${what}`)
@@ -52,7 +52,7 @@ function parseXml(text: string, remarks: 'refuse' | 'skip'): XmlElement {
     count += 1
     if (open.length >= deepest || count > mostElements) throw new XmlFault('the XML is too large')
     const plain = Object.values(attributes).filter((attribute) => attribute.uri === '')
-    const element: Growing = {
+    const element: OpenElement = {
       name: local,
       namespace: uri,
       attributes: new Map(plain.map((attribute) => [attribute.local, attribute.value])),

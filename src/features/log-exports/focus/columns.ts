@@ -10,10 +10,10 @@ export interface Period {
   readonly organisation: { readonly id: string; readonly name: string }
 }
 
-type Of = (charge: Charge, period: Period) => ExportedValue
+type ColumnValue = (charge: Charge, period: Period) => ExportedValue
 
 const always =
-  (text: string | null): Of =>
+  (text: string | null): ColumnValue =>
   () =>
     text
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -34,12 +34,12 @@ const pricingOf = ({ dimension, unit }: Charge) => {
 /** `Search Units` of `search unit`. */
 const plural = (unit: string | null): string => `${(unit ?? 'request').replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase())}s`
 
-const cost: Of = ({ amount }) => dollars(BigInt(amount))
-const unitPrice: Of = ({ rate }) => (rate === null ? null : dollars(BigInt(rate)))
-const provider: Of = (charge) => charge.provider
+const cost: ColumnValue = ({ amount }) => dollars(BigInt(amount))
+const unitPrice: ColumnValue = ({ rate }) => (rate === null ? null : dollars(BigInt(rate)))
+const provider: ColumnValue = (charge) => charge.provider
 
 /** The columns of FOCUS 1.2, in the order of their names, and then our own. Amounts are decimal texts, so that no digit is lost. */
-const columns: Readonly<Record<string, Of>> = {
+const columns: Readonly<Record<string, ColumnValue>> = {
   BilledCost: cost,
   BillingAccountId: (_, { organisation }) => organisation.id,
   BillingAccountName: (_, { organisation }) => organisation.name,

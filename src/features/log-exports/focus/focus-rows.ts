@@ -1,6 +1,6 @@
 import { inTenant } from '../../../app/database/orm.ts'
 import type { Deps } from '../../../app/deps.ts'
-import type { Claimed, Progress } from '../claims.ts'
+import type { ClaimedExport, Progress } from '../claims.ts'
 import { demandFields } from '../denied-fields.ts'
 import { isTooSlow, readFilters, scopeOf } from '../exports.ts'
 import { findLogs } from '../../logs/index.ts'
@@ -12,7 +12,7 @@ const lengths = { hour: 3_600_000, day: 86_400_000 } as const
 const minuteMs = 60_000
 
 /** Reads the charges of the next period in which there are any; a period is in one piece, since its charges are sums. */
-export async function readPeriods(deps: Deps, claimed: Claimed, from: Progress | null): Promise<RowPage> {
+export async function readPeriods(deps: Deps, claimed: ClaimedExport, from: Progress | null): Promise<RowPage> {
   const { granularity = 'day' } = claimed.options
   const length = lengths[granularity]
   const filter = readFilters(claimed.filters)
@@ -35,7 +35,7 @@ export async function readPeriods(deps: Deps, claimed: Claimed, from: Progress |
 }
 
 /** Returns the moment of the next log, so that time without any costs nothing; the end, if none comes. */
-async function nextMoment({ orm }: Deps, claimed: Claimed, { from, until }: Pick<Wanted, 'from' | 'until'>): Promise<number> {
+async function nextMoment({ orm }: Deps, claimed: ClaimedExport, { from, until }: Pick<ChargeWindow, 'from' | 'until'>): Promise<number> {
   if (from >= until) return until
   const filter = {
     ...readFilters({}),
@@ -52,14 +52,14 @@ async function nextMoment({ orm }: Deps, claimed: Claimed, { from, until }: Pick
   }
 }
 
-interface Wanted {
+interface ChargeWindow {
   readonly from: number
   readonly until: number
   readonly window: number
 }
 
 /** Adds up the charges of a period from looks at shorter stretches, where the whole takes the database too long. */
-async function sumUp(deps: Deps, claimed: Claimed, { from, until, window: given }: Wanted) {
+async function sumUp(deps: Deps, claimed: ClaimedExport, { from, until, window: given }: ChargeWindow) {
   const sums = new Map<string, Charge>()
   let window = given
   for (let at = from; at < until;) {
@@ -81,7 +81,7 @@ async function sumUp(deps: Deps, claimed: Claimed, { from, until, window: given 
 }
 
 /** Returns the charges of a stretch; null: the database takes too long, and a shorter one may be looked at. */
-async function look(deps: Deps, claimed: Claimed, { from, until }: Pick<Wanted, 'from' | 'until'>): Promise<Charge[] | null> {
+async function look(deps: Deps, claimed: ClaimedExport, { from, until }: Pick<ChargeWindow, 'from' | 'until'>): Promise<Charge[] | null> {
   const { organisationId, options, fields } = claimed
   try {
     return await inTenant(deps.orm, organisationId, async (em) => {
@@ -95,7 +95,7 @@ async function look(deps: Deps, claimed: Claimed, { from, until }: Pick<Wanted, 
   }
 }
 
-async function nameOf({ orm }: Deps, { organisationId }: Claimed): Promise<string> {
+async function nameOf({ orm }: Deps, { organisationId }: ClaimedExport): Promise<string> {
   const rows = await inTenant(orm, organisationId, (em) =>
     em.execute<{ name: string }[]>('SELECT name FROM organisations WHERE id = ?', [organisationId]),
   )

@@ -1,6 +1,6 @@
 import { scimError } from '../scim-error.ts'
 import { findAttribute, type Attribute, type ResourceType } from '../schema/attribute.ts'
-import { locate, type Located } from '../schema/locate.ts'
+import { locate, type AttributeLocation } from '../schema/locate.ts'
 import type { Comparison, Filter, Operand } from './filter.ts'
 
 /** A piece of SQL with the values of its `?`. */
@@ -58,13 +58,17 @@ function leaf(filter: Leaf, source: Source): Sql {
 }
 
 /** Of an attribute with parts but no `value` only its presence can be asked for. */
-function whole({ op, path }: Leaf, { attribute, extension }: Located, { document }: Source): Sql {
+function whole({ op, path }: Leaf, { attribute, extension }: AttributeLocation, { document }: Source): Sql {
   if (op !== 'present' || document === null || attribute.multiValued)
     throw scimError('invalidFilter', `\`${path}\` needs one of its parts.`, 'filter')
   return { sql: `(${pathOf(document, [extension?.id ?? [], attribute.name].flat(), '->')} IS NOT NULL)`, values: [] }
 }
 
-function single(filter: Leaf, { found, compared }: { readonly found: Located; readonly compared: Attribute }, source: Source): Sql {
+function single(
+  filter: Leaf,
+  { found, compared }: { readonly found: AttributeLocation; readonly compared: Attribute },
+  source: Source,
+): Sql {
   const { attribute, extension } = found
   const steps = [extension?.id ?? [], attribute.name, compared === attribute ? [] : compared.name].flat()
   const expression =
@@ -151,12 +155,12 @@ function nullTest(operator: Comparison, expression: string): Sql {
   throw scimError('invalidFilter', 'null can only be compared with eq and ne.', 'filter')
 }
 
-interface Compared {
+interface ComparedColumn {
   readonly expression: string
   readonly path: string
 }
 
-function booleanTest(operator: Comparison, value: Operand, { expression, path }: Compared): Sql {
+function booleanTest(operator: Comparison, value: Operand, { expression, path }: ComparedColumn): Sql {
   const wanted = typeof value === 'boolean' ? value : /^true$/i.test(String(value)) ? true : /^false$/i.test(String(value)) ? false : null
   if (wanted === null || (operator !== 'eq' && operator !== 'ne'))
     throw scimError('invalidFilter', `\`${path}\` is true or false: compare it with eq or ne.`, 'filter')
@@ -169,7 +173,7 @@ const timeOperators: Readonly<Partial<Record<Comparison, string>>> = { eq: '=', 
 /** The years that the database has, as texts of four digits. */
 const storable = /^(?!0000)\d{4}-/
 
-function timeTest(operator: Comparison, value: Operand, { expression, path }: Compared): Sql {
+function timeTest(operator: Comparison, value: Operand, { expression, path }: ComparedColumn): Sql {
   const [sign, at] = [timeOperators[operator], typeof value === 'string' ? Date.parse(value) : Number.NaN]
   const time = Number.isNaN(at) ? '' : new Date(at).toISOString()
   if (sign === undefined || !storable.test(time))

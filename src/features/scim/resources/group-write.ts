@@ -11,13 +11,13 @@ import { groups } from '../schema/group.ts'
 import { locate } from '../schema/locate.ts'
 import { isObject, normalise, type Document } from '../schema/normalise.ts'
 import { applyPatch, type Operation } from '../schema/patch.ts'
-import { addMembers, lockMembers, memberIds, nobodyMoved, removeMembers, setMembers, type Moved } from './members.ts'
+import { addMembers, lockMembers, memberIds, nobodyMoved, removeMembers, setMembers, type MemberChanges } from './members.ts'
 import { membersOf } from './group-rows.ts'
 
-type Naming = Pick<Deps, 'config' | 'level'>
+type NamingDeps = Pick<Deps, 'config' | 'level'>
 
 /** Gives a group its name, and the roles that the name says. */
-export function nameGroup(group: ScimGroup, displayName: string, { config, level }: Naming): void {
+export function nameGroup(group: ScimGroup, displayName: string, { config, level }: NamingDeps): void {
   const { workspace, organisation } = rolesInName(displayName, config.scim.names, { anyCase: level.atLeast('1.6.1') })
   Object.assign(group, {
     displayName,
@@ -33,7 +33,7 @@ const longestName = 255
 export async function describeGroup(
   em: EntityManager,
   group: ScimGroup,
-  { document, deps }: { readonly document: Document; readonly deps: Naming },
+  { document, deps }: { readonly document: Document; readonly deps: NamingDeps },
 ) {
   const displayName = typeof document['displayName'] === 'string' ? document['displayName'].trim() : ''
   if (displayName === '') throw scimError('invalidValue', '`displayName` is missing.', 'displayName')
@@ -54,7 +54,7 @@ async function isTaken(em: EntityManager, { id, organisationId }: ScimGroup, dis
 }
 
 /** A PATCH of a group. */
-interface Patched {
+interface GroupPatch {
   readonly group: ScimGroup
   readonly operations: readonly Operation[]
   /** True: who is in a group is what users say; operations on members are skipped. */
@@ -62,7 +62,7 @@ interface Patched {
 }
 
 /** Applies the operations of a PATCH in their order. Returns the document, and who moved. */
-export async function patchGroup(em: EntityManager, { group, operations, skipMembers }: Patched) {
+export async function patchGroup(em: EntityManager, { group, operations, skipMembers }: GroupPatch) {
   let document: Document = { displayName: group.displayName, ...(group.externalId && { externalId: group.externalId }) }
   const moves: Move[] = []
   for (const operation of operations.flatMap(split)) {
@@ -72,7 +72,7 @@ export async function patchGroup(em: EntityManager, { group, operations, skipMem
   }
   const all = document['displayName'] !== group.displayName || moves.some(({ op, ids }) => op === 'replace' || ids === null)
   await lockMembers(em, group.id, { named: moves.flatMap(({ ids }) => ids ?? []), all })
-  const moved: Moved[] = []
+  const moved: MemberChanges[] = []
   for (const move of moves) moved.push(await moveMembers(em, group, move))
   return { document, moved: sumOf(moved) }
 }
@@ -118,7 +118,7 @@ function moveOf({ op, path = '', value }: Operation, attribute: Attribute): Move
 const idIn = (where: Filter) =>
   where.op === 'compare' && where.operator === 'eq' && where.path.toLowerCase() === 'value' ? where.value : null
 
-async function moveMembers(em: EntityManager, group: ScimGroup, { op, ids, where, attribute }: Move): Promise<Moved> {
+async function moveMembers(em: EntityManager, group: ScimGroup, { op, ids, where, attribute }: Move): Promise<MemberChanges> {
   if (op === 'remove') {
     const meant = ids ?? (where === null ? null : await membersMeant(em, group, { where, attribute }))
     return { ...nobodyMoved, removed: await removeMembers(em, group.id, meant) }
@@ -136,14 +136,14 @@ async function membersMeant(
   return members.filter(({ id, display }) => matches({ value: id, display, type: 'User' }, where, attribute)).map(({ id }) => id)
 }
 
-const sumOf = (moves: readonly Moved[]): Moved => ({
+const sumOf = (moves: readonly MemberChanges[]): MemberChanges => ({
   sent: [...sentBy(moves)],
   added: [...new Set(moves.flatMap(({ added }) => added))],
   removed: [...new Set(moves.flatMap(({ removed }) => removed))],
 })
 
 /** Returns who is in the group by the word of the whole: not who is sent, and taken out after that. */
-function sentBy(moves: readonly Moved[]): ReadonlySet<string> {
+function sentBy(moves: readonly MemberChanges[]): ReadonlySet<string> {
   const sent = new Set<string>()
   for (const move of moves) {
     for (const id of move.removed) sent.delete(id)

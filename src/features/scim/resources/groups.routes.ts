@@ -19,14 +19,14 @@ import { groups } from '../schema/group.ts'
 import { asksFor, project, projectionOf, type Projection } from '../schema/project.ts'
 import { groupColumns, groupSource, groupVersion, membersOf, presentGroup, readGroup, type GroupRow } from './group-rows.ts'
 import { describeGroup, groupDocument, patchGroup } from './group-write.ts'
-import { addMembers, lockMembers, memberIds, movedChange, nobodyMoved, renewMembers, setMembers, type Moved } from './members.ts'
+import { addMembers, lockMembers, memberIds, movedChange, nobodyMoved, renewMembers, setMembers, type MemberChanges } from './members.ts'
 import { readList } from './list.ts'
 
 const permission: readonly string[] = []
 const resource = 'scim-group'
 const params = z.object({ id: z.string() })
 const query = listQuery.pick({ attributes: true, excludedAttributes: true })
-type One = z.output<typeof query>
+type ResourceQuery = z.output<typeof query>
 type AnyCall = Call<unknown, unknown, unknown>
 
 export const listScimGroups = route({
@@ -176,7 +176,7 @@ async function lockedGroup({ em, actor: { organisationId }, headers }: AnyCall, 
 
 interface Change {
   readonly group: ScimGroup
-  readonly moved: Moved
+  readonly moved: MemberChanges
   /** True: the name may give all members other roles. */
   readonly renamed: boolean
 }
@@ -200,14 +200,14 @@ async function toSettle(em: EntityManager, deps: Pick<Deps, 'level'>, { group, m
   return [...moved.added, ...moved.removed, ...all]
 }
 
-interface Answering {
+interface GroupAnswer {
   readonly id: string
-  readonly asked: One
+  readonly asked: ResourceQuery
   readonly ifNoneMatch?: string | undefined
   readonly made?: boolean
 }
 
-async function answerGroup({ em, actor, deps }: AnyCall, { id, asked, ifNoneMatch, made }: Answering): Promise<ScimAnswer> {
+async function answerGroup({ em, actor, deps }: AnyCall, { id, asked, ifNoneMatch, made }: GroupAnswer): Promise<ScimAnswer> {
   const row = isUuid(id) ? await readGroup(em, actor.organisationId, id.toLowerCase()) : null
   if (row === null) throw notFound('group', id)
   const [projection, base] = [projectionOf(asked), scimBase(deps.config)]

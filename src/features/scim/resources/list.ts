@@ -7,7 +7,7 @@ import { scimError } from '../scim-error.ts'
 import { locate } from '../schema/locate.ts'
 
 /** A list of one kind of resource. */
-interface Listed<Row> {
+interface ListSource<Row> {
   /** Runs the statement that reads the page. */
   readonly read: (sql: string, values: readonly unknown[]) => Promise<Row[]>
   readonly source: Source
@@ -24,7 +24,7 @@ interface Listed<Row> {
 }
 
 /** Reads one page of a list and counts the whole. Throws `invalidFilter`, `invalidPath`. */
-export async function readList<Row>(em: EntityManager, listed: Listed<Row>): Promise<{ readonly rows: Row[]; readonly total: number }> {
+export async function readList<Row>(em: EntityManager, listed: ListSource<Row>): Promise<{ readonly rows: Row[]; readonly total: number }> {
   const { tables, columns, window, base } = listed
   const filter = listed.filter === undefined || listed.filter.trim() === '' ? null : parseFilter(listed.filter)
   const conditions = [base, ...(filter === null ? [] : [...shortcutsOf(filter, listed), filterSql(filter, listed.source)])]
@@ -41,7 +41,7 @@ export async function readList<Row>(em: EntityManager, listed: Listed<Row>): Pro
 }
 
 /** Of conditions that all must hold each `eq` may lead straight to the rows. */
-function shortcutsOf(filter: Filter, listed: Pick<Listed<unknown>, 'source' | 'shortcut'>): readonly Sql[] {
+function shortcutsOf(filter: Filter, listed: Pick<ListSource<unknown>, 'source' | 'shortcut'>): readonly Sql[] {
   if (filter.op === 'and') return [...shortcutsOf(filter.left, listed), ...shortcutsOf(filter.right, listed)]
   if (filter.op !== 'compare' || filter.operator !== 'eq' || typeof filter.value !== 'string') return []
   const found = locate(listed.source.type, filter.path)
@@ -50,7 +50,7 @@ function shortcutsOf(filter: Filter, listed: Pick<Listed<unknown>, 'source' | 's
   return shortcut === null ? [] : [shortcut]
 }
 
-function orderOf({ source, sortBy, window, alias }: Omit<Listed<unknown>, 'read'>): string {
+function orderOf({ source, sortBy, window, alias }: Omit<ListSource<unknown>, 'read'>): string {
   const [direction, tie] = [window.descending ? 'DESC' : 'ASC', `${alias}.created_at, ${alias}.id`]
   if (sortBy === undefined || sortBy === '') return tie
   const found = locate(source.type, sortBy)

@@ -9,14 +9,14 @@ import { scimError } from '../scim-error.ts'
 import { isObject } from '../schema/normalise.ts'
 
 /** Users who came into a group, and who left it. */
-export interface Moved {
+export interface MemberChanges {
   /** Users who are in the group by the word of the write, whether or not they were before. */
   readonly sent: readonly string[]
   readonly added: readonly string[]
   readonly removed: readonly string[]
 }
 
-export const nobodyMoved: Moved = { sent: [], added: [], removed: [] }
+export const nobodyMoved: MemberChanges = { sent: [], added: [], removed: [] }
 
 const ids = `SELECT value::uuid FROM jsonb_array_elements_text(?::jsonb)`
 
@@ -45,14 +45,14 @@ export async function idsOfMembers(em: EntityManager, groupId: string): Promise<
 }
 
 /** The people whom the write of a group may move, or give something. */
-interface Meant {
+interface AffectedPeople {
   readonly named: readonly string[]
   /** True: all members too. */
   readonly all: boolean
 }
 
 /** Locks whom the write of a group may move, or give something, ahead of the group, so that who is removed meanwhile takes no place that it gives. */
-export async function lockMembers(em: EntityManager, groupId: string, { named, all }: Meant): Promise<void> {
+export async function lockMembers(em: EntityManager, groupId: string, { named, all }: AffectedPeople): Promise<void> {
   await lockPeople(em, all ? [...named, ...(await idsOfMembers(em, groupId))] : named)
 }
 
@@ -97,7 +97,7 @@ export async function removeMembers(em: EntityManager, groupId: string, userIds:
 }
 
 /** Makes these users the members of a group, and nobody else. */
-export async function setMembers(em: EntityManager, group: OfGroup, userIds: readonly string[]): Promise<Moved> {
+export async function setMembers(em: EntityManager, group: OfGroup, userIds: readonly string[]): Promise<MemberChanges> {
   const removed = await em.execute<{ user_id: string }[]>(
     `DELETE FROM scim_group_members WHERE group_id = ? AND user_id NOT IN (${ids}) RETURNING user_id`,
     [group.groupId, JSON.stringify(userIds)],
@@ -159,7 +159,7 @@ const named = 100
 const told = (moved: readonly string[]) => ({ user_ids: moved.slice(0, named), count: moved.length })
 
 /** The row of the trail about who moved; of many the first are named, and the others counted. */
-export function movedChange(groupId: string, { added, removed }: Moved): readonly RowChange[] {
+export function movedChange(groupId: string, { added, removed }: MemberChanges): readonly RowChange[] {
   if (added.length === 0 && removed.length === 0) return []
   return [{ table: 'scim_group_members', id: groupId, before: { removed: told(removed) }, after: { added: told(added) } }]
 }

@@ -6,7 +6,7 @@ import { userColumns, type UserRow } from './user-rows.ts'
 import type { WantedUser } from './wanted-user.ts'
 
 /** A user as stored, and what changed, for the trail. */
-export interface Stored {
+export interface StoredUser {
   readonly row: UserRow
   readonly changes: readonly RowChange[]
 }
@@ -37,7 +37,7 @@ async function store(em: EntityManager, { userName, externalId, attributes }: Wa
 }
 
 /** Stores somebody who was not there. */
-export async function storeNew(em: EntityManager, organisationId: string, wanted: WantedUser): Promise<Stored> {
+export async function storeNew(em: EntityManager, organisationId: string, wanted: WantedUser): Promise<StoredUser> {
   const person = {
     id: uuidv7(),
     organisation_id: organisationId,
@@ -62,7 +62,7 @@ export async function storeNew(em: EntityManager, organisationId: string, wanted
 }
 
 /** Stores what changes of somebody who is there; of who came by hand SCIM begins to know now. Their status stays as it is. */
-export async function storeChanged(em: EntityManager, before: UserRow, wanted: WantedUser): Promise<Stored> {
+export async function storeChanged(em: EntityManager, before: UserRow, wanted: WantedUser): Promise<StoredUser> {
   const { id, organisation_id } = before
   const values = [wanted.email, wanted.firstName, wanted.lastName]
   const isSame = isDeepStrictEqual(values, [before.email, before.first_name, before.last_name])

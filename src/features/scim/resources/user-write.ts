@@ -17,7 +17,7 @@ import { scimError } from '../scim-error.ts'
 import { ScimUser } from '../scim-user.entity.ts'
 import type { Document } from '../schema/normalise.ts'
 import { isSeen, readUser, userTables, type UserRow } from './user-rows.ts'
-import { isKnown, storeChanged, storeNew, type Stored } from './user-store.ts'
+import { isKnown, storeChanged, storeNew, type StoredUser } from './user-store.ts'
 import { wantedUser, type WantedUser } from './wanted-user.ts'
 
 /** A client that writes, with what the write needs. */
@@ -27,7 +27,7 @@ export interface Writer {
 }
 
 /** A user as written. */
-export interface Written {
+export interface UserWriteResult {
   /** As it is now, but for what groups give and take. */
   readonly row: UserRow
   readonly changes: readonly RowChange[]
@@ -36,7 +36,7 @@ export interface Written {
 }
 
 /** Stores a new user; one who is there by hand already becomes the identity provider's. Throws `uniqueness`. */
-export async function addUser(em: EntityManager, writer: Writer, document: Document): Promise<Written> {
+export async function addUser(em: EntityManager, writer: Writer, document: Document): Promise<UserWriteResult> {
   const { client, deps } = writer
   const { organisationId } = client
   const wanted = wantedUser(document)
@@ -57,21 +57,21 @@ export async function changeUser(
   em: EntityManager,
   writer: Writer,
   { before, document }: { readonly before: UserRow; readonly document: Document },
-): Promise<Written> {
+): Promise<UserWriteResult> {
   const wanted = wantedUser(document)
   const isSameName = before.user_name === wanted.userName && before.email === wanted.email
   if (!isSameName || !isKnown(before)) await claim(em, writer.client.organisationId, { wanted, id: before.id })
   return change(em, writer, { before, wanted })
 }
 
-interface Moving {
+interface AddressChange {
   readonly client: Actor
   readonly before: UserRow
   readonly email: string
 }
 
 /** Tells a person at the address that was theirs until now, since the new one may be another person's. */
-async function tellFormerAddress(em: EntityManager, deps: Deps, { client, before, email }: Moving): Promise<void> {
+async function tellFormerAddress(em: EntityManager, deps: Deps, { client, before, email }: AddressChange): Promise<void> {
   const { organisationId } = client
   const { name: organisation_name } = await em.findOneOrFail(Organisation, { id: organisationId })
   const changed_at = new Date(deps.clock.now()).toISOString().slice(0, 16).replace('T', ' ').concat(' UTC')
@@ -79,12 +79,12 @@ async function tellFormerAddress(em: EntityManager, deps: Deps, { client, before
   await queueMail(em, deps, { organisationId, recipient: before.email, template: 'address-changed', variables })
 }
 
-interface Changing {
+interface UserChange {
   readonly before: UserRow
   readonly wanted: WantedUser
 }
 
-async function change(em: EntityManager, { client, deps }: Writer, { before, wanted }: Changing): Promise<Written> {
+async function change(em: EntityManager, { client, deps }: Writer, { before, wanted }: UserChange): Promise<UserWriteResult> {
   demandBelow(client, changedFields(before, wanted), before.role)
   if (wanted.email !== before.email) {
     await demandOwnedAddress(em, deps, { client, email: wanted.email })
@@ -119,7 +119,7 @@ function demandBelow(client: Actor, fields: readonly string[], role: Organisatio
   )
 }
 
-async function changeStatus(em: EntityManager, { row, changes }: Stored, status: UserRow['status']): Promise<Stored> {
+async function changeStatus(em: EntityManager, { row, changes }: StoredUser, status: UserRow['status']): Promise<StoredUser> {
   const user = await em.findOneOrFail(User, { id: row.id })
   if (status === 'archived') await removeUser(em, user)
   else user.status = status

@@ -34,13 +34,13 @@ import {
   versionOf,
   type UserRow,
 } from './user-rows.ts'
-import { addUser, changeUser, removeUser, type Written } from './user-write.ts'
+import { addUser, changeUser, removeUser, type UserWriteResult } from './user-write.ts'
 
 const permission: readonly string[] = []
 const resource = 'scim-user'
 const params = z.object({ id: z.string() })
 const query = listQuery.pick({ attributes: true, excludedAttributes: true })
-type One = z.output<typeof query>
+type ResourceQuery = z.output<typeof query>
 type AnyCall = Call<unknown, unknown, unknown>
 
 export const listScimUsers = route({
@@ -227,7 +227,7 @@ const saysNone = ([name, value]: readonly [string, unknown]): boolean =>
 async function settle(
   { em, actor, deps, audit, afterCommit }: AnyCall,
   groups: unknown,
-  { row, changes, settles }: Written,
+  { row, changes, settles }: UserWriteResult,
 ): Promise<UserRow> {
   const { organisationId } = actor
   // A mail tells of an address that changed.
@@ -239,14 +239,14 @@ async function settle(
   return isSettled ? row : find(em, organisationId, row.id)
 }
 
-interface Answering {
+interface UserAnswer {
   readonly row: UserRow
-  readonly asked: One
+  readonly asked: ResourceQuery
   readonly ifNoneMatch?: string | undefined
   readonly made?: boolean
 }
 
-async function presented({ em, deps }: AnyCall, { row, asked, ifNoneMatch, made }: Answering): Promise<ScimAnswer> {
+async function presented({ em, deps }: AnyCall, { row, asked, ifNoneMatch, made }: UserAnswer): Promise<ScimAnswer> {
   const [projection, byUsers, base] = [projectionOf(asked), isByUsers(deps), scimBase(deps.config)]
   const shown = presentUser(row, { base, groups: byUsers ? await groupsOf(em, [row.id]) : null })
   const about = { version: versionOf(row), location: `${base}/Users/${row.id}` }

@@ -1,7 +1,7 @@
 import { coreAttributes, findAttribute, type Attribute, type ResourceType, type Schema } from './attribute.ts'
 
 /** The attribute that a path names. */
-export interface Located {
+export interface AttributeLocation {
   /** The extension that has it; null: the resource itself. */
   readonly extension: Schema | null
   readonly attribute: Attribute
@@ -9,7 +9,7 @@ export interface Located {
 }
 
 /** Returns the attribute that a path such as `name.givenName` or `urn:…:User:department` names, in any case; null: there is none. */
-export function locate(type: ResourceType, path: string): Located | null {
+export function locate(type: ResourceType, path: string): AttributeLocation | null {
   const { extension, rest } = withoutSchema(type, path)
   const [name = '', partName, ...more] = rest.split('.')
   if (more.length > 0) return null

@@ -2,7 +2,7 @@ import { matches, statedBy } from '../filter/matches.ts'
 import { parsePath } from '../filter/parse-filter.ts'
 import { scimError } from '../scim-error.ts'
 import type { Attribute, ResourceType, Schema } from './attribute.ts'
-import { extensionOf, locate, type Located } from './locate.ts'
+import { extensionOf, locate, type AttributeLocation } from './locate.ts'
 import { isObject, normalise, valueOf, type Document } from './normalise.ts'
 import type { Filter } from '../filter/filter.ts'
 
@@ -38,7 +38,7 @@ function apply(type: ResourceType, draft: Draft, { op, path, value }: Operation)
   if (target.extension !== null && Object.keys(holder).length === 0) Reflect.deleteProperty(draft, target.extension.id)
 }
 
-interface Target extends Located {
+interface Target extends AttributeLocation {
   readonly where: Filter | null
   readonly path: string
 }

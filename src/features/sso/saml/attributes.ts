@@ -33,19 +33,19 @@ const usual = {
 /** Entra leaves groups out when they are more than 150, and then says where they are. */
 const leftOut = 'http://schemas.microsoft.com/claims/groups.link'
 
-interface Naming {
+interface ClaimNames {
   /** The attribute with the address; null: the usual ones. */
   readonly email_claim: string | null
   readonly group_claim: string | null
 }
 
-type Told = Pick<Assertion, 'attributes' | 'nameId' | 'nameIdFormat'>
+type AssertionClaims = Pick<Assertion, 'attributes' | 'nameId' | 'nameIdFormat'>
 
 /**
  * Returns attributes as claims, so that people are found in the same way as by OpenID Connect. Who signs an assertion vouches for its
  * address: it counts as verified, unless an attribute `email_verified` says otherwise.
  */
-export function claimsIn(told: Told, { email_claim, group_claim }: Naming): Claims {
+export function claimsIn(told: AssertionClaims, { email_claim, group_claim }: ClaimNames): Claims {
   const { attributes } = told
   const first = (names: readonly string[]) => names.flatMap((name) => attributes.get(name) ?? [])[0]
   const email = email_claim === null ? (first(usual.email) ?? addressIn(told)) : first([email_claim])
@@ -62,7 +62,7 @@ export function claimsIn(told: Told, { email_claim, group_claim }: Naming): Clai
 
 const notAnAddress: ReadonlySet<string> = new Set(['persistent', 'transient', 'entity', 'kerberos'])
 
-const addressIn = ({ nameId, nameIdFormat }: Told): string | undefined =>
+const addressIn = ({ nameId, nameIdFormat }: AssertionClaims): string | undefined =>
   nameId !== null && !notAnAddress.has(formatOf(nameIdFormat)) ? nameId : undefined
 
 /** Returns the last word of a format of NameID. */

@@ -2,7 +2,7 @@ import type { SAML } from '@node-saml/node-saml'
 import type { IdpMetadata, Provider } from '../../identity-providers/index.ts'
 import { acceptedClockSkewMs } from './verify.ts'
 
-interface Made {
+interface CachedClient {
   readonly provider: Provider
   readonly metadata: IdpMetadata
   /** PEM; null: there is none. */
@@ -10,7 +10,7 @@ interface Made {
 }
 
 /** Makes the client of the library for one request. It calls nobody: requests and answers travel by the browser. */
-export async function samlClient({ provider, metadata, key }: Made, requestId?: string): Promise<SAML> {
+export async function samlClient({ provider, metadata, key }: CachedClient, requestId?: string): Promise<SAML> {
   const { SAML, ValidateInResponseTo } = await import('./packages.ts')
   const signs = key !== null && signsRequests(provider, metadata)
   return new SAML({

@@ -8,7 +8,7 @@ export interface ResponseShape {
   readonly encrypted: XmlElement | null
 }
 
-interface Expected {
+interface ExpectedResponse {
   readonly issuer: string
   readonly acsUrl: string
 }
@@ -17,7 +17,7 @@ interface Expected {
  * Demands that a response is as the profile for browsers has it: one assertion, in its place, and signatures only where they are of use. So
  * nothing is left in which a second assertion could hide from whoever checks the signature (signature wrapping).
  */
-export function demandShape(response: XmlElement, { issuer, acsUrl }: Expected): ResponseShape {
+export function demandShape(response: XmlElement, { issuer, acsUrl }: ExpectedResponse): ResponseShape {
   if (response.name !== 'Response' || response.namespace !== saml.protocol) throw new SamlFault('it is no SAML response')
   if (response.attributes.get('Version') !== '2.0') throw new SamlFault('its version is not 2.0')
   demandSuccess(response)

@@ -47,10 +47,10 @@ export async function samlProviderOf(deps: Deps, { organisation }: Params, alsoO
 const none = () =>
   new ApiError('AB08', 'There is no organisation of this name with an identity provider of SAML.', { param: 'organisation' })
 
-type Leaving = Pick<AnonymousCall<Params, LoginQuery, undefined>, 'params' | 'query'>
+type LoginCall = Pick<AnonymousCall<Params, LoginQuery, undefined>, 'params' | 'query'>
 
 /** Sends somebody to the provider of an organisation. */
-export async function departBySaml({ params, query }: Leaving, deps: Deps): Promise<Actor> {
+export async function departBySaml({ params, query }: LoginCall, deps: Deps): Promise<Actor> {
   const known = await samlProviderOf(deps, params, query.test !== undefined)
   const { organisationId } = known.provider
   const test = query.test === undefined ? undefined : await openTest(deps, organisationId, query.test)
@@ -59,10 +59,10 @@ export async function departBySaml({ params, query }: Leaving, deps: Deps): Prom
   return farewell(organisationId, { url: await client.getAuthorizeUrlAsync('', undefined, {}), cookie })
 }
 
-type Returning = Pick<AnonymousCall<Params, undefined, AcsBody>, 'params' | 'body' | 'headers'>
+type AcsCall = Pick<AnonymousCall<Params, undefined, AcsBody>, 'params' | 'body' | 'headers'>
 
 /** Finds out who comes back from a provider. AB05 if that cannot be verified, AB03 if the provider refuses. */
-export async function arriveBySaml({ params, body, headers }: Returning, deps: Deps): Promise<Actor> {
+export async function arriveBySaml({ params, body, headers }: AcsCall, deps: Deps): Promise<Actor> {
   const known = await samlProviderOf(deps, params, true)
   const { provider, settings } = known
   const { organisationId, issuer } = provider
@@ -107,14 +107,14 @@ function refusal(error: unknown): unknown {
   })
 }
 
-interface Returned {
+interface AcsReturn {
   readonly assertion: Assertion
   readonly body: AcsBody
   readonly cookies: string | undefined
 }
 
 /** Returns where somebody goes on, and what of their way serves once. */
-function wayOf(deps: Deps, { provider, settings }: SamlProvider, { assertion, body, cookies }: Returned) {
+function wayOf(deps: Deps, { provider, settings }: SamlProvider, { assertion, body, cookies }: AcsReturn) {
   const { inResponseTo } = assertion
   if (inResponseTo === null) {
     if (!settings.allow_idp_initiated)

@@ -5,7 +5,7 @@ import { readAssertion, toleranceMs, type Assertion } from './assertion.ts'
 import { demandShape, demandSignatures } from './response-shape.ts'
 import { SamlFault } from './saml-fault.ts'
 
-interface Verifying {
+interface VerifyOptions {
   readonly client: SAML
   readonly provider: Provider
   /** Reads encrypted assertions, PEM; null: there is none. */
@@ -17,7 +17,7 @@ interface Verifying {
  * Verifies a response (base64) and returns its assertion. The shape is checked before a signature is, `@node-saml/node-saml` checks the
  * signature, and everything that is believed is read from the bytes which that signature covers. Throws a SamlFault.
  */
-export async function verifyResponse(text: string, verifying: Verifying): Promise<Assertion> {
+export async function verifyResponse(text: string, verifying: VerifyOptions): Promise<Assertion> {
   const { provider, client, nowMs } = verifying
   const { issuer, clientId: entityId, redirectUri: acsUrl } = provider
   const shape = demandShape(parsed(decoded(text)), { issuer, acsUrl })
@@ -53,7 +53,7 @@ function parsed(xml: string): XmlElement {
  * Returns the assertion that was encrypted. Until its signature is known to be good every fault has the same words: whoever has an assertion
  * of somebody else could read it by changing it and looking at what is wrong (a padding oracle). The log has the cause.
  */
-async function signedInside(encrypted: XmlElement, text: string, { client, key }: Verifying): Promise<string> {
+async function signedInside(encrypted: XmlElement, text: string, { client, key }: VerifyOptions): Promise<string> {
   if (key === null) throw new SamlFault('its assertion is encrypted, and Gatehouse has no key for this provider')
   try {
     demandClean(parsed(await decrypted(encrypted, key)))

@@ -6,15 +6,15 @@ import { uuidv7 } from '../../../lib/uuid.ts'
 import { takeGroups, type Provider } from '../../identity-providers/index.ts'
 import { hold } from '../../scim/index.ts'
 import { groupsIn, verifiedEmail } from '../claims.ts'
-import { personOf, presentPerson, type Vouched } from '../people.ts'
+import { personOf, presentPerson, type VouchedPerson } from '../people.ts'
 import { shownClaims } from './shown-claims.ts'
 import type { Outcome } from './test-sign-in.schema.ts'
 
 /** Ends the transaction of a trial, so that nothing of it stays. */
-class Undone extends Error {}
+class TrialRollback extends Error {}
 
 /** Returns what the sign-in of somebody would bring: it is done as it would be, and undone. */
-export async function outcomeOf(deps: Deps, provider: Provider, vouched: Vouched): Promise<Outcome> {
+export async function outcomeOf(deps: Deps, provider: Provider, vouched: VouchedPerson): Promise<Outcome> {
   const { claims, leftOut } = shownClaims(vouched.claims)
   const groups = provider.group_claim === null ? null : groupsIn(vouched.claims, provider.group_claim)
   return {
@@ -49,14 +49,14 @@ const nobody = ({ issuer }: Provider): Outcome => ({
 const toldOf = ({ code, message }: ApiError) => ({ code, message })
 
 interface Come {
-  readonly vouched: Vouched
+  readonly vouched: VouchedPerson
   readonly groups: readonly string[] | null
 }
 
-type Standing = Pick<Outcome, 'ok' | 'error' | 'person' | 'user_id' | 'role' | 'workspaces'>
+type TrialResult = Pick<Outcome, 'ok' | 'error' | 'person' | 'user_id' | 'role' | 'workspaces'>
 
-async function standing(deps: Deps, provider: Provider, { vouched, groups }: Come): Promise<Partial<Standing>> {
-  let found: Standing | null = null
+async function standing(deps: Deps, provider: Provider, { vouched, groups }: Come): Promise<Partial<TrialResult>> {
+  let found: TrialResult | null = null
   try {
     await inTenant(deps.orm, provider.organisationId, async (em) => {
       if (groups !== null) await hold(em, provider.organisationId)
@@ -72,11 +72,11 @@ async function standing(deps: Deps, provider: Provider, { vouched, groups }: Com
         role: user.role,
         workspaces: await placesOf(em, user.id),
       }
-      throw new Undone()
+      throw new TrialRollback()
     })
   } catch (error) {
     if (error instanceof ApiError) return { error: toldOf(error) }
-    if (!(error instanceof Undone)) throw error
+    if (!(error instanceof TrialRollback)) throw error
   }
   return found ?? {}
 }

@@ -25,15 +25,15 @@ export async function openTest(deps: Deps, organisationId: string, token: string
   return row.id
 }
 
-interface Tried {
+interface TrialRecord {
   readonly id: string
   readonly outcome: Outcome
 }
 
-const tried = new WeakMap<Actor, Tried>()
+const tried = new WeakMap<Actor, TrialRecord>()
 
 /** Returns the caller that a test sign-in makes when it comes back: they may do nothing. */
-export function testerOf(organisationId: string, trial: Tried): Actor {
+export function testerOf(organisationId: string, trial: TrialRecord): Actor {
   const actor = actorOf(organisationId, { type: 'invite', id: trial.id, name: 'test sign-in' })
   tried.set(actor, trial)
   return actor
