@@ -46,11 +46,11 @@ export interface Call extends CallHead {
   /** The kept response that the call goes on from, whose conversation its body says already; null: there is none. */
   readonly previousResponse: string | null
   /** Null: the caller waits for the answer. */
-  readonly mirror: Mirrored | null
+  readonly mirror: MirrorOrigin | null
 }
 
 /** A call that is a copy of another one, for a mirror. */
-export interface Mirrored {
+export interface MirrorOrigin {
   /** The exchange that it was copied from. */
   readonly of: string
   /** False: it counts for the limits of its provider alone. */

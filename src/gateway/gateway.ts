@@ -6,7 +6,7 @@ import { type InnerAnswer, type InnerRequest, performBy } from './exchange/inner
 import type { Call } from './call.ts'
 import { createMirrors } from './mirrors/mirrors.ts'
 import { type PipelineDeps, runExchange } from './pipeline.ts'
-import type { Waiting } from './attempts/try-target.ts'
+import type { WaitingExchange } from './attempts/try-target.ts'
 import { headerPrefixes } from './wire/headers.ts'
 
 export interface GatewayOptions extends Omit<PipelineDeps, 'prefixes' | 'waiting' | 'mirrors'> {
@@ -31,7 +31,7 @@ export interface Gateway {
 
 /** Builds the data plane on its ports. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const waiting = createIndexedSet<Waiting>()
+  const waiting = createIndexedSet<WaitingExchange>()
   const mirrors = createMirrors({
     atOnce: options.settings.mirrorConcurrency,
     run: (exchange, call) => run(exchange, call),
@@ -82,7 +82,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
-function cutOff(waiting: IndexedSet<Waiting>): number {
+function cutOff(waiting: IndexedSet<WaitingExchange>): number {
   let left = 0
   for (const exchange of waiting) {
     exchange.cut(new ApiError('draining', 'The gateway is shutting down. Try again: another replica will answer.'))

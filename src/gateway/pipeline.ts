@@ -5,7 +5,7 @@ import type { RelayEnd } from './answers/relay.ts'
 import { answer, ownHeaders, refuse } from './answers/respond.ts'
 import { type Attempt, hasSource } from './attempts/attempt.ts'
 import { runAttempts } from './attempts/run-attempts.ts'
-import type { Waiting } from './attempts/try-target.ts'
+import type { WaitingExchange } from './attempts/try-target.ts'
 import type { AnswerCache } from './cache/recall.ts'
 import type { Call, CallHead } from './call.ts'
 import type { FailedCredentials } from './callers/failed-credentials.ts'
@@ -13,7 +13,7 @@ import { type Caller, identify } from './callers/identify.ts'
 import type { Tokens } from './callers/tokens/tokens.ts'
 import { planGuardrails } from './checks/plan.ts'
 import { chooseConfig, configOf, demandInlineHosts, mayHaveConfig, onlyTry, type TargetConfig } from './config/choose.ts'
-import type { Signing } from './credentials/signing.ts'
+import type { SigningMeans } from './credentials/signing.ts'
 import type { Egress } from './egress/egress.ts'
 import { finish } from './ending/finish.ts'
 import type { GatewayMetrics } from './ending/metrics.ts'
@@ -51,7 +51,7 @@ export interface PipelineDeps {
   readonly prices: PriceSource
   readonly journal: Journal
   readonly egress: Egress
-  readonly signing: Signing
+  readonly signing: SigningMeans
   readonly answers: AnswerCache
   readonly responses: ResponseStore
   readonly metrics: GatewayMetrics
@@ -59,7 +59,7 @@ export interface PipelineDeps {
   /** `x-service-`, then the aliases. */
   readonly prefixes: readonly string[]
   /** The exchanges that wait or stream, so that a drain can end them. */
-  readonly waiting: IndexedSet<Waiting>
+  readonly waiting: IndexedSet<WaitingExchange>
   readonly routing: RoutingState
   readonly mirrors: Mirrors
   /** Told of failures that are ours or the provider's, with their cause. */
@@ -132,13 +132,13 @@ function readHead(deps: PipelineDeps, trail: Trail): MaybePromise<CallHead> {
   return settled(found, (caller) => readHeadOf(caller, { headers, trace, queryKey }, { deps, trail }))
 }
 
-interface Begun extends Pick<CallHead, 'headers' | 'trace'> {
+interface BegunExchange extends Pick<CallHead, 'headers' | 'trace'> {
   readonly queryKey: string | null
 }
 
 function readHeadOf(
   caller: Caller,
-  { headers, trace, queryKey }: Begun,
+  { headers, trace, queryKey }: BegunExchange,
   { deps, trail }: { readonly deps: PipelineDeps; readonly trail: Trail },
 ): MaybePromise<CallHead> {
   const { exchange } = trail
@@ -162,13 +162,13 @@ function readHeadOf(
   )
 }
 
-type Chosen = Pick<CallHead, 'config' | 'course' | 'guardrails'>
-const nothingChosen: Chosen = { config: null, course: null, guardrails: null }
+type ConfigChoice = Pick<CallHead, 'config' | 'course' | 'guardrails'>
+const nothingChosen: ConfigChoice = { config: null, course: null, guardrails: null }
 
 /** The config that the request starts from, and the guardrails that it must pass. */
-function choose({ settings, snapshot }: PipelineDeps, headers: CallerHeaders, { key }: Caller): MaybePromise<Chosen> {
+function choose({ settings, snapshot }: PipelineDeps, headers: CallerHeaders, { key }: Caller): MaybePromise<ConfigChoice> {
   const found = settings.acts.configs() ? chooseConfig(headers, key, { snapshot, level: settings.level }) : null
-  return settled(found, (chosen): MaybePromise<Chosen> => {
+  return settled(found, (chosen): MaybePromise<ConfigChoice> => {
     if (chosen !== null) demandInlineHosts(chosen, settings, key)
     const only = chosen === null ? null : onlyTry(chosen)
     if (chosen !== null && only === null) return { config: null, course: chosen, guardrails: null }

@@ -23,7 +23,7 @@ export type {
   LoggedPrompt,
   Outcome,
 } from './journal/log-record.ts'
-export type { Ledger, Reached, Reservation } from './limits/ledger.ts'
+export type { Ledger, RequestProgress, Reservation } from './limits/ledger.ts'
 export type { ListedModel, PriceSource } from './prices/price-source.ts'
 export type { ListedProvider, ModelRules, ProviderSource, ProviderView } from './targets/provider-view.ts'
 

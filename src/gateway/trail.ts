@@ -36,7 +36,7 @@ export interface Trail
 }
 
 /** How an exchange ended, relayed or refused. */
-export interface Ending {
+export interface ExchangeEnd {
   readonly status: number
   readonly outcome: Outcome
   readonly error: ApiError | null

@@ -1,6 +1,6 @@
 import { workloadOf } from '../../src/app/secret-managers/workload-of.ts'
 import { loadConfig } from '../../src/config/index.ts'
-import type { Signing } from '../../src/gateway/credentials/signing.ts'
+import type { SigningMeans } from '../../src/gateway/credentials/signing.ts'
 import type { AnswerStore, CachedAnswer } from '../../src/gateway/cache/answer-store.ts'
 import { createAnswerCache } from '../../src/gateway/cache/recall.ts'
 import type { StoredCredentials } from '../../src/gateway/checks/check.ts'
@@ -58,7 +58,7 @@ export interface GatewayBedOptions {
   readonly plugins?: Readonly<Record<string, StoredCredentials>>
   readonly settings?: Partial<GatewaySettings>
   readonly ledger?: Ledger
-  readonly signing?: Signing
+  readonly signing?: SigningMeans
   /** The price lists; none knows a model unless given. */
   readonly prices?: Partial<PriceSource>
   readonly taken?: (exchange: Exchange) => void
@@ -67,7 +67,7 @@ export interface GatewayBedOptions {
 }
 
 /** No secret manager, and a workload of which nothing is known; it is offered to all organisations unless `env` says to which. */
-export function testSigning(env: Readonly<Record<string, string>> = {}): Signing {
+export function testSigning(env: Readonly<Record<string, string>> = {}): SigningMeans {
   const { identity } = loadConfig({ DB_HOST: 'localhost', CLOUD_IDENTITY_ORGANISATIONS: 'all', ...env })
   return {
     secrets: { read: () => Promise.reject(new Error('there is no secret manager')), renew: async () => {} },

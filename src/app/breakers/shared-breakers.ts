@@ -1,7 +1,7 @@
 import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { BreakerState } from '../../gateway/routing/breaker.ts'
-import { createRoutingState, type RoutingState, type Told } from '../../gateway/routing/state.ts'
+import { createRoutingState, type RoutingState, type BreakerEvent } from '../../gateway/routing/state.ts'
 import { sidePool } from '../database/side-sessions.ts'
 import { systemSession, type Change } from '../snapshot/change-feed.ts'
 import type { Follower } from '../snapshot/snapshot.ts'
@@ -52,7 +52,7 @@ interface State extends SharedBreakersOptions {
   /** True if some were left out, so that all is read again when there is time. */
   behind: boolean
   /** Changes that the database has not taken yet, by their breaker. */
-  readonly untold: Map<string, Told>
+  readonly untold: Map<string, BreakerEvent>
   retry: NodeJS.Timeout | null
 }
 
@@ -109,7 +109,7 @@ function attempt(state: State, run: () => Promise<void>): boolean {
 }
 
 /** Tells the other processes of a change, and again for as long as the database does not take it. */
-function share(state: State, told: Told): void {
+function share(state: State, told: BreakerEvent): void {
   const { untold } = state
   const { target } = told.change
   if (untold.has(target) || untold.size < mostWaiting) untold.set(target, told)
@@ -134,7 +134,7 @@ function shareAgain(state: State): void {
   for (const told of state.untold.values()) share(state, told)
 }
 
-async function tell({ pool }: State, { change, about }: Told): Promise<void> {
+async function tell({ pool }: State, { change, about }: BreakerEvent): Promise<void> {
   if (change.kind === 'closed') {
     await pool.query('DELETE FROM breakers WHERE id = $1', [change.target])
     return

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { Placed, PlacedAnswer } from '../../gateway/cache/vectors.ts'
+import type { PlacedVector, PlacedAnswer } from '../../gateway/cache/vectors.ts'
 
 /** Says whether a server keeps vectors: `ready`, or why it cannot. */
 export type VectorSupport = 'ready' | 'missing' | 'old' | 'forbidden'
@@ -11,7 +11,11 @@ export async function prepareVectors(pool: Pool, dimensions: number): Promise<Ve
 }
 
 /** Finds the keys of the nearest answers, the nearest first. */
-export async function nearestInDatabase(pool: Pool, { scope, partition, vector }: Placed, threshold: number): Promise<readonly string[]> {
+export async function nearestInDatabase(
+  pool: Pool,
+  { scope, partition, vector }: PlacedVector,
+  threshold: number,
+): Promise<readonly string[]> {
   const { rows } = await pool.query<{ key: string }>('SELECT key FROM nearest_answers($1, $2, $3, $4)', [
     scope.organisationId,
     partition,

@@ -1,4 +1,4 @@
-import type { Placed, PlacedAnswer } from '../../gateway/cache/vectors.ts'
+import type { PlacedVector, PlacedAnswer } from '../../gateway/cache/vectors.ts'
 
 export interface NearMemoryOptions {
   /** Bytes of all vectors. */
@@ -9,7 +9,7 @@ export interface NearMemoryOptions {
 
 /** Vectors in memory, compared one by one. */
 export interface NearMemory {
-  nearest(asked: Placed, threshold: number): readonly string[]
+  nearest(asked: PlacedVector, threshold: number): readonly string[]
   put(answer: PlacedAnswer): void
   forget(organisationId: string): void
   clear(): void
@@ -65,7 +65,7 @@ export function createNearMemory(options: NearMemoryOptions): NearMemory {
   }
 }
 
-function nearest(state: State, { scope, partition, vector }: Placed, threshold: number): readonly string[] {
+function nearest(state: State, { scope, partition, vector }: PlacedVector, threshold: number): readonly string[] {
   const own = state.owners.get(scope.organisationId)
   const entries = own?.partitions.get(partition)
   if (own === undefined || entries === undefined) return []

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import type { Placed, PlacedAnswer, Vectors } from '../../gateway/cache/vectors.ts'
+import type { PlacedVector, PlacedAnswer, Vectors } from '../../gateway/cache/vectors.ts'
 import type { Change } from '../snapshot/change-feed.ts'
 import { keepInDatabase, nearestInDatabase, prepareVectors } from './near-database.ts'
 import { createNearMemory, type NearMemory } from './near-memory.ts'
@@ -58,7 +58,7 @@ export function openVectors(options: OpenVectorsOptions): OpenVectors {
   }
 }
 
-async function search(state: State, asked: Placed, threshold: number): Promise<readonly string[]> {
+async function search(state: State, asked: PlacedVector, threshold: number): Promise<readonly string[]> {
   if (performance.now() < state.pausedUntil) return []
   const { promise: late, resolve } = Promise.withResolvers<readonly string[]>()
   const timer = setTimeout(resolve, patienceMs, [])
@@ -66,7 +66,7 @@ async function search(state: State, asked: Placed, threshold: number): Promise<r
   return Promise.race([found, late]).finally(() => clearTimeout(timer))
 }
 
-async function searchNow(state: State, asked: Placed, threshold: number): Promise<readonly string[]> {
+async function searchNow(state: State, asked: PlacedVector, threshold: number): Promise<readonly string[]> {
   if (await decide(state, asked.vector.length)) return nearestInDatabase(state.pool(), asked, threshold)
   return state.memory.nearest(asked, threshold)
 }

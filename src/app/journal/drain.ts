@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { claim, listDirectories, type Standing } from '../../gateway/journal/owner.ts'
+import { claim, listDirectories, type JournalOwnership } from '../../gateway/journal/owner.ts'
 import { createSegmentReader } from '../../gateway/journal/reader.ts'
 import { listSegments, removeDirectory, retireSegment, type Segment } from '../../gateway/journal/segment.ts'
 import type { Store } from './store.ts'
@@ -39,7 +39,7 @@ export function createDrain(options: DrainOptions): Drain {
   const segments = createSegmentShipper(options)
   const foreign = new Map<string, number>()
 
-  const standing = (directory: string): Standing => {
+  const standing = (directory: string): JournalOwnership => {
     if (now() - (foreign.get(directory) ?? Number.NEGATIVE_INFINITY) < lookEveryMs) return 'foreign'
     const found = claim(directory, now())
     if (found === 'foreign') foreign.set(directory, now())

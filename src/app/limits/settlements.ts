@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Settled } from '../../gateway/limits/counters.ts'
+import type { SettledAmount } from '../../gateway/limits/counters.ts'
 
 export interface SettlementsOptions {
   /** The process, as leases name it. */
@@ -11,7 +11,7 @@ export interface SettlementsOptions {
 /** Carries what became of slices to the database. */
 export interface Settlements {
   /** Returns the number of the batch that will carry it. */
-  add(counter: string, slot: string, part: Settled): number
+  add(counter: string, slot: string, part: SettledAmount): number
   /** A slice of this size was granted. */
   hold(amount: number): void
   /** True while something of the counter is not written. */
@@ -37,7 +37,7 @@ const settle = 'SELECT settle_limits($1, $2, $3, $4::text[], $5::bigint[], $6::b
 /** A process that holds something says so often enough that a few failures do no harm. */
 const beatMs = leaseMs / 5
 
-interface Part extends Settled {
+interface Part extends SettledAmount {
   readonly counter: string
   readonly slot: string
 }

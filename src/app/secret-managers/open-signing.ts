@@ -1,12 +1,12 @@
 import type { Config } from '../../config/config.ts'
-import type { Signing } from '../../gateway/credentials/signing.ts'
+import type { SigningMeans } from '../../gateway/credentials/signing.ts'
 import { readSecret } from '../../gateway/secrets/read-secret.ts'
 import { createSecretCache, type SecretCache, type SecretOutcome } from '../../gateway/secrets/secret-cache.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { workloadOf } from './workload-of.ts'
 
 /** The signing of requests, with the one who hears of the secrets that it asks for. */
-export interface OpenSigning extends Signing {
+export interface OpenSigning extends SigningMeans {
   readonly secrets: SecretCache
   /** Names the one who is told of each answer of a secret manager. */
   tell(listener: (outcome: SecretOutcome) => void): void

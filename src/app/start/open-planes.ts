@@ -24,7 +24,7 @@ import { recordReads } from '../secret-managers/record-reads.ts'
 import { startShipper, type Shipper } from '../journal/shipper.ts'
 import { watchJournal } from '../journal/watch.ts'
 import { createEmbed } from '../../gateway/cache/embed.ts'
-import { createAnswerCache, type Near } from '../../gateway/cache/recall.ts'
+import { createAnswerCache, type SimilaritySearch } from '../../gateway/cache/recall.ts'
 import { openSharedBreakers, type SharedBreakers } from '../breakers/shared-breakers.ts'
 import { type Answers, createAnswers } from '../cache/answers.ts'
 import { openStoredAnswers } from '../cache/stored-answers.ts'
@@ -278,7 +278,7 @@ function openGateway(options: PlanesOptions, doors: Doors): Gateway {
 }
 
 /** Finds similar requests by embeddings that the gateway asks for itself. */
-function openNear({ config, metrics }: Deps, vectors: OpenVectors, perform: Gateway['perform']): Near | null {
+function openNear({ config, metrics }: Deps, vectors: OpenVectors, perform: Gateway['perform']): SimilaritySearch | null {
   const settings = config.semantic
   return settings === null ? null : { vectors, embed: createEmbed({ perform, settings, observe: (outcome) => metrics.embedded(outcome) }) }
 }

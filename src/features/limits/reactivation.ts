@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { Limited } from '../../gateway/limits/written-limits.ts'
+import type { LimitedResource } from '../../gateway/limits/written-limits.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { Level } from '../../release/level.ts'
 import { isUsedUp, type BudgetRow } from './shown-usage.ts'
@@ -9,7 +9,7 @@ type Budgets = UsageLimits | readonly UsageLimits[] | null | undefined
 
 /** A change of a budget. */
 interface BudgetChange {
-  readonly kind: Limited['kind']
+  readonly kind: LimitedResource['kind']
   /** As it is before the change. */
   readonly row: BudgetRow
   /** Undefined: the budget stays. */

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { isFields } from '../../lib/json/fields.ts'
 import type { Limit } from '../../gateway/limits/limit.ts'
-import { type Limited, toGatewayLimits } from '../../gateway/limits/written-limits.ts'
+import { type LimitedResource, toGatewayLimits } from '../../gateway/limits/written-limits.ts'
 import { type LastUse, lastUsesOf } from './last-use.ts'
 import type { UsageLimits } from './limits.schema.ts'
 import { type BudgetPeriod, countedOf, type LimitUsage } from './standing.ts'
@@ -31,7 +31,7 @@ interface WithUsage extends Partial<LastUse> {
  */
 export async function withUsage<View extends ShownLimits>(
   em: EntityManager,
-  { kind, rows }: { readonly kind: Limited['kind']; readonly rows: readonly BudgetRow[] },
+  { kind, rows }: { readonly kind: LimitedResource['kind']; readonly rows: readonly BudgetRow[] },
   views: readonly View[],
 ): Promise<(View & WithUsage)[]> {
   const limits = rows.map((row) => budgetOf(kind, row))
@@ -51,7 +51,7 @@ export async function withUsage<View extends ShownLimits>(
 /** Returns the view of a row with what its budget has used. */
 export async function withOwnUsage<View extends ShownLimits>(
   em: EntityManager,
-  { kind, row }: { readonly kind: Limited['kind']; readonly row: BudgetRow },
+  { kind, row }: { readonly kind: LimitedResource['kind']; readonly row: BudgetRow },
   view: View,
 ): Promise<View & WithUsage> {
   const [shown = Object.assign({}, view, { usage: null })] = await withUsage(em, { kind, rows: [row] }, [view])
@@ -61,7 +61,7 @@ export async function withOwnUsage<View extends ShownLimits>(
 /** Returns true if the budget of a row is exhausted in this period. */
 export async function isUsedUp(
   em: EntityManager,
-  { kind, row }: { readonly kind: Limited['kind']; readonly row: BudgetRow },
+  { kind, row }: { readonly kind: LimitedResource['kind']; readonly row: BudgetRow },
 ): Promise<boolean> {
   const limit = budgetOf(kind, row)
   const counted = limit === null ? null : ((await countedOf(em, [limit])).get(limit.id) ?? null)
@@ -70,7 +70,7 @@ export async function isUsedUp(
 
 const isExhausted = ({ standing, exhausted }: BudgetPeriod): boolean => standing.state === 'exhausted' || exhausted
 
-const budgetOf = (kind: Limited['kind'], { id, organisationId, usageLimits, usageResetAt, createdAt }: BudgetRow): Limit | null =>
+const budgetOf = (kind: LimitedResource['kind'], { id, organisationId, usageLimits, usageResetAt, createdAt }: BudgetRow): Limit | null =>
   toGatewayLimits({
     kind,
     id,

@@ -1,4 +1,4 @@
-import type { Frame, Framing } from '../dialects/codec.ts'
+import type { Frame, StreamFraming } from '../dialects/codec.ts'
 import { EventStreamReader } from '../wire/event-stream.ts'
 import { LineReader } from '../wire/lines.ts'
 import { SseReader, sseText } from '../wire/sse-events.ts'
@@ -10,7 +10,7 @@ export interface FrameReader {
 }
 
 /** Returns what reads a stream, by its content type; null when the answer is none. A provider may stream in another way than its dialect does. */
-export function frameReader(_framing: Framing, contentType: string): FrameReader | null {
+export function frameReader(_framing: StreamFraming, contentType: string): FrameReader | null {
   if (contentType.startsWith('application/vnd.amazon.eventstream')) return new EventStreamReader()
   if (/^application\/(?:(?:x-)?ndjson|jsonl)\b/.test(contentType)) return new LineReader()
   return contentType.startsWith('text/event-stream') ? new SseReader() : null
@@ -24,7 +24,7 @@ export interface FrameWriter {
 }
 
 /** Returns what writes a stream as its caller reads it: server-sent events, or one JSON array that arrives in pieces. */
-export const frameWriter = (framing: Framing): FrameWriter => (framing === 'json-array' ? arrayWriter() : sseWriter)
+export const frameWriter = (framing: StreamFraming): FrameWriter => (framing === 'json-array' ? arrayWriter() : sseWriter)
 
 const sseWriter: FrameWriter = {
   contentType: 'text/event-stream; charset=utf-8',

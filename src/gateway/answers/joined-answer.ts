@@ -25,7 +25,7 @@ export interface OneAnswer {
 }
 
 /** One answer out of those of several calls. */
-export interface Joined {
+export interface JoinedAnswerParts {
   /** True if nothing more is awaited. */
   readonly isOver: boolean
   /** Returns what takes the answer to one of the calls. */
@@ -50,7 +50,7 @@ export interface JoinedAnswerOptions {
 }
 
 /** Makes one answer out of those of one or several calls, all of them or none: the first that fails is the answer. A class, because it holds much state. */
-export class JoinedAnswer implements Joined {
+export class JoinedAnswer implements JoinedAnswerParts {
   readonly #options: JoinedAnswerOptions
   readonly #answers: (WholeAnswer | null)[]
   #heldBytes = 0

@@ -9,7 +9,7 @@ import type { EgressHandler } from '../egress/egress.ts'
 import { type HeaderList, headersWithout } from '../wire/header-list.ts'
 import { SseReader, sseText } from '../wire/sse-events.ts'
 import { headersFor } from './inspect/answer-head.ts'
-import type { Joined } from './joined-answer.ts'
+import type { JoinedAnswerParts } from './joined-answer.ts'
 
 export interface JoinedCompletionsOptions {
   /** Takes the one answer. */
@@ -33,7 +33,7 @@ interface Head {
  * Makes one completion out of those of several prompts: their streams run beside each other, each with choices of its own. The first failure
  * is the answer, or ends it where it has begun. A class, because it holds much state.
  */
-export class JoinedCompletions implements Joined {
+export class JoinedCompletions implements JoinedAnswerParts {
   readonly #options: JoinedCompletionsOptions
   readonly #answers: (Fields | null)[]
   readonly #usages: (Fields | null)[]

@@ -11,7 +11,7 @@ const pairs: readonly (readonly [anthropic: string, openai: string])[] = [
   ['anthropic-ratelimit-tokens-reset', 'x-ratelimit-reset-tokens'],
 ]
 
-interface Between {
+interface DialectPair {
   readonly from: DialectId
   readonly to: DialectId
   /** Epoch milliseconds. */
@@ -19,7 +19,7 @@ interface Between {
 }
 
 /** Returns headers with the provider's rate limits in the words of the caller's dialect. */
-export function rateHeaders(headers: HeaderList, { from, to, now }: Between): HeaderList {
+export function rateHeaders(headers: HeaderList, { from, to, now }: DialectPair): HeaderList {
   const isFromAnthropic = from === 'anthropic'
   if (isFromAnthropic === (to === 'anthropic') || !tellsLimits(headers)) return headers
   const moved: string[] = []

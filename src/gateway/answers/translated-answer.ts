@@ -2,7 +2,7 @@ import { parseAnswer } from '../../lib/json/json.ts'
 import { exactJson, rememberExact } from '../../lib/json/exact-json.ts'
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
-import type { AnswerContext, ClientCodec, Frame, Framing, ProviderCodec, StreamDecoder, StreamEncoder } from '../dialects/codec.ts'
+import type { AnswerContext, ClientCodec, Frame, StreamFraming, ProviderCodec, StreamDecoder, StreamEncoder } from '../dialects/codec.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { foldEvents } from '../dialects/neutral/answer.ts'
 import type { NeutralError } from '../dialects/neutral/error.ts'
@@ -28,7 +28,7 @@ export interface TranslatedAnswerOptions {
   readonly context: AnswerContext
   readonly back: WayBack | null
   /** How the caller reads a stream. */
-  readonly framing: Framing
+  readonly framing: StreamFraming
   /** So much of an answer is held that the caller wants whole, or of which nothing has gone on. */
   readonly maxHeldBytes: number
   /** The longest wait for the first content of a stream until its head goes on; null: any. */

@@ -43,13 +43,13 @@ function aimPlain(asked: Call, attempt: Attempt, deps: AimDeps): MaybePromise<Ai
   })
 }
 
-interface Opening {
+interface BodyOpening {
   readonly call: Call
   readonly attempt: Attempt
 }
 
 /** Opens a body that is no JSON, now that its target is known. */
-async function openFor(target: Target, { call, attempt }: Opening, { snapshot, settings }: AimDeps): Promise<AimedCall> {
+async function openFor(target: Target, { call, attempt }: BodyOpening, { snapshot, settings }: AimDeps): Promise<AimedCall> {
   const isBounded = mustBeRead(call, target) && (await mayBeBounded(call, target, { snapshot, settings }))
   attempt.body = attempt.opened = await openBody(call, { target, isBounded }, settings)
   const body = (attempt.body = withChanges(call, attempt.body))

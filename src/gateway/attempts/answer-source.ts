@@ -3,10 +3,10 @@ import { answeredWork } from '../answers/answer-fault.ts'
 import { sendForPlain } from '../answers/plain-stream.ts'
 import type { AimedCall } from '../call.ts'
 import type { CheckedCall } from '../checks/before.ts'
-import type { AnswerCache, Recalled } from '../cache/recall.ts'
+import type { AnswerCache, RecallResult } from '../cache/recall.ts'
 import { listen } from '../cache/recorder.ts'
 import { replay } from '../cache/replay.ts'
-import type { Signing } from '../credentials/signing.ts'
+import type { SigningMeans } from '../credentials/signing.ts'
 import type { Egress, EgressCall, EgressHandler, EgressRequest } from '../egress/egress.ts'
 import type { GatewaySettings } from '../settings.ts'
 import { HeardResponse } from '../stored-responses/heard-response.ts'
@@ -21,7 +21,7 @@ import { sendInSteps } from './send-steps.ts'
 import { promptsCall } from './prompts-call.ts'
 import { type TaskCall, taskCall } from './task-call.ts'
 import { prepare, type SendRequest } from '../outgoing/prepare.ts'
-import type { Prepared } from '../outgoing/prepared.ts'
+import type { PreparedRequest } from '../outgoing/prepared.ts'
 import { leavesNothing } from './report.ts'
 import { translateCall, type TranslatedCall, type TranslationOptions } from './translation.ts'
 import { recallAnswer } from './recall-answer.ts'
@@ -31,7 +31,7 @@ export type AnswerSource = (handler: EgressHandler) => EgressCall
 
 export interface SourceDeps {
   readonly egress: Egress
-  readonly signing: Signing
+  readonly signing: SigningMeans
   readonly answers: AnswerCache
   readonly mirrors: Mirrors
   readonly settings: GatewaySettings
@@ -61,13 +61,13 @@ export function answerSource(checked: CheckedCall, options: SourceOptions, deps:
   })
 }
 
-interface Asking {
+interface SourceContext {
   readonly options: SourceOptions
   readonly deps: SourceDeps
 }
 
 /** Returns a provider's answer, which the cache hears. */
-async function heardSource(recalled: Recalled, checked: CheckedCall, { options, deps }: Asking): Promise<AnswerSource> {
+async function heardSource(recalled: RecallResult, checked: CheckedCall, { options, deps }: SourceContext): Promise<AnswerSource> {
   try {
     const send = await prepareSource(checked, options, deps)
     const { maxBodyBytes, heard } = recalled
@@ -128,12 +128,12 @@ const partsOf = (aimed: AimedCall, options: TranslationOptions): TaskCall | null
 interface SentTask {
   readonly request: SendRequest
   /** Its first call. */
-  readonly prepared: Prepared
+  readonly prepared: PreparedRequest
   readonly handler: EgressHandler
   readonly send: Sender
 }
 
-type Sender = (prepared: Prepared, handler: EgressHandler) => EgressCall
+type Sender = (prepared: PreparedRequest, handler: EgressHandler) => EgressCall
 
 const sendOnce: Sender = ({ origin, request }, handler) => origin.send(request, handler)
 

@@ -4,14 +4,14 @@ import { noHooks } from '../checks/hook-results.ts'
 import type { Prompt } from '../prompts/prompt.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import type { Reservation } from '../limits/ledger.ts'
-import type { Spent } from '../limits/spent.ts'
+import type { BudgetSpend } from '../limits/spent.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { FailureKind } from '../routing/verdict.ts'
 import type { HeardResponse } from '../stored-responses/heard-response.ts'
 import type { Target } from '../targets/target.ts'
 import type { RequestBody } from '../wire/body.ts'
-import type { Recalled } from '../cache/recall.ts'
-import type { Prepared } from '../outgoing/prepared.ts'
+import type { RecallResult } from '../cache/recall.ts'
+import type { PreparedRequest } from '../outgoing/prepared.ts'
 import type { TranslatedCall } from './translation.ts'
 import { isRecalled } from '../metering/is-recalled.ts'
 
@@ -31,18 +31,18 @@ export interface Attempt {
   hooks: HookResults
   reservation: Reservation | null
   /** The amounts that it counted against budgets, once it is settled; null: none. */
-  spent: readonly Spent[] | null
+  spent: readonly BudgetSpend[] | null
   /** Its usage and cost, once it has ended; null before that. */
   charge: Charge | null
   /** The job that it began at a stored provider, once its answer has ended; null: none. */
   job: BegunJob | null
-  prepared: Prepared | null
+  prepared: PreparedRequest | null
   /** The request in the words of a target that speaks another dialect than the caller; null: it speaks the caller's. */
   translated: TranslatedCall | null
   /** Hears the answer for the response that is to be kept; null: none is. */
   heard: HeardResponse | null
   /** The cache's part in the answer; null: the config has no cache, or the answer may not be kept. */
-  recalled: Recalled | null
+  recalled: RecallResult | null
   /** `performance.now()` when the request went out to the provider; null: it did not. */
   sentAt: number | null
   /** The number of this repetition of its target, 0 for the first try; -1 when it failed and was the last that the config allows. */

@@ -10,7 +10,7 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
 import { isAtVendor, ownBody, ownFields } from './own-body.ts'
 import { fieldsOf } from '../outgoing/prepare.ts'
-import { type Serving, servingOf } from '../providers/serving.ts'
+import { type ServedOperation, servingOf } from '../providers/serving.ts'
 import { estimateInput } from '../tokens/estimate-tokens.ts'
 import { isGooglePath } from '../operations/fronts.ts'
 import { googlePattern } from '../operations/google-versions.ts'
@@ -60,11 +60,11 @@ export function countCall(aimed: AimedCall, maxHeldBytes: number): CountedCall |
 }
 
 /** Returns true if the provider itself takes what the caller sends, at the path to which it goes. */
-const isAsAsked = ({ operation }: Call, { dialect }: AskedCount, serving: Serving): boolean =>
+const isAsAsked = ({ operation }: Call, { dialect }: AskedCount, serving: ServedOperation): boolean =>
   serving.dialect === dialect && serving.traits.host === 'own' && (operation.name === 'proxy') === (dialect === 'google')
 
 /** Returns a question as the caller asks it, without what its client carries of answers of others; null: it carries nothing, and goes on as it is. */
-function ownCount(aimed: AimedCall, { asked, serving }: Omit<Counting, 'conversation'>): CountedCall | null {
+function ownCount(aimed: AimedCall, { asked, serving }: Omit<CountRequest, 'conversation'>): CountedCall | null {
   const { call, target, body } = aimed
   const own = ownBody(body, { dialect: asked.dialect, to: serving, atVendor: isAtVendor(target), loss: lossOf(aimed) })
   if (own === body) return null
@@ -72,14 +72,14 @@ function ownCount(aimed: AimedCall, { asked, serving }: Omit<Counting, 'conversa
   return { kind: 'asked', call: unchanged(own, { path, model: target.model, stream: false }) }
 }
 
-interface Counting {
+interface CountRequest {
   readonly asked: AskedCount
-  readonly serving: Serving
+  readonly serving: ServedOperation
   readonly conversation: Readonly<Record<string, unknown>>
 }
 
 /** Returns the question to the provider's own counter: the conversation in its words, and no more of it than it counts. */
-function askProvider(aimed: AimedCall, { asked, serving, conversation }: Counting, maxHeldBytes: number): TranslatedCall {
+function askProvider(aimed: AimedCall, { asked, serving, conversation }: CountRequest, maxHeldBytes: number): TranslatedCall {
   const { call, target } = aimed
   const { dialect, traits, path, model } = serving
   const { requestId } = call.exchange
@@ -102,7 +102,7 @@ function askProvider(aimed: AimedCall, { asked, serving, conversation }: Countin
 }
 
 /** Returns a conversation in the provider's own dialect, as its host takes it. */
-function asItIs(conversation: Fields, serving: Serving, aimed: AimedCall): Fields {
+function asItIs(conversation: Fields, serving: ServedOperation, aimed: AimedCall): Fields {
   const { dialect, traits } = serving
   const loss = lossOf(aimed)
   const own = ownFields[dialect]?.without(conversation, { to: serving, atVendor: isAtVendor(aimed.target), loss }) ?? conversation

@@ -4,10 +4,10 @@ import type { Call } from '../call.ts'
 import type { TargetFields } from '../config/compile.ts'
 import type { Breakers } from '../routing/breaker.ts'
 import type { Move, Route } from '../routing/route.ts'
-import type { RoutingState, Told } from '../routing/state.ts'
+import type { RoutingState, BreakerEvent } from '../routing/state.ts'
 import { leadsOn } from '../routing/verdict.ts'
 import type { Attempt } from './attempt.ts'
-import { type Ended, reportOfError, reportOfStatus } from './report.ts'
+import { type EndReport, reportOfError, reportOfStatus } from './report.ts'
 import type { Judge } from './try-target.ts'
 
 export type CourseMove = Move<TargetFields>
@@ -16,7 +16,7 @@ export type CourseMove = Move<TargetFields>
 export const moveOf = (step: IteratorResult<CourseMove, unknown>): CourseMove | null => (step.done === true ? null : step.value)
 
 /** One attempt of a course, which is judged. */
-export interface Judged {
+export interface JudgedAttempt {
   /** The caller's call; a body that was opened for an earlier attempt is part of it. */
   readonly source: Call
   /** The slug of the config; null for one that the request brought. */
@@ -30,7 +30,7 @@ export interface Judged {
 export class CourseJudge implements Judge {
   readonly last: boolean
   readonly deadlineAt: number
-  readonly #making: Judged
+  readonly #making: JudgedAttempt
   readonly #attempt: Attempt
   readonly #breakers: Breakers
   readonly #tell: RoutingState['tell']
@@ -38,7 +38,7 @@ export class CourseJudge implements Judge {
   #judged = false
   #next: CourseMove | null = null
 
-  constructor(making: Judged, attempt: Attempt, routing: RoutingState) {
+  constructor(making: JudgedAttempt, attempt: Attempt, routing: RoutingState) {
     this.last = making.move.last
     this.deadlineAt = making.deadlineAt
     this.#making = making
@@ -49,7 +49,7 @@ export class CourseJudge implements Judge {
     this.#probe = leaf.breaker !== null && this.#breakers.begin(leaf.id, Date.now())
   }
 
-  stands(report: Ended): boolean {
+  stands(report: EndReport): boolean {
     if (this.#judged) return this.#next === null
     this.#judged = true
     const { move, way } = this.#making
@@ -67,7 +67,7 @@ export class CourseJudge implements Judge {
     return this.#next
   }
 
-  #reportOf(ended: RelayEnd | ApiError): Ended {
+  #reportOf(ended: RelayEnd | ApiError): EndReport {
     const { source } = this.#making
     const attempt = this.#attempt
     if (!('kind' in ended)) return reportOfError(source, attempt, { error: ended, late: false })
@@ -76,7 +76,7 @@ export class CourseJudge implements Judge {
     return { ...reportOfStatus(source, attempt, ended.result.status), final: ended.result.outcome === 'client_closed' }
   }
 
-  #noteBreaker({ status, final }: Ended): void {
+  #noteBreaker({ status, final }: EndReport): void {
     const { id, breaker } = this.#making.move.leaf
     if (breaker === null) return
     if (final) return this.#probe ? this.#breakers.abandon(id) : undefined
@@ -85,7 +85,7 @@ export class CourseJudge implements Judge {
     if (change !== null) this.#tell({ change, about: this.#about() })
   }
 
-  #about(): Told['about'] {
+  #about(): BreakerEvent['about'] {
     const { slug, source, move } = this.#making
     const { organisationId, workspaceId } = source.caller.key
     const { target } = this.#attempt
@@ -93,7 +93,7 @@ export class CourseJudge implements Judge {
     return { organisationId, workspaceId, config: slug, option: move.leaf.option, provider }
   }
 
-  #noteFault({ status, failure, message, bytes }: Ended): void {
+  #noteFault({ status, failure, message, bytes }: EndReport): void {
     this.#attempt.fault = { status, failure, message, bytes, endedAt: performance.now() }
   }
 }

@@ -15,7 +15,7 @@ import { modelOf } from '../wire/body.ts'
 import { headerValue } from '../wire/header-list.ts'
 import { type Attempt, beginAttempt } from './attempt.ts'
 import { callDeadline } from './timeouts.ts'
-import { CourseJudge, type CourseMove, type Judged, moveOf } from './course-judge.ts'
+import { CourseJudge, type CourseMove, type JudgedAttempt, moveOf } from './course-judge.ts'
 import { type AttemptDeps, type Try, tryTarget } from './try-target.ts'
 import { pause } from './pause.ts'
 
@@ -58,11 +58,11 @@ export async function followCourse(course: Course, deps: CourseDeps): Promise<Re
   }
 }
 
-interface Making extends Judged {
+interface AttemptPlan extends JudgedAttempt {
   readonly course: Course
 }
 
-interface Made {
+interface AttemptResult {
   /** The attempt that follows; null: this one stands. */
   readonly next: CourseMove | null
   /** Returns how the attempt ended. Throws when it could not be made. */
@@ -70,7 +70,7 @@ interface Made {
   readonly source: Call
 }
 
-async function makeAttempt(making: Making, deps: CourseDeps): Promise<Made> {
+async function makeAttempt(making: AttemptPlan, deps: CourseDeps): Promise<AttemptResult> {
   const { course, source, move } = making
   const { leaf, repetition } = move
   const attempt = beginAttempt(leaf.option, source.body, repetition)
@@ -91,13 +91,13 @@ async function makeAttempt(making: Making, deps: CourseDeps): Promise<Made> {
   }
 }
 
-interface Trying {
-  readonly making: Making
+interface AttemptRun {
+  readonly making: AttemptPlan
   readonly attempt: Attempt
   readonly judge: CourseJudge
 }
 
-async function tryLeaf({ making, attempt, judge }: Trying, deps: CourseDeps): Promise<RelayEnd> {
+async function tryLeaf({ making, attempt, judge }: AttemptRun, deps: CourseDeps): Promise<RelayEnd> {
   const { course, source, move } = making
   const config = configOf(course.course, move.leaf)
   const { caller, headers } = source
@@ -110,7 +110,7 @@ async function tryLeaf({ making, attempt, judge }: Trying, deps: CourseDeps): Pr
 const failureMs = 60_000
 
 /** Notes how long the first token took, for strategies that go by it. */
-function measure({ id }: CourseMove['leaf'], attempt: Attempt, { ended, measures }: Measured): void {
+function measure({ id }: CourseMove['leaf'], attempt: Attempt, { ended, measures }: MeasuredEnd): void {
   const relayed = 'kind' in ended && ended.kind === 'relayed' ? ended.result : null
   const ms = attempt.sentAt === null ? null : firstTokenMs(attempt.sentAt, attempt.fault?.status ?? statusOf(ended), relayed)
   if (ms !== null) measures.noteLatency(id, ms, Date.now())
@@ -124,7 +124,7 @@ function firstTokenMs(sentAt: number, status: number, relayed: RelayResult | nul
   return relayed === null || relayed.firstByteAt === null || status > 299 ? null : relayed.firstByteAt - sentAt
 }
 
-interface Measured {
+interface MeasuredEnd {
   readonly ended: RelayEnd | ApiError
   readonly measures: Measures
 }

@@ -11,7 +11,7 @@ import { duration } from '../egress/failures.ts'
 import { decompress } from '../wire/encoding.ts'
 import { FrameCutter, dataOf } from '../wire/sse.ts'
 import { headerValue } from '../wire/header-list.ts'
-import type { Ended, FailedAnswer } from './report.ts'
+import type { EndReport, FailedAnswer } from './report.ts'
 
 export interface GateOptions {
   /** Takes the answer when its attempt stands. */
@@ -19,7 +19,7 @@ export interface GateOptions {
   readonly relay: Relay
   readonly work: AnsweredWork
   /** Returns true if the attempt stands, since no other follows; called once at most. */
-  readonly stands: (report: Ended) => boolean
+  readonly stands: (report: EndReport) => boolean
   /** True if errors are held: another attempt may follow. */
   readonly holdsErrors: boolean
   /** The longest wait for the first token; null: any. */
@@ -27,7 +27,7 @@ export interface GateOptions {
   /** The longest wait for the first content of a stream until its head goes on; null: any. */
   readonly opensAfterMs: number | null
   /** Reports how an answer failed, with what the attempt itself adds. */
-  readonly report: (answer: FailedAnswer) => Ended
+  readonly report: (answer: FailedAnswer) => EndReport
 }
 
 /** So much of an error is read before it is decided on, and so long. */
@@ -41,7 +41,7 @@ const mostWholeBytes = 256 * 1024
 /** An error of a provider in a stream that names no status stands for this one. */
 const unnamedFailure = 500
 
-type Held = 'head' | 'error' | 'whole' | 'stream' | 'nothing'
+type HeldPart = 'head' | 'error' | 'whole' | 'stream' | 'nothing'
 
 interface Head {
   readonly status: number
@@ -57,7 +57,7 @@ export class Gate implements EgressHandler {
   readonly #options: GateOptions
   readonly #bytes = new ByteList()
   readonly #life: SignsOfLife
-  #holding: Held = 'head'
+  #holding: HeldPart = 'head'
   #head: Head | null = null
   #cutter: FrameCutter | null = null
   #judge: StreamJudge | null = null

@@ -5,18 +5,18 @@ import type { EgressHandler } from '../egress/egress.ts'
 import type { GatewaySettings } from '../settings.ts'
 import type { Attempt } from './attempt.ts'
 import { Gate } from './gate.ts'
-import { type Ended, reportOfAnswer } from './report.ts'
+import { type EndReport, reportOfAnswer } from './report.ts'
 
 /** An attempt that may be given up before its answer begins. */
-interface Gated {
+interface GatedAttempt {
   readonly call: Call
   readonly attempt: Attempt
   /** Null: it is the only attempt. */
-  readonly judge: { stands(report: Ended): boolean; readonly last: boolean } | null
+  readonly judge: { stands(report: EndReport): boolean; readonly last: boolean } | null
 }
 
 /** Returns the longest wait for the first content of a stream until its head goes on; null: any. Where a config says how long it waits, and what follows, that goes. */
-export function opensAfter({ call, judge }: Gated, settings: GatewaySettings): number | null {
+export function opensAfter({ call, judge }: GatedAttempt, settings: GatewaySettings): number | null {
   const isTimed = judge !== null && !judge.last && (call.config?.firstTokenTimeoutMs ?? null) !== null
   return isTimed || settings.streamOpensAfterMs === 0 ? null : settings.streamOpensAfterMs
 }
@@ -27,7 +27,7 @@ interface GateEnds {
 }
 
 /** Returns what holds an answer back until its attempt stands; null when nothing can follow it, and nothing can be too late. */
-export function gateOf({ call, attempt, judge }: Gated, ends: GateEnds, opensAfterMs: number | null): Gate | null {
+export function gateOf({ call, attempt, judge }: GatedAttempt, ends: GateEnds, opensAfterMs: number | null): Gate | null {
   if (judge === null) return null
   const firstTokenMs = call.config?.firstTokenTimeoutMs ?? null
   if (judge.last && firstTokenMs === null) return null

@@ -20,7 +20,7 @@ export interface OwnReader {
 }
 
 /** The way in which a body is read, and what is lost on it. */
-export interface Reading {
+export interface BodyReading {
   readonly dialect: DialectId
   readonly to: OwnReader
   /** True if it goes to the API of the vendor that made the dialect. */
@@ -30,10 +30,10 @@ export interface Reading {
 
 /** The parts of a request that a client carries of answers in other dialects, or for its own vendor: how they are seen in a body, and taken out. */
 export interface OwnFields {
-  readonly mayHold: (bytes: Buffer, reading: Pick<Reading, 'to' | 'atVendor'>) => boolean
+  readonly mayHold: (bytes: Buffer, reading: Pick<BodyReading, 'to' | 'atVendor'>) => boolean
   /** True: a host of one's own that speaks as OpenAI does gets it, since it may be a gateway that knows those fields. */
   readonly staysAtOwnHosts: boolean
-  readonly without: (body: Fields, reading: Omit<Reading, 'dialect'>) => Fields
+  readonly without: (body: Fields, reading: Omit<BodyReading, 'dialect'>) => Fields
 }
 
 export const ownFields: Readonly<Partial<Record<DialectId, OwnFields>>> = {
@@ -64,14 +64,14 @@ export const isAtVendor = ({ providerId, customHost }: Pick<Target, 'providerId'
   providerId === 'anthropic' && (customHost === null || /^https:\/\/(?:[\w-]+\.)*anthropic\.com(?:[:/]|$)/i.test(customHost.url))
 
 /** Returns a body without the fields for providers of other dialects, and without what its client carries of their answers. */
-export function ownBody(body: RequestBody, reading: Reading): RequestBody {
+export function ownBody(body: RequestBody, reading: BodyReading): RequestBody {
   if (!isFields(body.json) || body.bytes === null) return body
   const json = ownJson(body.json, body.bytes, reading)
   return json === body.json ? body : { ...body, json, bytes: Buffer.from(exactJson(json)) }
 }
 
 /** The same for what was parsed of `bytes`, whose parameters may have got other names since. */
-export function ownJson(json: Fields, bytes: Buffer, reading: Reading): Fields {
+export function ownJson(json: Fields, bytes: Buffer, reading: BodyReading): Fields {
   const plain = withOwnOptions(json, reading.dialect)
   const own = ownFields[reading.dialect]
   return own?.mayHold(bytes, reading) === true ? own.without(plain, reading) : plain

@@ -27,13 +27,13 @@ export function promptsCall(aimed: AimedCall, options: TranslationOptions): Task
 
 const choicesAsked = ({ n }: Readonly<Record<string, unknown>>): number => (typeof n === 'number' && n > 1 ? n : 1)
 
-interface Joining {
+interface JoinOptions {
   readonly first: TranslatedCall
   readonly perPrompt: number
   readonly maxHeldBytes: number
 }
 
-const joined = (calls: readonly TranslatedCall[], { first, perPrompt, maxHeldBytes }: Joining): TaskCall => ({
+const joined = (calls: readonly TranslatedCall[], { first, perPrompt, maxHeldBytes }: JoinOptions): TaskCall => ({
   ...first,
   bodies: calls.map(({ body }) => body),
   joinedFor: (inner) =>

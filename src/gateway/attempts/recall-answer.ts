@@ -5,7 +5,7 @@ import type { CheckedCall } from '../checks/before.ts'
 import { type AnswerFacts, answerKey } from '../cache/answer-key.ts'
 import { isCacheable } from '../cache/cacheable.ts'
 import { likenessOf } from '../cache/likeness.ts'
-import type { Alike, AnswerCache, Recallable, Recalled } from '../cache/recall.ts'
+import type { SimilarityQuery, AnswerCache, Recallable, RecallResult } from '../cache/recall.ts'
 import type { AimedCall } from '../call.ts'
 import type { SemanticSettings } from '../settings.ts'
 import type { SemanticRule } from '../config/compile.ts'
@@ -18,7 +18,7 @@ const longestNamespace = 255
  * Looks for an answer that was given before to the same request, as it would now be sent: after the prompt, the config's changes and the
  * guardrails. Returns null when the config has no cache, or the request is none whose answer may be kept.
  */
-export function recallAnswer(checked: CheckedCall, forward: readonly string[], deps: RecallDeps): MaybePromise<Recalled | null> {
+export function recallAnswer(checked: CheckedCall, forward: readonly string[], deps: RecallDeps): MaybePromise<RecallResult | null> {
   const request = recallable(checked.aimed, forward, deps.settings.semantic)
   return request === null ? null : deps.answers.recall(request)
 }
@@ -58,7 +58,7 @@ interface Comparison {
 }
 
 /** Returns what a request is compared by; null when only the answer to an equal one will do. */
-function alikeOf({ aimed: { call, body }, facts, rule }: Comparison, settings: SemanticSettings): Alike | null {
+function alikeOf({ aimed: { call, body }, facts, rule }: Comparison, settings: SemanticSettings): SimilarityQuery | null {
   const { provider, model, dimensions } = settings
   if (call.operation.spec?.answersAgain !== 'similar') return null
   const likeness = likenessOf(body.json, { ...rule, maxTemperature: rule.maxTemperature ?? settings.maxTemperature })

@@ -23,7 +23,7 @@ export interface FailedAnswer {
 }
 
 /** How an attempt ended, and in what words. */
-export interface Ended extends AttemptReport {
+export interface EndReport extends AttemptReport {
   /** Empty when nothing was said. */
   readonly message: string
   /** Of the provider's answer, as far as it was read. */
@@ -31,7 +31,7 @@ export interface Ended extends AttemptReport {
 }
 
 /** Reports an answer that the caller may not have to see. */
-export function reportOfAnswer(call: Call, attempt: Attempt, answer: FailedAnswer): Ended {
+export function reportOfAnswer(call: Call, attempt: Attempt, answer: FailedAnswer): EndReport {
   const { within, rawHeaders, status } = answer
   const error = within === undefined ? readProviderError(jsonOf(answer)) : within.error
   return {
@@ -64,7 +64,7 @@ function jsonOf(answer: FailedAnswer): unknown {
 }
 
 /** Reports an answer that is passed on, or that a guardrail marked or keeps back. */
-export const reportOfStatus = (call: Call, attempt: Attempt, status: number): Ended => ({
+export const reportOfStatus = (call: Call, attempt: Attempt, status: number): EndReport => ({
   status,
   failure: status === 246 || status === 446 ? 'guardrail' : null,
   repeatable: mayRepeat(call, attempt, false),
@@ -94,7 +94,7 @@ interface Failure {
 }
 
 /** Reports a failure without an answer. */
-export function reportOfError(call: Call, attempt: Attempt, { error, late }: Failure): Ended {
+export function reportOfError(call: Call, attempt: Attempt, { error, late }: Failure): EndReport {
   const { code, status, retryAfter, message } = error
   const nothingDone = attempt.sentAt === null || code === 'upstream_unreachable'
   return {

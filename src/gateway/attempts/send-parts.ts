@@ -1,16 +1,16 @@
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { toApiError } from '../../lib/errors.ts'
-import type { Joined } from '../answers/joined-answer.ts'
+import type { JoinedAnswerParts } from '../answers/joined-answer.ts'
 import type { EgressCall, EgressHandler } from '../egress/egress.ts'
-import type { Prepared } from '../outgoing/prepared.ts'
+import type { PreparedRequest } from '../outgoing/prepared.ts'
 
 export interface Parts {
   readonly count: number
-  readonly answer: Joined
+  readonly answer: JoinedAnswerParts
   /** The first call, which is ready. */
-  readonly first: Prepared
-  readonly prepare: (part: number) => MaybePromise<Prepared>
-  readonly send: (prepared: Prepared, handler: EgressHandler) => EgressCall
+  readonly first: PreparedRequest
+  readonly prepare: (part: number) => MaybePromise<PreparedRequest>
+  readonly send: (prepared: PreparedRequest, handler: EgressHandler) => EgressCall
 }
 
 /** So many calls of one request are open at a time. */
@@ -53,7 +53,7 @@ export function sendParts({ count, answer, first, prepare, send }: Parts): Egres
   }
 }
 
-interface Running {
+interface RunningParts {
   readonly open: Set<EgressCall>
   /** Returns true while the caller is too slow for what comes. */
   readonly isPaused: () => boolean
@@ -61,7 +61,7 @@ interface Running {
 }
 
 /** Makes one call. Resolves at its end, whatever it is. */
-function callOnce(prepared: Prepared, handler: EgressHandler, { open, isPaused, send }: Running): Promise<void> {
+function callOnce(prepared: PreparedRequest, handler: EgressHandler, { open, isPaused, send }: RunningParts): Promise<void> {
   return new Promise((resolve) => {
     let isOver = false
     let call: EgressCall | null = null

@@ -7,13 +7,13 @@ import type { EgressCall, EgressHandler } from '../egress/egress.ts'
 import { decompress } from '../wire/encoding.ts'
 import { headerValue, type HeaderList } from '../wire/header-list.ts'
 import { prepare, type SendRequest } from '../outgoing/prepare.ts'
-import type { Prepared } from '../outgoing/prepared.ts'
+import type { PreparedRequest } from '../outgoing/prepared.ts'
 
 export interface SteppedCall {
   readonly steps: Steps
   readonly request: SendRequest
   /** The first call, which is ready. */
-  readonly prepared: Prepared
+  readonly prepared: PreparedRequest
   readonly handler: EgressHandler
   /** So much of an answer that leads on is held. */
   readonly maxHeldBytes: number
@@ -77,7 +77,7 @@ class StepwiseCall implements EgressCall {
     this.#call?.resume()
   }
 
-  #send({ origin, request }: Prepared): void {
+  #send({ origin, request }: PreparedRequest): void {
     this.#call = origin.send(request, this.#listener())
     if (this.#isPaused && !this.#isOver) this.#call.pause()
   }
@@ -147,18 +147,18 @@ class StepwiseCall implements EgressCall {
       .catch((thrown: unknown) => this.#fail(toApiError(thrown)))
   }
 
-  #prepare({ at, accept }: NextStep): Prepared | Promise<Prepared> {
+  #prepare({ at, accept }: NextStep): PreparedRequest | Promise<PreparedRequest> {
     const forward = ['accept', accept, 'accept-encoding', 'identity']
     return 'path' in at ? this.#withCredential('GET', at.path, forward) : this.#elsewhere(at.url, forward)
   }
 
-  #withCredential(method: 'GET' | 'POST', path: string, forward: HeaderList): Prepared | Promise<Prepared> {
+  #withCredential(method: 'GET' | 'POST', path: string, forward: HeaderList): PreparedRequest | Promise<PreparedRequest> {
     const body = { kind: 'none', bytes: null, json: undefined, stream: null, length: null } as const
     return prepare({ ...this.#made.request, method, body, forward, endpoint: { path, model: null } })
   }
 
   /** An address that the provider names, without the credential: a host of its own, through the guard. Throws `upstream_bad_response`. */
-  #elsewhere(text: string, headers: HeaderList): Prepared | Promise<Prepared> {
+  #elsewhere(text: string, headers: HeaderList): PreparedRequest | Promise<PreparedRequest> {
     const { steps, prepared, request } = this.#made
     const url = URL.canParse(text) ? new URL(text) : null
     const isSame = url !== null && url.origin === prepared.origin.origin
@@ -167,7 +167,7 @@ class StepwiseCall implements EgressCall {
       throw new ApiError('upstream_bad_response', 'The provider named an address that is none of its own.')
     const path = url.pathname + url.search
     const asked = { method: 'GET', path, headers, body: null, timeouts: request.timeouts }
-    const to = (origin: Prepared['origin']): Prepared => ({ origin, url: url.origin + url.pathname, request: asked })
+    const to = (origin: PreparedRequest['origin']): PreparedRequest => ({ origin, url: url.origin + url.pathname, request: asked })
     if (isSame) return to(prepared.origin)
     const origin = request.egress.origin(url.origin, 'x-service-provider', 'by catalogue')
     return origin instanceof Promise ? origin.then(to) : to(origin)

@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
-import { type Joined, JoinedAnswer, typedBytes, type WholeAnswer } from '../answers/joined-answer.ts'
+import { type JoinedAnswerParts, JoinedAnswer, typedBytes, type WholeAnswer } from '../answers/joined-answer.ts'
 import type { AimedCall } from '../call.ts'
 import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
 import { Loss } from '../dialects/neutral/loss.ts'
@@ -12,7 +12,7 @@ import type { EgressHandler } from '../egress/egress.ts'
 import { validateForm } from '../bounds/validate.ts'
 import { type AskedTask, taskOf } from '../operations/task.ts'
 import { fieldsOf } from '../outgoing/prepare.ts'
-import { offeredOf, type Serving, servingOf } from '../providers/serving.ts'
+import { offeredOf, type ServedOperation, servingOf } from '../providers/serving.ts'
 import { cannotBeAsked, refuseOperation, refuseTask } from '../targets/refuse-operation.ts'
 import { estimateTexts } from '../tokens/estimate-tokens.ts'
 import { modelOf, type RequestBody } from '../wire/body.ts'
@@ -23,7 +23,7 @@ import { isStrict, type TranslatedCall, unchanged } from './translation.ts'
 export interface TaskCall extends TranslatedCall {
   /** The bodies of its calls; `body` is the first. */
   readonly bodies: readonly RequestBody[]
-  joinedFor(inner: EgressHandler): Joined
+  joinedFor(inner: EgressHandler): JoinedAnswerParts
 }
 
 /** Translates a call for a task that is no conversation. Null: it asks for none, or its provider takes it as it is. Throws `invalid_request`. */
@@ -64,7 +64,7 @@ function servedBy(
   { target }: AimedCall,
   asked: AskedTask,
   how: { readonly model: string | null; readonly sent: SentForm | null },
-): Serving | null {
+): ServedOperation | null {
   const { operation } = asked
   const at = { model: how.model, options: how.sent?.body['provider_options'], fields: fieldsOf(target) }
   return operation === null
@@ -89,19 +89,19 @@ const refuse = ({ call, target }: AimedCall, asked: AskedTask): never =>
   asked.operation === null ? refuseTask(target, call.upstreamPath, asked) : refuseOperation(target, asked.operation)
 
 /** Returns true if the provider takes what the caller sends, and answers as the caller reads it. */
-const isAsAsked = ({ task, operation, dialect }: AskedTask, serving: Serving): boolean =>
+const isAsAsked = ({ task, operation, dialect }: AskedTask, serving: ServedOperation): boolean =>
   operation !== null &&
   serving.dialect === dialect &&
   ((serving.traits.form === null && serving.traits.host === 'own') || !translatesTask(task, dialect, formatOf(serving)))
 
-interface Translated {
+interface TranslatedTask {
   readonly asked: AskedTask
-  readonly serving: Serving
+  readonly serving: ServedOperation
   readonly translation: TaskTranslation
   readonly maxHeldBytes: number
 }
 
-function toTaskCall({ call }: AimedCall, { asked, serving, translation, maxHeldBytes }: Translated): TaskCall | null {
+function toTaskCall({ call }: AimedCall, { asked, serving, translation, maxHeldBytes }: TranslatedTask): TaskCall | null {
   const bodies = translation.bodies.map(bodyOf)
   const [body] = bodies
   const [first] = translation.bodies
@@ -145,7 +145,7 @@ function toTaskCall({ call }: AimedCall, { asked, serving, translation, maxHeldB
 
 function failure(
   { status, json, bytes }: WholeAnswer,
-  { asked, serving, requestId }: Pick<Translated, 'asked' | 'serving'> & { readonly requestId: string },
+  { asked, serving, requestId }: Pick<TranslatedTask, 'asked' | 'serving'> & { readonly requestId: string },
 ) {
   const read = providerErrorOf(serving)(status, json ?? bytes.toString('utf8'))
   // Where the provider has words of its own for fields, the one that it names says nothing to the client.

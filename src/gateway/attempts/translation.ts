@@ -14,13 +14,13 @@ import { Loss } from '../dialects/neutral/loss.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { type AskedOfCall, conversationOf } from '../operations/conversation.ts'
 import { serves, spokenAt } from '../providers/endpoint.ts'
-import { type Serving, servingOf } from '../providers/serving.ts'
+import { type ServedOperation, servingOf } from '../providers/serving.ts'
 import { bend, bendingOf, inItsNames, namesOtherwise } from '../providers/quirks.ts'
 import { cannotBeAsked, refuseOperation } from '../targets/refuse-operation.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { hasHeader, headersWithout, headerValues } from '../wire/header-list.ts'
 import { modelOf } from '../wire/body.ts'
-import { isAtVendor, ownBody, ownFields, ownJson, type Reading } from './own-body.ts'
+import { isAtVendor, ownBody, ownFields, ownJson, type BodyReading } from './own-body.ts'
 import { fieldsOf } from '../outgoing/prepare.ts'
 import { noTerms, responseTerms, type TermsOptions } from './response-terms.ts'
 
@@ -88,7 +88,7 @@ function refuseForeignPath({ call, target }: AimedCall, { operation, dialect }: 
 
 interface AskedAndServed {
   readonly asked: AskedOfCall
-  readonly serving: Serving
+  readonly serving: ServedOperation
 }
 
 /** Translates a call for a conversation to the words in which it is served. Null: they are not translated. Throws `invalid_request`. */
@@ -129,7 +129,7 @@ export function translateTo(aimed: AimedCall, { asked, serving }: AskedAndServed
 }
 
 /** Returns how the target serves a conversation otherwise than the caller asks for it; null: it serves it so, or not at all. */
-export function servingFor({ call, target, body }: AimedCall, { operation, dialect, model }: AskedOfCall): Serving | null {
+export function servingFor({ call, target, body }: AimedCall, { operation, dialect, model }: AskedOfCall): ServedOperation | null {
   const { provider } = target
   const fields = fieldsOf(target)
   const spoken = call.operation.name === operation ? spokenAt(provider, operation, fields) : null
@@ -172,7 +172,7 @@ function isBent({ call, target }: AimedCall, json: Fields, dialect: DialectId): 
   return quirks !== undefined && (call.prompt !== null || (dialect === 'openai-chat' && namesOtherwise(json, quirks)))
 }
 
-function bent(aimed: AimedCall, json: Fields, { dialect, loss }: Reading): Fields {
+function bent(aimed: AimedCall, json: Fields, { dialect, loss }: BodyReading): Fields {
   const { call, target } = aimed
   const { quirks = {} } = target.provider
   if (!isBent(aimed, json, dialect)) return json

@@ -11,7 +11,7 @@ import type { GuardrailSource } from '../checks/guardrail-source.ts'
 import { noHooks } from '../checks/hook-results.ts'
 import type { GuardrailPlan } from '../checks/plan.ts'
 import type { RunDeps } from '../checks/run.ts'
-import type { Signing } from '../credentials/signing.ts'
+import type { SigningMeans } from '../credentials/signing.ts'
 import type { Egress, EgressHandler } from '../egress/egress.ts'
 import { egressFor } from '../egress/narrowed.ts'
 import type { GatewayMetrics } from '../ending/metrics.ts'
@@ -34,11 +34,11 @@ import { answerSource } from './answer-source.ts'
 import type { Attempt } from './attempt.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
 import { closeWaits, gateOf, opensAfter } from './open-gate.ts'
-import { type Ended, reportOfStatus } from './report.ts'
+import { type EndReport, reportOfStatus } from './report.ts'
 import { requestTimeout } from './timeouts.ts'
 
 export interface AttemptDeps {
-  readonly signing: Signing
+  readonly signing: SigningMeans
   readonly snapshot: ProviderSource & GuardrailSource & PromptSource & PolicySource
   readonly ledger: Ledger
   readonly prices: PriceSource
@@ -50,18 +50,18 @@ export interface AttemptDeps {
   /** `x-service-`, then the aliases. */
   readonly prefixes: readonly string[]
   /** The exchanges that wait or stream, so that a drain can end them. */
-  readonly waiting: IndexedSet<Waiting>
+  readonly waiting: IndexedSet<WaitingExchange>
   readonly mirrors: Mirrors
   readonly journal: Pick<Journal, 'maxBodyBytes'>
 }
 
 /** An exchange that waits for a provider. */
-export interface Waiting extends Pick<Relay, 'slot' | 'cut'> {}
+export interface WaitingExchange extends Pick<Relay, 'slot' | 'cut'> {}
 
 /** Decides whether an attempt stands when others may follow. */
 export interface Judge {
   /** Returns true if the attempt stands: its answer is the caller's. Only the first report of an attempt counts. */
-  stands(report: Ended): boolean
+  stands(report: EndReport): boolean
   /** True if no other attempt can follow. */
   readonly last: boolean
   /** Epoch milliseconds at which the time of the whole call is over. */
@@ -114,13 +114,13 @@ const reserveNow = (aimed: AimedCall, deps: AttemptDeps): MaybePromise<Reservati
 
 const unchecked = (aimed: AimedCall): CheckedCall => ({ aimed, changed: false, headers: [], hooks: noHooks, denial: null })
 
-interface Guarded {
+interface GuardedCall {
   readonly aimed: AimedCall
   readonly guardrails: GuardrailPlan
 }
 
 /** Returns the call as the guardrails leave it. Throws `hooks_failed` when one of them denies it. */
-async function check({ aimed, guardrails }: Guarded, attempt: Attempt, deps: AttemptDeps): Promise<CheckedCall> {
+async function check({ aimed, guardrails }: GuardedCall, attempt: Attempt, deps: AttemptDeps): Promise<CheckedCall> {
   const checked = await checkBefore(aimed, guardrails, checkDeps(aimed.call, deps))
   attempt.hooks = checked.hooks
   attempt.body = checked.aimed.body

@@ -16,7 +16,7 @@ export function isCacheable(spec: OperationSpec | null, json: unknown): boolean 
 }
 
 /** An answer that was heard to its end. */
-export interface Heard {
+export interface CompleteAnswer {
   readonly stream: boolean
   /** The content encoding; empty: none. */
   readonly encoding: string
@@ -25,7 +25,7 @@ export interface Heard {
 }
 
 /** Tells whether the bytes are a whole, successful answer. Those of a packed stream cannot be judged. */
-export function isWhole(body: Buffer, { stream, encoding, contentType, work }: Heard): boolean {
+export function isWhole(body: Buffer, { stream, encoding, contentType, work }: CompleteAnswer): boolean {
   if (stream) return encoding === '' && isWholeStream(body, work)
   const bytes = encoding === '' ? body : decompress(body, encoding)
   if (bytes.length === 0) return body.length > 0

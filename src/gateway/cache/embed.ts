@@ -76,13 +76,13 @@ const ownMetadata = ({ metadata, caller: { key } }: CallHead) =>
 /** Returns a text as a header may hold it; in JSON it says the same. */
 const ascii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-interface Asked {
+interface EmbedCall {
   readonly perform: EmbedOptions['perform']
   readonly request: InnerRequest
   readonly signal: AbortSignal
 }
 
-async function ask({ perform, request, signal }: Asked): Promise<Float32Array | null> {
+async function ask({ perform, request, signal }: EmbedCall): Promise<Float32Array | null> {
   const { status, body } = await perform({ ...request, signal })
   const text = await read(body)
   if (status !== 200) return null

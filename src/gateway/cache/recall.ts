@@ -19,11 +19,11 @@ export interface Recallable {
   /** True: the provider is asked, whatever is kept. */
   readonly refresh: boolean
   /** Tells by what similar requests are found; null: only the answer to an equal request will do. Asked when there is none. */
-  readonly alike: (() => Alike | null) | null
+  readonly alike: (() => SimilarityQuery | null) | null
 }
 
 /** A request for which the answer to a similar one will do. */
-export interface Alike {
+export interface SimilarityQuery {
   readonly text: string
   /** A hash of all that must be equal. */
   readonly partition: string
@@ -34,7 +34,7 @@ export interface Alike {
 }
 
 /** How the answer to a request comes. */
-export interface Recalled {
+export interface RecallResult {
   /** Of the answer. */
   readonly key: string
   readonly status: Exclude<CacheStatus, 'DISABLED'>
@@ -50,7 +50,7 @@ export interface AnswerCache {
    * Returns how the answer comes: at once when it is in memory, else when it is known. Equal requests of one process wait for the first of
    * them.
    */
-  recall(request: Recallable): MaybePromise<Recalled>
+  recall(request: Recallable): MaybePromise<RecallResult>
   /** Resolves with true if an answer is kept that an equal request would get. */
   holds(request: Recallable): Promise<boolean>
 }
@@ -58,30 +58,30 @@ export interface AnswerCache {
 export interface AnswerCacheOptions {
   readonly store: AnswerStore
   /** Null: answers are given to equal requests only. */
-  readonly near: Near | null
+  readonly near: SimilaritySearch | null
   readonly now: () => number
 }
 
 /** How similar requests are found. */
-export interface Near {
+export interface SimilaritySearch {
   readonly embed: Embed
   readonly vectors: Vectors
 }
 
 /** An answer with its key. */
-interface Found {
+interface FoundAnswer {
   readonly key: string
   readonly answer: CachedAnswer
 }
 
 /** A request on its way to the provider; null: its answer is not kept. */
-interface Asked {
+interface PendingRecall {
   readonly askedAt: number
-  readonly found: Promise<Found | null>
+  readonly found: Promise<FoundAnswer | null>
 }
 
 interface State extends AnswerCacheOptions {
-  readonly asked: Map<string, Asked>
+  readonly asked: Map<string, PendingRecall>
 }
 
 /** A cache over a store, with the requests whose answers are on their way. */
@@ -98,7 +98,7 @@ export function createAnswerCache(options: AnswerCacheOptions): AnswerCache {
 }
 
 /** Looks for an answer that is not in memory. */
-async function look(state: State, request: Recallable, held: MaybePromise<CachedAnswer | null>): Promise<Recalled> {
+async function look(state: State, request: Recallable, held: MaybePromise<CachedAnswer | null>): Promise<RecallResult> {
   const { store, near } = state
   const { key, refresh } = request
   const found = refresh ? null : await find(state, request, held)
@@ -124,12 +124,12 @@ function fresh({ now }: State, answer: CachedAnswer | null, { maxAgeMs }: Recall
   return answer !== null && answer.createdAt + maxAgeMs > now() ? answer : null
 }
 
-async function load(state: State, key: string, request: Recallable): Promise<Found | null> {
+async function load(state: State, key: string, request: Recallable): Promise<FoundAnswer | null> {
   const answer = fresh(state, await state.store.get(key, request.scope), request)
   return answer === null ? null : { key, answer }
 }
 
-async function find(state: State, request: Recallable, held: MaybePromise<CachedAnswer | null>): Promise<Found | null> {
+async function find(state: State, request: Recallable, held: MaybePromise<CachedAnswer | null>): Promise<FoundAnswer | null> {
   const { key, scope } = request
   const answer = fresh(state, await held, request)
   const kept = answer === null ? null : { key, answer }
@@ -140,9 +140,9 @@ async function find(state: State, request: Recallable, held: MaybePromise<Cached
 }
 
 /** Lets equal requests wait for this one, and gives what ends their wait. */
-function lead({ asked }: State, { key, askedAt }: Recallable): (found: Found | null) => void {
+function lead({ asked }: State, { key, askedAt }: Recallable): (found: FoundAnswer | null) => void {
   if (asked.has(key)) return () => {}
-  const { promise, resolve } = Promise.withResolvers<Found | null>()
+  const { promise, resolve } = Promise.withResolvers<FoundAnswer | null>()
   asked.set(key, { askedAt, found: promise })
   return (found) => {
     asked.delete(key)
@@ -151,7 +151,11 @@ function lead({ asked }: State, { key, askedAt }: Recallable): (found: Found | n
 }
 
 /** Finds the answer to the nearest text that still has one. */
-async function findAlike(state: State, request: Recallable, { alike, vector, near }: Compared & { near: Near }): Promise<Found | null> {
+async function findAlike(
+  state: State,
+  request: Recallable,
+  { alike, vector, near }: ComparedRequest & { near: SimilaritySearch },
+): Promise<FoundAnswer | null> {
   const keys = await near.vectors.nearest({ scope: request.scope, partition: alike.partition, vector }, alike.threshold)
   for (const key of keys) {
     const found = await load(state, key, request)
@@ -160,20 +164,20 @@ async function findAlike(state: State, request: Recallable, { alike, vector, nea
   return null
 }
 
-function keep({ store, now }: State, { key, scope, requestId, askedAt, maxAgeMs }: Recallable, heard: HeardAnswer): Found {
+function keep({ store, now }: State, { key, scope, requestId, askedAt, maxAgeMs }: Recallable, heard: HeardAnswer): FoundAnswer {
   const at = now()
   const answer = { ...heard, requestId, createdAt: at, expiresAt: at + maxAgeMs }
   store.put(key, scope, { answer, askedAt })
   return { key, answer }
 }
 
-interface Kept {
+interface KeptRecall {
   readonly request: Recallable
-  readonly kept: Found
+  readonly kept: FoundAnswer
 }
 
 /** Lets similar requests find an answer. */
-async function place({ store, near }: State, { request, kept }: Kept, compared: Promise<Compared | null>): Promise<void> {
+async function place({ store, near }: State, { request, kept }: KeptRecall, compared: Promise<ComparedRequest | null>): Promise<void> {
   const found = await compared
   const { scope, askedAt } = request
   if (found === null || near === null || store.purgedSince(scope, askedAt)) return
@@ -181,7 +185,7 @@ async function place({ store, near }: State, { request, kept }: Kept, compared: 
   near.vectors.put({ key: kept.key, scope, partition: alike.partition, vector, askedAt, expiresAt: kept.answer.expiresAt })
 }
 
-const again = ({ maxBodyBytes }: AnswerStore, status: Recalled['status'], { key, answer }: Found): Recalled => ({
+const again = ({ maxBodyBytes }: AnswerStore, status: RecallResult['status'], { key, answer }: FoundAnswer): RecallResult => ({
   key,
   status,
   answer,
@@ -190,12 +194,12 @@ const again = ({ maxBodyBytes }: AnswerStore, status: Recalled['status'], { key,
 })
 
 /** A request with the vector of its text. */
-interface Compared {
-  readonly alike: Alike
+interface ComparedRequest {
+  readonly alike: SimilarityQuery
   readonly vector: Float32Array
 }
 
-async function compare(request: Recallable, near: Near | null): Promise<Compared | null> {
+async function compare(request: Recallable, near: SimilaritySearch | null): Promise<ComparedRequest | null> {
   const alike = request.alike === null || near === null ? null : request.alike()
   if (alike === null || near === null) return null
   const vector = await near.embed(alike.asker, alike.text)

@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { AnswerScope } from './answer-store.ts'
 
 /** A text that was asked, where only texts stand that are otherwise asked alike. */
-export interface Placed {
+export interface PlacedVector {
   readonly scope: AnswerScope
   /** A hash of all that must be equal. */
   readonly partition: string
@@ -11,7 +11,7 @@ export interface Placed {
 }
 
 /** An answer, by the text to which it was given. */
-export interface PlacedAnswer extends Placed {
+export interface PlacedAnswer extends PlacedVector {
   /** Its key in the store of answers. */
   readonly key: string
   /** `performance.now()` when its request began. */
@@ -23,6 +23,6 @@ export interface PlacedAnswer extends Placed {
 /** Keeps vectors of texts. Neither method throws or rejects: what cannot be searched holds nothing. */
 export interface Vectors {
   /** Finds the answers to the nearest texts, from the cosine `threshold` on: a few keys, the nearest first. Their answers may be gone. */
-  nearest(asked: Placed, threshold: number): MaybePromise<readonly string[]>
+  nearest(asked: PlacedVector, threshold: number): MaybePromise<readonly string[]>
   put(answer: PlacedAnswer): void
 }

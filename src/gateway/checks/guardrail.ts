@@ -94,12 +94,12 @@ function toFeedback(
 const longestMs = 60_000
 
 /** The settings that a check takes from its guardrail. */
-interface Around {
+interface CheckSettings {
   readonly deny: boolean
   readonly ofOrganisation: boolean
 }
 
-function readyCheck({ id, parameters = {} }: CheckEntry, { deny, ofOrganisation }: Around): GuardrailCheck {
+function readyCheck({ id, parameters = {} }: CheckEntry, { deny, ofOrganisation }: CheckSettings): GuardrailCheck {
   const definition = findCheck(id)
   if (definition === null) throw new Error(`There is no check ${id}.`)
   const parsed = definition.parameters.parse(parameters)

@@ -18,7 +18,7 @@ import type { Inspected } from './run.ts'
 import { isVast, vast } from '../dialects/texts/walk.ts'
 
 /** How the bytes of a body are understood; whatever its type says, one that is JSON is read as JSON. */
-type Understood =
+type BodyContent =
   | { readonly kind: 'nothing' | 'text' }
   | { readonly kind: 'json'; readonly json: unknown }
   | { readonly kind: 'form'; readonly fields: readonly FormField[] }
@@ -27,7 +27,7 @@ type Understood =
 /** A request body as checks see it, and as it can be sent. */
 export interface InspectedBody extends Inspected {
   readonly body: RequestBody
-  readonly reading: Understood
+  readonly reading: BodyContent
 }
 
 const long = 'The body is so large that it is passed on as it comes, unread.'
@@ -51,7 +51,7 @@ export function inspectBody(body: RequestBody, aimed: AimedCall): InspectedBody 
   return { ...held, json, parts: beside.length === 0 ? parts : [...beside, ...parts] }
 }
 
-function readingOf({ kind, bytes, json }: RequestBody, contentType: string): Understood {
+function readingOf({ kind, bytes, json }: RequestBody, contentType: string): BodyContent {
   if (kind === 'none' || bytes?.length === 0) return { kind: 'nothing' }
   if (namesForeignCharset(contentType)) return { kind: 'closed', reason: foreign }
   if (kind === 'json') return { kind, json }
@@ -61,9 +61,9 @@ function readingOf({ kind, bytes, json }: RequestBody, contentType: string): Und
   return mayHoldWords(contentType) ? textReading(bytes) : formReading(bytes, contentType)
 }
 
-const textReading = (bytes: Buffer): Understood => (isPlainText(bytes) ? { kind: 'text' } : { kind: 'closed', reason: foreign })
+const textReading = (bytes: Buffer): BodyContent => (isPlainText(bytes) ? { kind: 'text' } : { kind: 'closed', reason: foreign })
 
-function formReading(bytes: Buffer, contentType: string): Understood {
+function formReading(bytes: Buffer, contentType: string): BodyContent {
   const fields = readForm(bytes, contentType)
   if (fields !== null && fields.every(({ text }) => text === null || isPlain(text))) return { kind: 'form', fields }
   return { kind: 'closed', reason: /^multipart\/form-data\b/i.test(contentType) ? unclear : opaque }
@@ -87,14 +87,14 @@ const mayHoldTexts = (path: string): boolean => path.includes('?') || path.inclu
 export const refusesEdit = ({ path: [first] }: BodyEdit): string | null =>
   first === addressed ? 'What the path, the query and escapes in a body say cannot be changed.' : null
 
-interface Read {
+interface BodyRead {
   readonly body: RequestBody
   readonly json: unknown
   readonly dialect: DialectId | null
   readonly contentType: string
 }
 
-function partsOf({ kind }: Understood, { body: { bytes }, json, dialect, contentType }: Read): readonly TextPart[] {
+function partsOf({ kind }: BodyContent, { body: { bytes }, json, dialect, contentType }: BodyRead): readonly TextPart[] {
   if (kind === 'text') return textParts(bytes?.toString('utf8') ?? '', contentType)
   if (kind === 'form') return requestTexts(isFields(json) ? withoutFiles(json) : json, dialect)
   return kind === 'json' ? requestTexts(json, dialect) : []
@@ -124,7 +124,7 @@ interface BodyEdits {
   readonly contentType: string
 }
 
-function editedBytes(bytes: Buffer, reading: Understood, { edits, contentType }: BodyEdits): Buffer {
+function editedBytes(bytes: Buffer, reading: BodyContent, { edits, contentType }: BodyEdits): Buffer {
   if (reading.kind === 'form') return editForm({ bytes, contentType, fields: reading.fields }, edits)
   return Buffer.from(reading.kind === 'json' ? editJson(bytes.toString('utf8'), edits) : lastText(edits))
 }

@@ -18,7 +18,7 @@ import { type ActiveConfig, compileConfig, type TargetFields } from './compile.t
 import { configsWithin, type GatewayConfig, gatewayConfig, unbilledMirrors } from './config.schema.ts'
 import type { Leaf } from '../targets/plan.ts'
 
-interface Standing {
+interface ConfigIdentity {
   /** Null for one that the request itself brought. */
   readonly slug: string | null
   /** Of a stored config. */
@@ -30,16 +30,16 @@ interface Standing {
 }
 
 /** The config of a request, and how much it says. */
-export interface ChosenConfig extends ActiveConfig, Standing {
+export interface ChosenConfig extends ActiveConfig, ConfigIdentity {
   /** URLs that its own checks would call, when the request itself brought it. */
   readonly urls: readonly CheckUrl[]
 }
 
 /** The fields of one target of a request's config, and how much they count. */
-export interface TargetConfig extends TargetFields, Standing {}
+export interface TargetConfig extends TargetFields, ConfigIdentity {}
 
 /** Returns what a chosen config says of one of its targets. */
-export const configOf = ({ slug, version, binding, locked: isLocked }: Standing, { target }: Leaf<TargetFields>): TargetConfig => ({
+export const configOf = ({ slug, version, binding, locked: isLocked }: ConfigIdentity, { target }: Leaf<TargetFields>): TargetConfig => ({
   ...target,
   slug,
   version,
@@ -106,7 +106,7 @@ function locked(view: ConfigView | null, asked: string, reference: string): Chos
   throw bound(`the config ${JSON.stringify(view.slug)}`)
 }
 
-const chosen = ({ active, slug, version }: ConfigView, standing: Pick<Standing, 'binding' | 'locked'>): ChosenConfig =>
+const chosen = ({ active, slug, version }: ConfigView, standing: Pick<ConfigIdentity, 'binding' | 'locked'>): ChosenConfig =>
   usable({ ...active, slug, version, urls: [], ...standing })
 
 const bound = (what: string) => new ApiError('forbidden', `This API key is bound to ${what}. Leave ${header} out.`, { param: header })

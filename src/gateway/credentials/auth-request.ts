@@ -20,7 +20,7 @@ export interface AuthRequest {
 }
 
 /** The proof for the provider. */
-export interface Authorized {
+export interface AuthProof {
   /** Flat name, value ... Each replaces every header of the same name in the request. */
   readonly headers: readonly string[]
   /** Path and query for the wire. It may hold the key, so logs show the request's own path instead. */

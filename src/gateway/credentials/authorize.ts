@@ -1,20 +1,20 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
-import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
+import type { AuthDeps, AuthProof, AuthRequest } from './auth-request.ts'
 import { authorizeAws } from './aws.ts'
 import { authorizeAzure } from './azure.ts'
 import { field, requireKey } from './credential.ts'
 import { authorizeGoogle } from './google.ts'
 import { authorizeOracle } from './oracle.ts'
 
-export type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
+export type { AuthDeps, AuthProof, AuthRequest } from './auth-request.ts'
 
 /**
  * Gives a request what its provider wants to see. Synchronous unless a token must be fetched.
  * Throws or rejects with ApiError `missing_credential`, `invalid_request` (a credential that cannot be right), `blocked_host`
  * (a token endpoint behind the guard) or `credential_failed` (the token endpoint refused or failed). No message holds a secret.
  */
-export function authorize(request: AuthRequest, deps: AuthDeps): MaybePromise<Authorized> {
+export function authorize(request: AuthRequest, deps: AuthDeps): MaybePromise<AuthProof> {
   const { auth, credential, url } = request
   if (needsNoKey(request)) return { headers: [], path: url.path }
   switch (auth.kind) {

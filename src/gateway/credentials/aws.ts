@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Credential } from '../providers/provider.ts'
 import { assumeRole } from './assume-role.ts'
-import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
+import type { AuthDeps, AuthProof, AuthRequest } from './auth-request.ts'
 import { regionOf } from './aws-endpoints.ts'
 import { field, malformed, requireField, requireKey } from './credential.ts'
 import { amzTimestamp, signV4, type AwsKeys, type SigningScope } from './sigv4.ts'
@@ -13,7 +13,7 @@ import { demandTrusted, demandWorkload } from './workload/trusted-host.ts'
 import type { Workload } from './workload/workload.ts'
 
 /** Signs with the given keys, or with those of the role that they may take on. A Bedrock API key goes as a bearer token. */
-export function authorizeAws(request: AuthRequest, service: string, deps: AuthDeps): MaybePromise<Authorized> {
+export function authorizeAws(request: AuthRequest, service: string, deps: AuthDeps): MaybePromise<AuthProof> {
   const { credential, url } = request
   if (service === 'bedrock' && credential.key !== null && field(credential, 'aws_access_key_id') === null) {
     return { headers: ['authorization', `Bearer ${requireKey(credential)}`], path: url.path }
@@ -49,7 +49,7 @@ const givenKeys = (credential: Credential): AwsKeys => ({
   sessionToken: field(credential, 'aws_session_token'),
 })
 
-function signed({ method, url, headers, body }: AuthRequest, keys: AwsKeys, scope: SigningScope): Authorized {
+function signed({ method, url, headers, body }: AuthRequest, keys: AwsKeys, scope: SigningScope): AuthProof {
   const payloadHash = hash('sha256', body ?? '')
   const own: [string, string][] = [
     ['x-amz-date', scope.timestamp],

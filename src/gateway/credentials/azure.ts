@@ -1,6 +1,6 @@
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import type { Credential } from '../providers/provider.ts'
-import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
+import type { AuthDeps, AuthProof, AuthRequest } from './auth-request.ts'
 import { entraToken } from './entra.ts'
 import { field, malformed, requireField, requireKey } from './credential.ts'
 import { readToken } from './web-identity.ts'
@@ -13,7 +13,7 @@ const defaultScope = 'https://cognitiveservices.azure.com/.default'
 type KeyHeader = 'api-key' | 'authorization'
 
 /** A given token, a token of Entra for an application or for the workload itself, or the resource's key; by `azure_auth_mode`. */
-export function authorizeAzure(request: AuthRequest, keyHeaders: readonly KeyHeader[], deps: AuthDeps): MaybePromise<Authorized> {
+export function authorizeAzure(request: AuthRequest, keyHeaders: readonly KeyHeader[], deps: AuthDeps): MaybePromise<AuthProof> {
   const { credential, url } = request
   const given = field(credential, 'azure_ad_token')
   if (given !== null) return withToken(url.path, tokenText(given))
@@ -26,7 +26,7 @@ export function authorizeAzure(request: AuthRequest, keyHeaders: readonly KeyHea
   return { headers: keyHeaders.flatMap((name) => [name, name === 'authorization' ? `Bearer ${key}` : key]), path: url.path }
 }
 
-const withToken = (path: string, token: string): Authorized => ({ headers: ['authorization', `Bearer ${token}`], path })
+const withToken = (path: string, token: string): AuthProof => ({ headers: ['authorization', `Bearer ${token}`], path })
 
 function tokenText(given: string): string {
   const token = given.replace(/^Bearer /i, '')

@@ -49,20 +49,20 @@ async function fetchToken({ tenant, clientId, scope, proof }: EntraGrant, deps: 
   return { value: token, usableUntil: deps.now() + expiresInMs - marginMs }
 }
 
-interface Signing {
+interface SigningInput {
   readonly url: string
   readonly clientId: string
   readonly now: number
 }
 
-async function proofOf(proof: EntraProof, signing: Signing): Promise<Readonly<Record<string, string>>> {
+async function proofOf(proof: EntraProof, signing: SigningInput): Promise<Readonly<Record<string, string>>> {
   if (proof.kind === 'secret') return { client_secret: proof.secret }
   const assertion = proof.kind === 'assertion' ? await proof.read() : await signedAssertion(proof.pem, signing)
   return { client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer', client_assertion: assertion }
 }
 
 /** learn.microsoft.com/entra/identity-platform/certificate-credentials */
-async function signedAssertion(given: string, { url, clientId, now }: Signing): Promise<string> {
+async function signedAssertion(given: string, { url, clientId, now }: SigningInput): Promise<string> {
   const { key, thumbprint } = readCertificate(pemText(given))
   const issuedAt = Math.floor(now / 1000)
   return new SignJWT({})

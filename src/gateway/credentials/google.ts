@@ -2,11 +2,11 @@ import { importPKCS8, SignJWT } from 'jose'
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { cachesOf } from './auth-caches.ts'
 import type { Credential } from '../providers/provider.ts'
-import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
+import type { AuthDeps, AuthProof, AuthRequest } from './auth-request.ts'
 import { field, fingerprint, malformed, requireKey } from './credential.ts'
 import type { ExpiringValue } from '../../lib/expiring-cache.ts'
 import { parseRecord, postForm, readAccessToken } from './token-endpoint.ts'
-import { googleIdentity, type GoogleAsked } from './workload/google-identity.ts'
+import { googleIdentity, type GoogleIdentityRequest } from './workload/google-identity.ts'
 import { demandTrusted, demandWorkload } from './workload/trusted-host.ts'
 
 const issuer = 'Google'
@@ -19,7 +19,7 @@ const accountField = 'vertex_service_account_json'
  * A service account's access token (RFC 7523), kept until a minute before it expires; one of the workload's own identity; else the key,
  * which is an access token itself.
  */
-export function authorizeGoogle({ credential, url }: AuthRequest, deps: AuthDeps): MaybePromise<Authorized> {
+export function authorizeGoogle({ credential, url }: AuthRequest, deps: AuthDeps): MaybePromise<AuthProof> {
   if (field(credential, 'vertex_auth_type') === 'workload') {
     const workload = demandWorkload(deps, 'vertex_auth_type')
     demandTrusted(url.origin, { param: 'vertex_auth_type', services: vertexHosts }, workload)
@@ -34,14 +34,14 @@ export function authorizeGoogle({ credential, url }: AuthRequest, deps: AuthDeps
 const vertexHosts = /^(?:(?:[a-z0-9-]+-)?aiplatform|aiplatform\.[a-z0-9-]+\.rep)\.googleapis\.com$/
 
 /** Returns the identity that the workload takes on at Google: as the fields say, else as the settings do. */
-function federationOf(credential: Credential): GoogleAsked {
+function federationOf(credential: Credential): GoogleIdentityRequest {
   const audience = field(credential, 'vertex_wif_audience')
   if (audience !== null && !audience.startsWith('//iam.googleapis.com/'))
     throw malformed('vertex_wif_audience', 'is not an audience of Google')
   return { audience, serviceAccount: field(credential, 'vertex_wif_service_account_email') }
 }
 
-const withToken = (path: string, token: string): Authorized => ({ headers: ['authorization', `Bearer ${token}`], path })
+const withToken = (path: string, token: string): AuthProof => ({ headers: ['authorization', `Bearer ${token}`], path })
 
 async function fetchToken(json: string, deps: AuthDeps): Promise<ExpiringValue<string>> {
   const account = readAccount(json)

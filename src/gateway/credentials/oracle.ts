@@ -1,14 +1,14 @@
 import { createPrivateKey, hash, type KeyObject } from 'node:crypto'
 import type { Credential } from '../providers/provider.ts'
 import { cachesOf } from './auth-caches.ts'
-import type { AuthDeps, Authorized, AuthRequest } from './auth-request.ts'
+import type { AuthDeps, AuthProof, AuthRequest } from './auth-request.ts'
 import { field, fingerprint, malformed, pemText, requireField } from './credential.ts'
 import { httpSignature } from './http-signature.ts'
 
 const withBody = new Set(['POST', 'PUT', 'PATCH'])
 
 /** Signs a request with the user's API signing key. */
-export function authorizeOracle({ credential, method, url, headers, body }: AuthRequest, deps: AuthDeps): Authorized {
+export function authorizeOracle({ credential, method, url, headers, body }: AuthRequest, deps: AuthDeps): AuthProof {
   const date = new Date(deps.now()).toUTCString()
   const content = withBody.has(method) ? describe(body ?? new Uint8Array(), headers) : null
   const host = new URL(url.origin).host

@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Egress, SmallResponse } from '../egress/egress.ts'
-import type { HostNamed } from '../egress/guard.ts'
+import type { HostSource } from '../egress/guard.ts'
 
 /** One call to an issuer of tokens. */
 export interface TokenCall {
@@ -11,7 +11,7 @@ export interface TokenCall {
   readonly form: string
   readonly headers?: Readonly<Record<string, string>>
   /** Absent: the issuer's own address. */
-  readonly named?: HostNamed
+  readonly named?: HostSource
 }
 
 export const formType = 'application/x-www-form-urlencoded; charset=utf-8'

@@ -43,12 +43,12 @@ export function readToldAnswer(dialect: DialectId | null, json: Buffer): ToldAns
   return reader.told()
 }
 
-type Framing = 'json' | 'lines' | 'sse' | 'event-stream'
+type AnswerFraming = 'json' | 'lines' | 'sse' | 'event-stream'
 
 const lineTypes = /ndjson|jsonl|json-seq|jsonlines|stream\+json/
 
 /** Returns how an answer comes; null: as no JSON. Where nobody knows what a text is, it may be the model's own. */
-function framingOf(contentType: string, dialect: DialectId | null): Framing | null {
+function framingOf(contentType: string, dialect: DialectId | null): AnswerFraming | null {
   if (contentType.startsWith('text/event-stream')) return 'sse'
   if (contentType.startsWith('application/vnd.amazon.eventstream')) return 'event-stream'
   if (lineTypes.test(contentType)) return 'lines'
@@ -59,7 +59,7 @@ function framingOf(contentType: string, dialect: DialectId | null): Framing | nu
 const ignore = (): void => {}
 const feeding = (places: JsonPlaces) => (chunk: Buffer) => places.feed(chunk, 0, chunk.length)
 
-const adders: Readonly<Record<Framing, (places: JsonPlaces) => (chunk: Buffer) => void>> = {
+const adders: Readonly<Record<AnswerFraming, (places: JsonPlaces) => (chunk: Buffer) => void>> = {
   json: feeding,
   lines: feeding,
   sse(places) {

@@ -2,7 +2,7 @@ import type { Memory } from './codec.ts'
 import type { FunctionTool, NeutralRequest, OutputFormat, ToolChoice } from './neutral/request.ts'
 
 /** A request to a model that no schema holds: a tool whose arguments are the answer stands among those of the caller. */
-export interface Answering {
+export interface AnswerToolRequest {
   readonly request: NeutralRequest
   /** Words that tell the model of the tool, where it cannot be made to call it; null: they are not needed. */
   readonly instructions: string | null
@@ -13,7 +13,7 @@ export interface Answering {
  * Returns a request whose answer is asked for by a tool, beside which the caller's own may be called as far as the caller lets them: all, some
  * or none. Who demands a call of one of them asks for no answer, so that there is nothing to hold to the schema. A model that thinks cannot be made to call.
  */
-export function withAnswerTool(request: NeutralRequest, thinks: boolean): Answering {
+export function withAnswerTool(request: NeutralRequest, thinks: boolean): AnswerToolRequest {
   const { tools, format, toolChoice } = request
   if (format?.kind !== 'schema' || (toolChoice?.mode === 'required' && tools.length > 0))
     return { request, instructions: null, memory: null }

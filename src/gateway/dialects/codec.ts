@@ -10,7 +10,7 @@ import type { Steps } from './steps.ts'
 import type { Traits } from './traits.ts'
 
 /** How the events of a stream are written: server-sent events, one JSON to a line, AWS's binary frames, or one JSON array. */
-export type Framing = 'sse' | 'ndjson' | 'event-stream' | 'json-array'
+export type StreamFraming = 'sse' | 'ndjson' | 'event-stream' | 'json-array'
 
 /** One event of a stream as it is written. */
 export interface Frame {
@@ -29,7 +29,7 @@ export interface EncodeContext {
 }
 
 /** A request in the words of one provider. */
-export interface Encoded {
+export interface EncodedRequest {
   readonly body: Fields
   /** More headers for the provider, flat. */
   readonly headers: readonly string[]
@@ -81,7 +81,7 @@ export interface StreamEncoder {
 /** Reads the requests of clients of one wire format, and writes their answers. All pure: no clock, no chance, no I/O; inputs are never changed. */
 export interface ClientCodec {
   readonly id: DialectId
-  readonly framing: Framing
+  readonly framing: StreamFraming
   readonly names: FieldNames
   readonly request: {
     /** Throws `invalid_request` that names a field which cannot be read. */
@@ -105,10 +105,10 @@ export interface ProviderCodec {
   readonly id: DialectId
   /** The other dialect of its family, whose content goes on as it is although no decoder knows it; absent: none. */
   readonly takesContentOf?: DialectId
-  readonly framing: Framing
+  readonly framing: StreamFraming
   readonly request: {
     /** Throws `invalid_request`, by the loss, for what it cannot say. */
-    encode(request: NeutralRequest, context: EncodeContext): Encoded
+    encode(request: NeutralRequest, context: EncodeContext): EncodedRequest
   }
   readonly answer: {
     /** Returns the events of a whole answer, `end` as the last one; without it the JSON is no answer. */

@@ -53,7 +53,7 @@ const lastEvents: ReadonlySet<string> = new Set(['message_stop', 'response.compl
 const partialImages: ReadonlySet<string> = new Set(['image_generation.partial_image', 'image_edit.partial_image'])
 
 /** The usage objects under one name: a stream names its input first and its output last. */
-interface Counted {
+interface UsageObjects {
   readonly first: string
   last: string
 }
@@ -95,7 +95,7 @@ const takers: Readonly<Record<string, (said: Said, json: string) => void>> = {
 
 /** Collects the facts of an answer. A class, because it is told one value at a time. */
 export class AnswerFacts implements PlaceListener {
-  readonly #counted = new Map<string, Counted>()
+  readonly #counted = new Map<string, UsageObjects>()
   readonly #bare: Record<string, unknown> = {}
   readonly #items = new Map<unknown, Fields>()
   #item: Record<string, unknown> | null = null

@@ -1,5 +1,5 @@
 import type { Fields } from '../../lib/json/fields.ts'
-import type { AnswerContext, ClientCodec, Encoded, ProviderCodec } from './codec.ts'
+import type { AnswerContext, ClientCodec, EncodedRequest, ProviderCodec } from './codec.ts'
 import { clientCodecOf, providerCodecOf } from './codecs.ts'
 import type { DialectId } from './dialect.ts'
 import { refuseForeignContent } from './leftovers.ts'
@@ -44,7 +44,7 @@ export interface Translation {
   readonly client: ClientCodec
   readonly provider: ProviderCodec
   readonly request: NeutralRequest
-  readonly encoded: Encoded
+  readonly encoded: EncodedRequest
   readonly loss: Loss
   answerContext(nowSeconds: number): AnswerContext
 }

@@ -2,10 +2,10 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { camelCased } from './google/signature.ts'
 
 /** The fields of an object that a decoder reads, and what it reads within them. Lists are walked item by item. */
-export interface Read {
+export interface ReadFields {
   /** Null: all of them, or others tell which. */
   readonly known: ReadonlySet<string> | null
-  readonly within: Readonly<Record<string, Read | ByType>>
+  readonly within: Readonly<Record<string, ReadFields | ByType>>
 }
 
 /** Objects of several types, by one of their fields. Of a type that is not here nothing is said: it is dropped or refused as a whole. */
@@ -13,14 +13,14 @@ export interface ByType {
   readonly field: string
   /** The type of an object that names none. */
   readonly usual: string | null
-  readonly types: Readonly<Record<string, Read>>
+  readonly types: Readonly<Record<string, ReadFields>>
 }
 
 /** Says which fields are read, as words of one text. */
-export const reads = (known: string, within: Read['within'] = {}): Read => ({ known: new Set(known.split(' ')), within })
+export const reads = (known: string, within: ReadFields['within'] = {}): ReadFields => ({ known: new Set(known.split(' ')), within })
 
 /** The same for an object whose own fields are told elsewhere. */
-export const passes = (within: Read['within']): Read => ({ known: null, within })
+export const passes = (within: ReadFields['within']): ReadFields => ({ known: null, within })
 
 export const byField = (field: string, types: ByType['types'], usual: string | null = null): ByType => ({ field, usual, types })
 
@@ -39,7 +39,7 @@ interface Walk {
 }
 
 /** Names the fields of a request, below its top level, that its decoder does not read: they have no place in the neutral form. */
-export function unplacedIn(body: Fields, within: Read['within'], camel = false): readonly string[] {
+export function unplacedIn(body: Fields, within: ReadFields['within'], camel = false): readonly string[] {
   const walk: Walk = { found: [], way: [''], camel }
   for (const name in within)
     if (Object.hasOwn(body, name)) {
@@ -49,7 +49,7 @@ export function unplacedIn(body: Fields, within: Read['within'], camel = false):
   return walk.found
 }
 
-function visit(walk: Walk, value: unknown, shape: Read | ByType | undefined): void {
+function visit(walk: Walk, value: unknown, shape: ReadFields | ByType | undefined): void {
   if (shape === undefined || typeof value !== 'object' || value === null) return
   const end = walk.way.push('') - 1
   if (Array.isArray(value))
@@ -64,13 +64,13 @@ function visit(walk: Walk, value: unknown, shape: Read | ByType | undefined): vo
   walk.way.pop()
 }
 
-function typed(value: Fields, { field, types, usual }: ByType): Read | undefined {
+function typed(value: Fields, { field, types, usual }: ByType): ReadFields | undefined {
   const type = value[field]
   const name = typeof type === 'string' ? type : usual
   return name !== null && Object.hasOwn(types, name) ? types[name] : undefined
 }
 
-function look(walk: Walk, value: Fields, { known, within }: Read): void {
+function look(walk: Walk, value: Fields, { known, within }: ReadFields): void {
   const end = walk.way.length - 1
   for (const name in value) {
     const field = value[name]

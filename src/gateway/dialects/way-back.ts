@@ -16,21 +16,21 @@ export function wayBack(memory: Memory): WayBack | null {
   const { toolNames, customTools, schemaTool, unwrapsJson, wrapsAnswer } = memory
   const renames = toolNames !== null && toolNames.size > 0
   if (!renames && customTools === null && schemaTool === null && !unwrapsJson && !wrapsAnswer) return null
-  const back = new Back(memory)
+  const back = new AnswerRestorer(memory)
   return (event) => back.event(event)
 }
 
 /** A block that is held until it is whole. */
-interface Held {
+interface HeldBlock {
   text: string
   readonly finish: (text: string) => string
 }
 
 /** A class, because it is a state machine. */
-class Back {
+class AnswerRestorer {
   readonly #memory: Memory
   /** The open blocks that are held, by their choice; all others pass. */
-  readonly #held = new Map<number, Held>()
+  readonly #held = new Map<number, HeldBlock>()
   #isAnswer = false
   #calls = 0
 
@@ -71,7 +71,7 @@ class Back {
     return { ...event, block: { ...renamed, custom: true } }
   }
 
-  #hold(choice: number, finish: Held['finish']): void {
+  #hold(choice: number, finish: HeldBlock['finish']): void {
     this.#held.set(choice, { text: '', finish })
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
-import type { HostNamed } from './guard.ts'
+import type { HostSource } from './guard.ts'
 
 /**
  * The only code that opens sockets to hosts named by data. Checks literal and resolved addresses, pins the connection to the
@@ -12,7 +12,7 @@ export interface Egress {
    * What data names must be allowed by ALLOWED_CUSTOM_HOSTS.
    * Synchronous for an origin checked before; the addresses are checked again at every new connection.
    */
-  origin(url: string, param: string, named?: HostNamed): MaybePromise<EgressOrigin>
+  origin(url: string, param: string, named?: HostSource): MaybePromise<EgressOrigin>
   /** A small exchange of our own (token endpoints, log stores), with an answer of at most 256 KB unless it says more; no redirects. */
   exchange(request: SmallRequest): Promise<SmallResponse>
   /** Tells whether the host of a URL can be looked up, and is one that requests may go to. Never rejects, and calls nobody but the name server. */
@@ -78,7 +78,7 @@ export interface SmallRequest {
   /** When the answer may be longer than 256 KB. */
   readonly maxBytes?: number
   /** Absent: by data. */
-  readonly named?: HostNamed
+  readonly named?: HostSource
   /** The authorities that may sign the certificate of the host, PEM, in place of the usual ones. */
   readonly ca?: string | undefined
   /**

@@ -9,7 +9,7 @@ export function duration(ms: number): string {
 }
 
 /** An exchange that failed. */
-export interface Failed {
+export interface FailedExchange {
   /** The name of the host, or words for one that has only an address. */
   readonly host: string
   /** True once the headers of the response have come. */
@@ -17,7 +17,7 @@ export interface Failed {
 }
 
 /** Returns the fault of an exchange, with the host's name and without addresses: the message may reach a caller, the cause only our log. */
-export function toFailure(error: Error, { host, answered }: Failed): ApiError {
+export function toFailure(error: Error, { host, answered }: FailedExchange): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof ConnectTimeoutError) {
     return new ApiError('upstream_timeout', `${host} could not be connected to within ${duration(error.timeoutMs)}.`, { cause: error })
@@ -36,7 +36,7 @@ function proxyMessage({ setting, told, cause }: ProxyError): string {
 
 type Explanation = readonly [ErrorCode, string]
 
-function explain(error: Error, { host, answered }: Failed): Explanation {
+function explain(error: Error, { host, answered }: FailedExchange): Explanation {
   const code = codeOf(error)
   const known = table[code]
   if (known !== undefined) return known

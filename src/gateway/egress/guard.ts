@@ -24,14 +24,14 @@ export interface GuardOptions {
 }
 
 /** A host that the catalogue names needs no leave of ALLOWED_CUSTOM_HOSTS. */
-export type HostNamed = 'by data' | 'by catalogue'
+export type HostSource = 'by data' | 'by catalogue'
 
 /** The rules with their consequences: refusals are told to `onBlocked` and become ApiError `blocked_host` naming the field. */
 export interface Guard {
   /** Throws when the URL itself is refused. */
-  inspect(url: string, param: string, named: HostNamed): Target
+  inspect(url: string, param: string, named: HostSource): Target
   /** Throws when the URL of an origin has a query: it would be lost. */
-  inspectBase(url: string, param: string, named: HostNamed): Target
+  inspectBase(url: string, param: string, named: HostSource): Target
   /** Rejects when the name resolves to an address that is refused. A name that cannot be resolved now may be known later. */
   checkNames(target: Target, param: string): Promise<void>
   /** A refusal at connect time as the caller's error; other errors as they are. */
@@ -58,7 +58,7 @@ export function createGuard({ trust, allowed, resolver, findProxy, onBlocked }: 
     return blocked(param, { reason: error.reason, host: target.hostname, message })
   }
 
-  function inspect(url: string, param: string, named: HostNamed): Target {
+  function inspect(url: string, param: string, named: HostSource): Target {
     const target = checkUrl(url, trust)
     if ('reason' in target) throw blocked(param, target)
     if (!target.secure && !target.trustedName && isUnchecked(target))

@@ -29,7 +29,7 @@ export interface PoolsOptions {
 }
 
 /** A pool counts for the organisation that used it first since it was idle. */
-interface Held {
+interface HeldPool {
   readonly pool: Pool
   owner: string | null
 }
@@ -37,7 +37,7 @@ interface Held {
 type Owner = string | null
 
 interface State extends PoolsOptions {
-  readonly pools: Map<string, Held>
+  readonly pools: Map<string, HeldPool>
   readonly shares: Shares
 }
 
@@ -67,13 +67,13 @@ export function createPools(options: PoolsOptions): Pools {
   }
 }
 
-interface Wanted {
+interface PoolRequest {
   readonly origin: string
   readonly owner: Owner
   readonly connect: Connect
 }
 
-function make(state: State, key: string, { origin, owner, connect }: Wanted): Pool {
+function make(state: State, key: string, { origin, owner, connect }: PoolRequest): Pool {
   if (!takePlace(state, owner)) return refusingPool(busy(state, owner))
   const pool = createPool({
     origin,
@@ -84,17 +84,17 @@ function make(state: State, key: string, { origin, owner, connect }: Wanted): Po
       if (state.pools.get(key) === held) remove(state, key, held)
     },
   })
-  const held: Held = { pool, owner }
+  const held: HeldPool = { pool, owner }
   state.pools.set(key, held)
   return pool
 }
 
-function remove({ pools, shares }: State, key: string, { owner }: Held): void {
+function remove({ pools, shares }: State, key: string, { owner }: HeldPool): void {
   if (pools.delete(key)) shares.giveBack(owner)
 }
 
 /** The organisation that uses an idle pool has it from then on. The place of the former owner becomes that of the new one. */
-function handOver(state: State, held: Held, owner: Owner): Pool {
+function handOver(state: State, held: HeldPool, owner: Owner): Pool {
   const { shares } = state
   const former = held.owner
   shares.giveBack(former)

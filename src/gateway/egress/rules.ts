@@ -118,9 +118,13 @@ function notAllowed(hostname: string, always: boolean): string {
 export const inTheClear = (hostname: string): string =>
   `names ${hostname}, a public host, with http://: credentials and texts would go there in the clear. Use https://; an operator can allow it in TRUSTED_CUSTOM_HOSTS`
 
-type Judged = Pick<Target, 'port' | 'secure' | 'trustedName'>
+type JudgedTarget = Pick<Target, 'port' | 'secure' | 'trustedName'>
 
-function judge(address: Address, { port, secure, trustedName }: Judged, trust: Trust): 'address' | 'metadata_address' | 'cleartext' | null {
+function judge(
+  address: Address,
+  { port, secure, trustedName }: JudgedTarget,
+  trust: Trust,
+): 'address' | 'metadata_address' | 'cleartext' | null {
   const kind = kindOf(address)
   if (kind === 'never') return 'metadata_address'
   if (trustedName && (kind === 'public' || kind === 'private')) return null

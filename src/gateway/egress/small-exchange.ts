@@ -48,7 +48,7 @@ export function sendSmall(origin: EgressOrigin, path: string, request: SmallRequ
   })
 }
 
-interface Exchanged {
+interface SmallExchange {
   readonly request: SmallRequest
   readonly path: string
   readonly status: number
@@ -62,7 +62,7 @@ const mostOfFailure = 64 * 1024
 const beyond = 8 * 1024
 
 /** Returns the answer without the secrets that it may not repeat. */
-function shown({ request, path, status, rawHeaders, bytes }: Exchanged): SmallResponse {
+function shown({ request, path, status, rawHeaders, bytes }: SmallExchange): SmallResponse {
   const { secrets = [], hides } = request
   const failed = status < 200 || status > 299
   if (!failed && hides === undefined) return answer(status, rawHeaders, bytes)

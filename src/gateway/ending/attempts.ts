@@ -1,6 +1,6 @@
 import type { Attempt } from '../attempts/attempt.ts'
 import type { LoggedAttempt } from '../journal/log-record.ts'
-import type { Ending, Trail } from '../trail.ts'
+import type { ExchangeEnd, Trail } from '../trail.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import type { Redaction } from './redact.ts'
 
@@ -10,7 +10,7 @@ const longestError = 1000
 export const longestModel = 255
 
 export interface AttemptFacts {
-  readonly ending: Ending
+  readonly ending: ExchangeEnd
   /** Of the last attempt. */
   readonly usage: Usage | null
   readonly redaction: Redaction

@@ -2,7 +2,7 @@ import type { Attempt } from '../attempts/attempt.ts'
 import { isRecalled } from '../metering/is-recalled.ts'
 import type { LoggedCharge, LoggedCost, LoggedCostLine } from '../journal/log-record.ts'
 import type { Charge } from '../metering/charge.ts'
-import type { Metered } from '../metering/meter.ts'
+import type { MeteredUsage } from '../metering/meter.ts'
 import type { CostLine, CostState } from '../prices/price-usage.ts'
 import type { PriceFacts } from '../prices/rates.ts'
 import { stateOf } from '../prices/state-of.ts'
@@ -10,7 +10,7 @@ import { saysProvisioned } from '../prices/terms.ts'
 import type { Trail } from '../trail.ts'
 
 /** An attempt that has its charge. */
-interface Charged {
+interface ChargedAttempt {
   readonly attempt: Attempt
   readonly charge: Charge
   /** Its place in the trail. */
@@ -28,7 +28,7 @@ export function loggedCost({ attempts }: Pick<Trail, 'attempts'>): LoggedCost | 
 }
 
 /** Nearly every exchange has one attempt: nothing is collected for it. */
-function costOf(charged: Charged): LoggedCost {
+function costOf(charged: ChargedAttempt): LoggedCost {
   const { cost, catalogue, saved } = charged.charge
   const { state, unpriced } = cost
   const lines = linesOf(charged)
@@ -43,7 +43,7 @@ function costOf(charged: Charged): LoggedCost {
   }
 }
 
-function sumOf(charged: readonly Charged[]): LoggedCost {
+function sumOf(charged: readonly ChargedAttempt[]): LoggedCost {
   const charges = charged.map(({ charge }) => charge)
   const state = stateOf(charges.map(({ cost }) => cost.state))
   const amount = charges.reduce((sum, { cost }) => sum + (cost.amount ?? 0n), 0n)
@@ -60,7 +60,7 @@ function sumOf(charged: readonly Charged[]): LoggedCost {
 
 const amountOf = (state: CostState, amount: bigint): string | null => (state === 'unpriced' ? null : String(amount))
 const textOf = (amount: bigint | null): string | null => (amount === null ? null : String(amount))
-const linesOf = ({ charge, index }: Charged): readonly LoggedCostLine[] => charge.cost.lines.map((line) => loggedLine(line, index))
+const linesOf = ({ charge, index }: ChargedAttempt): readonly LoggedCostLine[] => charge.cost.lines.map((line) => loggedLine(line, index))
 
 const loggedLine = ({ dimension, count, unit, rate, amount, source, note }: CostLine, attempt: number): LoggedCostLine => ({
   attempt,
@@ -73,7 +73,7 @@ const loggedLine = ({ dimension, count, unit, rate, amount, source, note }: Cost
   note,
 })
 
-function chargesOf(charged: Charged): readonly LoggedCharge[] {
+function chargesOf(charged: ChargedAttempt): readonly LoggedCharge[] {
   const { parts } = charged.charge
   return parts === null ? ownCharges(charged) : parts.flatMap((charge) => ownCharges({ ...charged, charge }))
 }
@@ -82,17 +82,19 @@ function chargesOf(charged: Charged): readonly LoggedCharge[] {
  * What nobody knew yet has no counts and facts of nothing: who knows no `untold`, such as the former release in a recompute, takes it for unpriced
  * too, and never for free.
  */
-function ownCharges(charged: Charged): readonly LoggedCharge[] {
+function ownCharges(charged: ChargedAttempt): readonly LoggedCharge[] {
   const { metered, facts, cost } = charged.charge
   if (cost.state === 'unpriced' && facts === null)
     return [{ ...loggedCharge(charged, { ...nothingMetered, model: metered?.model ?? null, facts: nothingKnown }), untold: true }]
   return metered === null || facts === null ? [] : [loggedCharge(charged, { ...metered, facts })]
 }
 
-type Used = Pick<Metered, 'counts' | 'raw' | 'reported' | 'estimated' | 'inconsistent' | 'model'> & { readonly facts: PriceFacts }
+type MeteredUsage = Pick<MeteredUsage, 'counts' | 'raw' | 'reported' | 'estimated' | 'inconsistent' | 'model'> & {
+  readonly facts: PriceFacts
+}
 
 /** The usage object stands whole in the log: the scan reads none of more than 8 KB. */
-function loggedCharge({ attempt, charge: { pricedModel }, index }: Charged, used: Used): LoggedCharge {
+function loggedCharge({ attempt, charge: { pricedModel }, index }: ChargedAttempt, used: MeteredUsage): LoggedCharge {
   const { counts, raw, reported, estimated, inconsistent, model, facts } = used
   const { provider, sent, slug, skipped } = targetOf(attempt, raw)
   return {

@@ -7,7 +7,7 @@ import { type ChargeContext, chargeOf } from '../metering/charge-of.ts'
 import { reachedBy } from '../metering/may-go-on.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import type { GatewayMetrics } from './metrics.ts'
-import { cacheStatusOf, type Ending, lastAttempt, type Trail } from '../trail.ts'
+import { cacheStatusOf, type ExchangeEnd, lastAttempt, type Trail } from '../trail.ts'
 import { toBodies, toRecord } from './record.ts'
 import { redactionOf } from './redact.ts'
 import { firstByteMs, upstreamMs, waitedMs } from './timing.ts'
@@ -19,7 +19,7 @@ export interface FinishDeps {
 }
 
 /** Settles, records and measures an exchange, however far it got. Called once, before the last byte goes to the client. */
-export function finish({ journal, metrics, prices }: FinishDeps, trail: Trail, ending: Ending): void {
+export function finish({ journal, metrics, prices }: FinishDeps, trail: Trail, ending: ExchangeEnd): void {
   const last = lastAttempt(trail)
   const usage = last === null ? null : charge(last, trail, { ...ending, prices })
   const spent = last !== null && isRecalled(last) ? null : usage
@@ -48,7 +48,7 @@ function countSpent(metrics: GatewayMetrics, { charge: charged, target }: Attemp
 function charge(
   attempt: Attempt,
   trail: Trail,
-  { relayed, error, prices }: Pick<Ending, 'relayed' | 'error'> & Pick<ChargeContext, 'prices'>,
+  { relayed, error, prices }: Pick<ExchangeEnd, 'relayed' | 'error'> & Pick<ChargeContext, 'prices'>,
 ): Usage | null {
   attempt.charge ??= chargeOf(attempt, relayed, { prices, exchange: chargedExchange(trail), error })
   attempt.job = begunJob(attempt, trail, relayed)
@@ -62,7 +62,7 @@ const chargedExchange = ({ operation, work, exchange, receivedAt }: Trail) => ({
   receivedAt,
 })
 
-function observe(metrics: GatewayMetrics, trail: Trail, ending: Ending & { readonly usage: Usage | null }): void {
+function observe(metrics: GatewayMetrics, trail: Trail, ending: ExchangeEnd & { readonly usage: Usage | null }): void {
   const { startedAt, method } = trail.exchange
   const { relayed } = ending
   const durationMs = performance.now() - startedAt

@@ -1,6 +1,6 @@
 import { loggedHooks, noHooks } from '../checks/hook-results.ts'
 import { operationName } from '../operations/operation-name.ts'
-import type { ExchangeBodies, ExchangeRecord, LoggedPrompt, LoggedSpent } from '../journal/log-record.ts'
+import type { ExchangeBodies, ExchangeRecord, LoggedPrompt, AttemptSpend } from '../journal/log-record.ts'
 import type { KeyView } from '../callers/key.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { type CallerHeaders, valueText } from '../wire/headers.ts'
@@ -8,7 +8,7 @@ import { withoutOwnKeysInPath } from '../callers/own-keys.ts'
 import { keepsBodies } from '../front/debug.ts'
 import type { Attempt } from '../attempts/attempt.ts'
 import { isRecalled } from '../metering/is-recalled.ts'
-import { cacheStatusOf, type Ending, lastAttempt, retriesOf, sentBody, type Trail } from '../trail.ts'
+import { cacheStatusOf, type ExchangeEnd, lastAttempt, retriesOf, sentBody, type Trail } from '../trail.ts'
 import { loggedCost } from './cost.ts'
 import { loggedAttempts, longestModel, rounded } from './attempts.ts'
 import type { Redaction } from './redact.ts'
@@ -23,7 +23,7 @@ export interface RecordFacts {
 }
 
 /** The log row of an exchange. */
-export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }: RecordFacts): ExchangeRecord {
+export function toRecord(trail: Trail, ending: ExchangeEnd, { key, usage, redaction }: RecordFacts): ExchangeRecord {
   const { exchange, headers } = trail
   const last = lastAttempt(trail)
   const { usageSource, cacheStatus, lastUsedOption, cachedLogId } = origin(trail, last, usage)
@@ -85,7 +85,7 @@ export function toRecord(trail: Trail, ending: Ending, { key, usage, redaction }
 
 /** Returns what all attempts counted against budgets; null, without allocating, when none did. */
 function loggedSpent({ attempts }: Trail): ExchangeRecord['spent'] {
-  let all: readonly LoggedSpent[] | null = null
+  let all: readonly AttemptSpend[] | null = null
   for (let attempt = 0; attempt < attempts.length; attempt += 1) {
     const spent = attempts[attempt]?.spent ?? null
     if (spent === null) continue
@@ -211,7 +211,7 @@ const maybeRounded = (ms: number | null): number | null => (ms === null ? null :
 /** The bodies that the log keeps, each cut at `maxBytes`. */
 export function toBodies(
   trail: Trail,
-  { relayed }: Ending,
+  { relayed }: ExchangeEnd,
   { maxBytes, redaction }: { readonly maxBytes: number; readonly redaction: Redaction },
 ): ExchangeBodies {
   if (!keepsBodies(trail.headers)) return noBodies

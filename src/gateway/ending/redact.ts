@@ -24,10 +24,10 @@ export function redactionOfHeaders(raw: readonly string[]): Pick<Redaction, 'hea
   return new SentRedaction(secrets, null, null)
 }
 
-type Sent = Pick<Trail, 'attempts' | 'headers' | 'caller'>
+type SentParts = Pick<Trail, 'attempts' | 'headers' | 'caller'>
 
 /** Takes out the credential that was sent, in whatever place it comes back, keys of ours, and what the caller called sensitive. */
-export function redactionOf(trail: Sent): Redaction {
+export function redactionOf(trail: SentParts): Redaction {
   const sensitive = sensitiveNames(trail)
   return new SentRedaction(secretsOf(trail, sensitive), sensitive, trail.caller)
 }
@@ -36,9 +36,9 @@ export function redactionOf(trail: Sent): Redaction {
 class SentRedaction implements Redaction {
   readonly #secrets: readonly string[]
   readonly #sensitive: ReadonlySet<string> | null
-  readonly #caller: Sent['caller']
+  readonly #caller: SentParts['caller']
 
-  constructor(secrets: readonly string[], sensitive: ReadonlySet<string> | null, caller: Sent['caller']) {
+  constructor(secrets: readonly string[], sensitive: ReadonlySet<string> | null, caller: SentParts['caller']) {
     this.#secrets = secrets
     this.#sensitive = sensitive
     this.#caller = caller
@@ -66,13 +66,13 @@ class SentRedaction implements Redaction {
 }
 
 /** The headers that `x-service-sensitive-headers` names, in lower case. */
-function sensitiveNames({ headers }: Sent): ReadonlySet<string> | null {
+function sensitiveNames({ headers }: SentParts): ReadonlySet<string> | null {
   const named = headers?.service.get('sensitive-headers')
   return named === undefined ? null : new Set(named.split(',').map((name) => name.trim().toLowerCase()))
 }
 
 /** The secrets of an exchange, also as latin1 has their bytes, and as they stand in a URL and in JSON. Made for every exchange, so that it goes without sets. */
-function secretsOf({ attempts, headers }: Sent, sensitive: ReadonlySet<string> | null): readonly string[] {
+function secretsOf({ attempts, headers }: SentParts, sensitive: ReadonlySet<string> | null): readonly string[] {
   const secrets: string[] = []
   for (const { target, prepared } of attempts) {
     add(secrets, target?.credential.key)

@@ -30,12 +30,12 @@ export async function describeRequest(
 const translationOf = (aimed: AimedCall, { settings, responses, prices }: AttemptDeps): TranslatedCall | null =>
   translateCall(aimed, { maxHeldBytes: settings.maxJsonBytes, keepsResponses: responses.keeps, prices, opensAfterMs: null })
 
-interface Sending {
+interface SendFacts {
   readonly translated: TranslatedCall | null
   readonly forward: readonly string[]
 }
 
-async function describe({ call, target, body }: AimedCall, { translated, forward }: Sending, { egress, settings }: AttemptDeps) {
+async function describe({ call, target, body }: AimedCall, { translated, forward }: SendFacts, { egress, settings }: AttemptDeps) {
   const sent = {
     method: call.exchange.method,
     path: call.upstreamPath,

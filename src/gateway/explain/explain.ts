@@ -14,7 +14,7 @@ import type { Leaf } from '../targets/plan.ts'
 import type { Breakers } from '../routing/breaker.ts'
 import { costOf } from '../routing/target-prices.ts'
 import { copyCall } from '../mirrors/copy-call.ts'
-import { checkLocally, type LocallyChecked } from './check-locally.ts'
+import { checkLocally, type LocalCheckResult } from './check-locally.ts'
 import { describeRequest, mostBytes } from './describe-request.ts'
 import { asksForOwnModels } from '../models/own-models.ts'
 import { orderOf } from './order.ts'
@@ -80,13 +80,13 @@ const chooseDeps = (call: Call, deps: ExplainDeps) => ({
   note: () => {},
 })
 
-interface Explained {
+interface ExplainedStep {
   readonly leaf: Leaf<TargetFields> | null
   readonly reason: string
 }
 
 /** Explains one target after the other: a body that is no JSON is opened for the first, and is part of the call from then on. */
-async function explainTargets(call: Call, steps: readonly Explained[], deps: ExplainDeps): Promise<readonly object[]> {
+async function explainTargets(call: Call, steps: readonly ExplainedStep[], deps: ExplainDeps): Promise<readonly object[]> {
   const explained: object[] = []
   const { breakers } = deps.routing.of(call.caller.key.organisationId)
   let { body } = call
@@ -99,19 +99,19 @@ async function explainTargets(call: Call, steps: readonly Explained[], deps: Exp
   return explained
 }
 
-const describeStep = ({ leaf, reason }: Explained, { option }: Attempt, breakers: Breakers) => ({
+const describeStep = ({ leaf, reason }: ExplainedStep, { option }: Attempt, breakers: Breakers) => ({
   option,
   reason,
   retries: leaf?.retry?.attempts ?? 0,
   breaker: leaf === null || leaf.breaker === null ? null : breakerState(leaf.id, breakers),
 })
 
-interface Aiming {
-  readonly step: Explained
+interface AimInput {
+  readonly step: ExplainedStep
   readonly attempt: Attempt
 }
 
-async function explainTarget(call: Call, { step: { leaf }, attempt }: Aiming, deps: ExplainDeps): Promise<object> {
+async function explainTarget(call: Call, { step: { leaf }, attempt }: AimInput, deps: ExplainDeps): Promise<object> {
   const { headers, caller, course } = call
   const config = leaf === null || course === null ? call.config : configOf(course, leaf)
   try {
@@ -165,7 +165,7 @@ const breakerState = (id: string, breakers: Breakers): string => {
   return breakers.states(now).find(({ target }) => target === id)?.state ?? 'closed'
 }
 
-const presentGuardrails = (guardrails: GuardrailPlan | null, found: LocallyChecked['found']) => ({
+const presentGuardrails = (guardrails: GuardrailPlan | null, found: LocalCheckResult['found']) => ({
   input: (guardrails?.input ?? []).map((guardrail) => present(guardrail, found.get(guardrail))),
   output: (guardrails?.output ?? []).map((guardrail) => present(guardrail)),
 })
@@ -173,12 +173,12 @@ const presentGuardrails = (guardrails: GuardrailPlan | null, found: LocallyCheck
 /** A guardrail that asks a service is named and not run; so is one for which the request would not wait. */
 const notRun = { verdict: null, transformed: null } as const
 
-interface Found {
+interface VerdictFound {
   readonly verdict: boolean | null
   readonly transformed: boolean | null
 }
 
-const present = ({ id, name, deny, async: isAsync, checks }: Guardrail, { verdict, transformed }: Found = notRun) => ({
+const present = ({ id, name, deny, async: isAsync, checks }: Guardrail, { verdict, transformed }: VerdictFound = notRun) => ({
   id,
   name,
   deny,

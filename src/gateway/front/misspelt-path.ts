@@ -9,7 +9,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 const longestPath = 100
 
 /** An exchange that is refused; `caller` is null when nobody was let in. */
-interface Refused {
+interface RefusedExchange {
   readonly exchange: Exchange
   readonly path: string
   readonly caller: Caller | null
@@ -28,7 +28,7 @@ function meantPath(path: string): string {
  * A misspelt path of the control plane (`/v1/prompt`) belongs to the data plane as every other does, and is refused there for what a call
  * to a provider lacks. The refusal then says how the path was taken, since nothing else in it would lead to the fault.
  */
-export function explainPath(error: ApiError, { exchange, path, caller }: Refused): ApiError {
+export function explainPath(error: ApiError, { exchange, path, caller }: RefusedExchange): ApiError {
   const lacksScope = error.code === 'forbidden' && caller === null
   const namesNone = error.code === 'missing_provider' && error.param === 'x-service-provider'
   if ((!namesNone && !lacksScope) || isPathOfModels(path)) return error

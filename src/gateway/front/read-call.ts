@@ -48,14 +48,14 @@ export function readCall(head: CallHead, settings: GatewaySettings): MaybePromis
 const nothingMade = { prompt: null, promptRequest: null, previousResponse: null, mirror: null } as const
 
 /** The target of a body that is no JSON, and who reads it. */
-export interface Opening {
+export interface BodyTarget {
   readonly target: Target
   /** True when a limit in money reads what the form says. */
   readonly isBounded: boolean
 }
 
 /** Opens a body that is no JSON for its target. Can be done once. */
-export function openBody(call: Call, opening: Opening, settings: GatewaySettings): MaybePromise<RequestBody> {
+export function openBody(call: Call, opening: BodyTarget, settings: GatewaySettings): MaybePromise<RequestBody> {
   refuseSealed(call, opening.target)
   const { operation, headers, shortenedBy } = call
   return read(call, settings, { ...holding(call, opening, settings), shortenedBy, inspects: formCheck(operation, headers) })
@@ -81,13 +81,13 @@ const modelOfForm = (head: CallHead): MaybePromise<FormModel> =>
     ? takeModelOfForm(head.exchange.body, head.headers.contentType, head.caller.key.organisationId)
     : noFormModel
 
-type Holding = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass' | 'shortenedBy' | 'watches' | 'inspects'>
+type HoldOptions = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass' | 'shortenedBy' | 'watches' | 'inspects'>
 
 /** A form that is translated is held: no provider takes more of audio and images. */
 const longestForm = 32 * 1024 * 1024
 
 /** How much is held of a body that is no JSON. Of uploads, guardrails read what is held anyhow, or is no longer than other bodies may be. */
-function holding(call: Call, { target, isBounded }: Opening, settings: GatewaySettings): Holding {
+function holding(call: Call, { target, isBounded }: BodyTarget, settings: GatewaySettings): HoldOptions {
   const { operation, headers, guardrails, work } = call
   if (readsForm(target, headers)) return { maxHeldBytes: settings.maxUploadBytes }
   if (isForm(headers.contentType) && offersElsewhere(target.provider, operation.name)) return { maxHeldBytes: longestForm }
@@ -120,7 +120,7 @@ const pricedForms: ReadonlySet<Task | null | undefined> = new Set<Task | null | 
 function read(
   { exchange, headers, caller }: CallHead,
   { maxJsonBytes, maxUploadBytes }: GatewaySettings,
-  held: Holding,
+  held: HoldOptions,
 ): MaybePromise<RequestBody> {
   const { contentType, contentEncoding } = headers
   const owner = caller.key.organisationId

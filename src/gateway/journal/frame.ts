@@ -81,7 +81,7 @@ export function endFrame(mark: Uint8Array): EncodedFrame {
   return { buffers: [head], length: headerBytes }
 }
 
-export type Parsed =
+export type ParsedFrame =
   | { readonly kind: 'frame'; readonly frame: StoredFrame; readonly next: number }
   | { readonly kind: 'end' }
   /** The header is plausible, and the frame needs `bytes` in all. */
@@ -90,7 +90,7 @@ export type Parsed =
   | { readonly kind: 'none' }
 
 /** The frame that begins at `offset`. */
-export function parseFrame(buffer: Buffer, offset: number, mark: Uint8Array): Parsed {
+export function parseFrame(buffer: Buffer, offset: number, mark: Uint8Array): ParsedFrame {
   const left = buffer.length - offset
   if (left < headerBytes) return { kind: 'short', bytes: headerBytes }
   if (buffer.compare(mark, 0, markBytes, offset, offset + markBytes) !== 0) return { kind: 'none' }

@@ -1,7 +1,7 @@
 import type { BegunJob } from '../batches/begun-job.ts'
 import type { HookResults } from '../checks/hook-results.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
-import type { Spent } from '../limits/spent.ts'
+import type { BudgetSpend } from '../limits/spent.ts'
 import type { Fields } from '../../lib/json/fields.ts'
 import type { Counts } from '../dialects/neutral/counts.ts'
 import type { CostState } from '../prices/price-usage.ts'
@@ -50,7 +50,7 @@ export interface ExchangeRecord {
   /** Null: no provider was to be asked. */
   readonly cost: LoggedCost | null
   /** The amounts that were counted against budgets; null: none applied. */
-  readonly spent: readonly LoggedSpent[] | null
+  readonly spent: readonly AttemptSpend[] | null
   /** The jobs that its attempts began at stored providers, each charged when it has ended; null, as for nearly all: none. */
   readonly jobs: readonly LoggedJob[] | null
   readonly retryCount: number
@@ -108,7 +108,7 @@ export interface LoggedCost {
 }
 
 /** The amount that one attempt counted against a budget. */
-export interface LoggedSpent extends Spent {
+export interface AttemptSpend extends BudgetSpend {
   /** Its place in the trail. */
   readonly attempt: number
 }

@@ -53,10 +53,10 @@ export function release({ directory, token }: Claim): void {
 }
 
 /** The right of a process to a directory: `writing` its own journal is open in it, `adopted` all is there, `foreign` another's. */
-export type Standing = 'writing' | 'adopted' | 'foreign'
+export type JournalOwnership = 'writing' | 'adopted' | 'foreign'
 
 /** Looks whose a directory is, and takes it over when its owner is dead. */
-export function claim(directory: string, now: number): Standing {
+export function claim(directory: string, now: number): JournalOwnership {
   const current = readOwner(directory)
   if (current !== null) {
     if (isSelf(current)) return current.role === 'writer' ? 'writing' : 'adopted'

@@ -74,14 +74,14 @@ export function createSegmentReader(): (segment: Segment, options: ReadOptions) 
   }
 }
 
-interface Found {
+interface FrameBatch {
   readonly frames: readonly ReadFrame[]
   /** The bytes after the last frame. */
   readonly rest: { readonly kind: 'end' | 'none' | 'full' } | { readonly kind: 'short'; readonly bytes: number }
   readonly end: number
 }
 
-function parseFrames(bytes: Buffer, mark: Uint8Array, { offset, maxFrames }: ReadOptions): Found {
+function parseFrames(bytes: Buffer, mark: Uint8Array, { offset, maxFrames }: ReadOptions): FrameBatch {
   const frames: ReadFrame[] = []
   let at = 0
   while (frames.length < maxFrames) {
@@ -93,7 +93,7 @@ function parseFrames(bytes: Buffer, mark: Uint8Array, { offset, maxFrames }: Rea
   return { frames, rest: { kind: 'full' }, end: offset + at }
 }
 
-function toBatch({ frames, rest, end }: Found, { closed }: ReadOptions, unread: boolean): Batch {
+function toBatch({ frames, rest, end }: FrameBatch, { closed }: ReadOptions, unread: boolean): Batch {
   if (rest.kind === 'end') return { frames, offset: end, state: 'ended' }
   const more = rest.kind === 'full' || (rest.kind === 'short' && unread) || (closed && frames.length > 0)
   return { frames, offset: end, state: more ? 'more' : 'waiting' }

@@ -1,6 +1,6 @@
 import type { JsonWriter } from '../../lib/json/json-writer.ts'
 import { type CostFields, decodeCost, writeCost } from './cost-record.ts'
-import type { ExchangeRecord, LoggedJob, LoggedSpent } from './log-record.ts'
+import type { ExchangeRecord, LoggedJob, AttemptSpend } from './log-record.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 
 /** The layout's version, the first element of every stored record. */
@@ -66,7 +66,7 @@ export function writeRecord(json: JsonWriter, record: ExchangeRecord): void {
   json.close(']')
 }
 
-function writeSpent(json: JsonWriter, spent: readonly LoggedSpent[]): void {
+function writeSpent(json: JsonWriter, spent: readonly AttemptSpend[]): void {
   json.open('[')
   for (const { attempt, counter, slot, amount, mark } of spent) {
     json.open('[')

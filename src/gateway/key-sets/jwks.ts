@@ -2,7 +2,7 @@ import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, 
 import { z } from 'zod'
 import { endsWithin } from '../../lib/ends-within.ts'
 import type { Egress } from '../egress/egress.ts'
-import type { HostNamed } from '../egress/guard.ts'
+import type { HostSource } from '../egress/guard.ts'
 
 type LocalKeys = ReturnType<typeof createLocalJWKSet>
 type Key = Awaited<ReturnType<LocalKeys>>
@@ -21,7 +21,7 @@ export interface JwksOptions {
   /** Epoch milliseconds. */
   readonly now: () => number
   /** Absent: by data. */
-  readonly named?: HostNamed
+  readonly named?: HostSource
   /** The authorities of the issuer's certificate, PEM; absent: the usual ones. */
   readonly ca?: string | undefined
 }
@@ -39,7 +39,7 @@ const maxKeys = 100
 const maxSets = 50
 const maxOwners = 5000
 
-interface Held {
+interface HeldKeySet {
   keys: LocalKeys | null
   fetchedAt: number
   askedAt: number
@@ -47,7 +47,7 @@ interface Held {
 }
 
 /** Fetched keys by egress, because they belong to one composed app. */
-const byEgress = new WeakMap<Egress, Map<string, Map<string, Held>>>()
+const byEgress = new WeakMap<Egress, Map<string, Map<string, HeldKeySet>>>()
 
 /** The keys behind a URL. Keys fetched for one who asks serve all of the same owner who name the same URL. */
 export function remoteKeys(options: JwksOptions): FindKey {
@@ -65,18 +65,18 @@ export function remoteKeys(options: JwksOptions): FindKey {
   }
 }
 
-function heldFor({ egress, url, owner, ca = '' }: JwksOptions): Held {
+function heldFor({ egress, url, owner, ca = '' }: JwksOptions): HeldKeySet {
   const place = `${url} ${ca}`
-  const owners = byEgress.get(egress) ?? new Map<string, Map<string, Held>>()
+  const owners = byEgress.get(egress) ?? new Map<string, Map<string, HeldKeySet>>()
   byEgress.set(egress, owners)
-  const sets = owners.get(owner) ?? new Map<string, Held>()
+  const sets = owners.get(owner) ?? new Map<string, HeldKeySet>()
   const existing = sets.get(place)
   if (existing !== undefined) return existing
   forgetOldest(sets, maxSets)
   owners.delete(owner)
   forgetOldest(owners, maxOwners)
   owners.set(owner, sets)
-  const made: Held = { keys: null, fetchedAt: -Infinity, askedAt: -Infinity, running: null }
+  const made: HeldKeySet = { keys: null, fetchedAt: -Infinity, askedAt: -Infinity, running: null }
   sets.set(place, made)
   return made
 }
@@ -86,13 +86,13 @@ function forgetOldest(map: Map<string, unknown>, most: number): void {
   if (map.size >= most && oldest !== undefined) map.delete(oldest)
 }
 
-function known({ keys }: Held): LocalKeys {
+function known({ keys }: HeldKeySet): LocalKeys {
   if (keys === null) throw new Error('The keys of the issuer cannot be had.')
   return keys
 }
 
 /** Asks once for all who wait; while the issuer cannot be reached, what it said before serves on, and it is asked every half minute. */
-async function refresh(held: Held, options: JwksOptions): Promise<void> {
+async function refresh(held: HeldKeySet, options: JwksOptions): Promise<void> {
   const usable = held.keys !== null && options.now() - held.fetchedAt < options.maxAgeMs + maxStaleMs
   if (held.running === null && options.now() - held.askedAt < (usable ? cooldownMs : retryMs)) {
     known(held)
@@ -111,7 +111,7 @@ async function refresh(held: Held, options: JwksOptions): Promise<void> {
 
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(maxKeys) })
 
-async function ask(held: Held, { egress, url, timeoutMs, now, named = 'by data', ca }: JwksOptions): Promise<void> {
+async function ask(held: HeldKeySet, { egress, url, timeoutMs, now, named = 'by data', ca }: JwksOptions): Promise<void> {
   held.askedAt = now()
   const { status, text } = await egress.exchange({ url, method: 'GET', headers: { accept: 'application/json' }, timeoutMs, named, ca })
   if (status !== 200) throw new Error(`The issuer answered ${status} when asked for its keys.`)

@@ -16,7 +16,7 @@ export interface Slice {
 }
 
 /** How large a slice is to be. */
-export interface Wish {
+export interface SliceRequest {
   /** Less is no use. */
   readonly needed: number
   /** Requests that wait now need so much. */
@@ -27,12 +27,12 @@ export interface Wish {
 
 /** The truth about counters, which all processes share. */
 export interface CounterStore {
-  take(limit: Limit, wish: Wish): Promise<Slice>
+  take(limit: Limit, wish: SliceRequest): Promise<Slice>
   /** Says what became of a part of a slice. `freed` is below 0 when more was used than it held. Returns a mark of the settlements that carry it. */
-  settle(limit: Limit, slot: string, part: Settled): string
+  settle(limit: Limit, slot: string, part: SettledAmount): string
 }
 
-export interface Settled {
+export interface SettledAmount {
   readonly freed: number
   readonly used: number
 }
@@ -42,13 +42,13 @@ export interface Counters {
    * Takes from every limit, or from none; null: a slice is missing. A request that asks `again` takes from the limits as the latest one knows them: two
    * that know a changed limit differently would take the slice away from each other.
    */
-  tryTake(limits: readonly Limit[], needs: Needs, again?: boolean): readonly Taken[] | null
+  tryTake(limits: readonly Limit[], needs: Needs, again?: boolean): readonly TakenAmount[] | null
   /** Gets the slices that are missing. Resolves to the limit that refuses; null: try again. Rejects when the store is away. */
   fill(limit: Limit, needed: number): Promise<Refusal | null>
   /** Returns at least how much is left of a limit; null: nobody asked lately. */
   left(limit: Limit): number | null
   /** Returns the store's mark. */
-  settle(taken: Taken, used: number): string
+  settle(taken: TakenAmount, used: number): string
   /** Resolves when a part of a limit was given back in this process, or after some milliseconds. */
   freed(limit: Limit, ms: number): Promise<void>
   /** Gives back every slice that nobody uses. */
@@ -56,7 +56,7 @@ export interface Counters {
   size(): number
 }
 
-export interface Taken {
+export interface TakenAmount {
   readonly limit: Limit
   readonly slot: string
   readonly amount: number
@@ -162,19 +162,19 @@ function giveUp({ store }: State, counter: Counter): void {
   counter.until = 0
 }
 
-interface Taking {
+interface TakeOptions {
   readonly needs: Needs
   readonly again: boolean
 }
 
-function tryTake(state: State, limits: readonly Limit[], { needs, again }: Taking): readonly Taken[] | null {
+function tryTake(state: State, limits: readonly Limit[], { needs, again }: TakeOptions): readonly TakenAmount[] | null {
   const at = state.now()
   const counters = limits.map((limit) => (again ? counterOf : renewedCounter)(state, limit))
   for (const counter of counters) if (counter.until <= at || counter.free < neededBy(counter.limit, needs)) return null
   return counters.map((counter) => take(state, counter, needs))
 }
 
-function take(state: State, counter: Counter, needs: Needs): Taken {
+function take(state: State, counter: Counter, needs: Needs): TakenAmount {
   const { limit, slot } = counter
   const amount = neededBy(limit, needs)
   counter.free -= amount
@@ -249,7 +249,7 @@ async function ask(state: State, counter: Counter, needed: number): Promise<Refu
   return null
 }
 
-function settle({ counters, store, now }: State, { limit, slot, amount }: Taken, used: number): string {
+function settle({ counters, store, now }: State, { limit, slot, amount }: TakenAmount, used: number): string {
   const counter = counters.get(limit.id)
   if (counter === undefined || counter.slot !== slot) return store.settle(limit, slot, { freed: amount - used, used })
   if (used > amount) {

@@ -11,7 +11,7 @@ export const leastOutput = 1024
 const silent: ReadonlySet<Task | null> = new Set<Task | null>(['embedding', 'moderation', 'rerank', 'speech', 'token-count'])
 
 /** A request whose tokens are estimated. */
-export interface Estimated {
+export interface EstimateInput {
   readonly body: RequestBody
   /** Null: the path is the provider's own. */
   readonly task: Task | null
@@ -19,7 +19,7 @@ export interface Estimated {
 }
 
 /** Estimates the tokens of a request before it is sent; `usual`: of an answer for which it names no bound. */
-export function estimateTokens({ body, task, reader }: Estimated, usual: number): number {
+export function estimateTokens({ body, task, reader }: EstimateInput, usual: number): number {
   if (body.kind !== 'json' || body.bytes === null) return 0
   return inputBound(body).tokens + (silent.has(task) ? 0 : outputTokens(body.json, reader, { unbounded: usual }))
 }

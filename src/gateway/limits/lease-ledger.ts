@@ -3,11 +3,11 @@ import { outputTokens } from '../dialects/neutral/disjoint.ts'
 import { clientDialect } from '../operations/fronts.ts'
 import type { Call } from '../call.ts'
 import type { Charge } from '../metering/charge.ts'
-import type { Counters, Refusal, Taken } from './counters.ts'
-import type { Ledger, Reached, Reservation } from './ledger.ts'
-import type { Spent } from './spent.ts'
+import type { Counters, Refusal, TakenAmount } from './counters.ts'
+import type { Ledger, RequestProgress, Reservation } from './ledger.ts'
+import type { BudgetSpend } from './spent.ts'
 import { type Limit, type Needs, neededBy } from './limit.ts'
-import { type Asked, needsOf } from './needs.ts'
+import { type LimitRequest, needsOf } from './needs.ts'
 import { createUsualOutput, type UsualOutput } from './usual-output.ts'
 import { endpointNames, policyLimits } from './policy.ts'
 import { refusalOf } from './refusal.ts'
@@ -54,7 +54,7 @@ export function createLeaseLedger(options: LeaseLedgerOptions): Ledger {
   }
 }
 
-function askedOf({ observe, usual }: State, limits: readonly Limit[], request: Parameters<Ledger['reserve']>[0]): Asked {
+function askedOf({ observe, usual }: State, limits: readonly Limit[], request: Parameters<Ledger['reserve']>[0]): LimitRequest {
   try {
     return needsOf(limits, request, usual)
   } catch (error) {
@@ -91,12 +91,12 @@ const joined = (some: readonly Limit[], more: readonly Limit[]): readonly Limit[
   more.length === 0 ? some : some.length === 0 ? more : [...some, ...more]
 
 /** A request that waits. */
-interface Waiting extends Asked {
+interface WaitingRequest extends LimitRequest {
   readonly call: Parameters<Ledger['reserve']>[0]['call']
 }
 
 /** Waits for the slices that are missing. */
-async function wait(options: State, limits: readonly Limit[], asked: Waiting): Promise<Reservation> {
+async function wait(options: State, limits: readonly Limit[], asked: WaitingRequest): Promise<Reservation> {
   const { needs } = asked
   const { counters, observe, settling, settleWaitMs } = options
   const until = performance.now() + settleWaitMs
@@ -140,27 +140,27 @@ async function fill(
   }
 }
 
-function granted(state: State, taken: readonly Taken[], asked: Asked): Reservation {
+function granted(state: State, taken: readonly TakenAmount[], asked: LimitRequest): Reservation {
   state.observe('granted')
-  return new Held(state, taken, asked)
+  return new LeaseReservation(state, taken, asked)
 }
 
 /** A reservation from slices of counters. A class, because it is one object per request on the hot path. */
-class Held implements Reservation {
+class LeaseReservation implements Reservation {
   readonly maxOutput: number | null
-  readonly standings: readonly Taken[]
+  readonly standings: readonly TakenAmount[]
   readonly #state: State
-  readonly #by: Asked['by']
+  readonly #by: LimitRequest['by']
   #settled = false
 
-  constructor(state: State, taken: readonly Taken[], { by, maxOutput }: Asked) {
+  constructor(state: State, taken: readonly TakenAmount[], { by, maxOutput }: LimitRequest) {
     this.maxOutput = maxOutput
     this.standings = taken
     this.#state = state
     this.#by = by
   }
 
-  settle(charge: Charge | null, reached: Reached): readonly Spent[] | null {
+  settle(charge: Charge | null, reached: RequestProgress): readonly BudgetSpend[] | null {
     if (this.#settled) return null
     this.#settled = true
     const { counters, overcounted, usual } = this.#state
@@ -170,8 +170,8 @@ class Held implements Reservation {
   }
 }
 
-function settleAll(counters: Counters, taken: readonly Taken[], settled: Settled): readonly Spent[] | null {
-  let spent: Spent[] | null = null
+function settleAll(counters: Counters, taken: readonly TakenAmount[], settled: SettlementInput): readonly BudgetSpend[] | null {
+  let spent: BudgetSpend[] | null = null
   for (const one of taken) {
     const used = settled.reached === 'unsent' ? 0 : Math.min(usedOf(one, settled), mostOfAnswer)
     const mark = counters.settle(one, used)
@@ -185,7 +185,7 @@ function settleAll(counters: Counters, taken: readonly Taken[], settled: Settled
 }
 
 /** Amounts of money are exact here, which the counter only is in the sum. */
-const spentOf = ({ limit, slot }: Taken, { used, mark }: { used: number; mark: string }, charge: Charge | null): Spent => ({
+const spentOf = ({ limit, slot }: TakenAmount, { used, mark }: { used: number; mark: string }, charge: Charge | null): BudgetSpend => ({
   counter: limit.id,
   slot,
   amount: limit.counts === 'cost' ? String(charge?.cost.amount ?? BigInt(used) * picoPerNano) : used,
@@ -195,13 +195,13 @@ const spentOf = ({ limit, slot }: Taken, { used, mark }: { used: number; mark: s
 /** A million US dollars or 10^15 tokens: providers may answer any figure, and numbers are exact so far. */
 const mostOfAnswer = 1e15
 
-interface Settled extends Pick<State, 'overcounted'> {
+interface SettlementInput extends Pick<State, 'overcounted'> {
   readonly charge: Charge | null
-  readonly reached: Reached
+  readonly reached: RequestProgress
 }
 
 /** An answer of which nobody knows what it used keeps what was reserved for it. */
-function usedOf({ limit, amount }: Taken, { charge, reached, overcounted }: Settled): number {
+function usedOf({ limit, amount }: TakenAmount, { charge, reached, overcounted }: SettlementInput): number {
   if (limit.counts === 'requests') return amount
   const unknown = reached === 'failed' ? 0 : amount
   if (limit.counts === 'tokens') return tokensOf(charge) ?? unknown
@@ -241,13 +241,13 @@ function nanoOf(id: string, pico: bigint, overcounted: State['overcounted']): nu
 const mostInNumbers = 9_000_000_000_000_000n
 const nanoInPico = Number(picoPerNano)
 
-interface Refused {
+interface RefusedNeeds {
   readonly refusals: readonly Refusal[]
   /** All that were asked. */
   readonly limits: readonly Limit[]
 }
 
-function refused({ observe, counters }: LeaseLedgerOptions, { refusals, limits }: Refused, { call }: Waiting): ApiError {
+function refused({ observe, counters }: LeaseLedgerOptions, { refusals, limits }: RefusedNeeds, { call }: WaitingRequest): ApiError {
   const passing = limits.flatMap((limit) => {
     const left = limit.kind === 'usage' || refusals.some((refusal) => refusal.limit.id === limit.id) ? null : counters.left(limit)
     return left === null ? [] : [{ limit, left }]

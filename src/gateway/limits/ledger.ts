@@ -2,9 +2,9 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { Call } from '../call.ts'
 import type { PolicyView } from './policy.ts'
-import type { RateStanding } from './rate-headers.ts'
+import type { RateLimitState } from './rate-headers.ts'
 import type { PriceSource } from '../prices/price-source.ts'
-import type { Spent } from './spent.ts'
+import type { BudgetSpend } from './spent.ts'
 import type { Target } from '../targets/target.ts'
 import type { RequestBody } from '../wire/body.ts'
 
@@ -24,16 +24,16 @@ export interface Ledger {
 }
 
 /** How far a request got. */
-export type Reached = 'unsent' | 'failed' | 'answered'
+export type RequestProgress = 'unsent' | 'failed' | 'answered'
 
 export interface Reservation {
   /** The request is sent with this bound of its output, in tokens; null: as it is. */
   readonly maxOutput: number | null
   /** How the limits that it was taken from stand; null: there are none. */
-  readonly standings: readonly RateStanding[] | null
+  readonly standings: readonly RateLimitState[] | null
   /**
    * Returns what was counted against budgets; null: against none. `charge` is null for an answer that nobody was charged for. Settles once:
    * later calls count nothing.
    */
-  settle(charge: Charge | null, reached: Reached): readonly Spent[] | null
+  settle(charge: Charge | null, reached: RequestProgress): readonly BudgetSpend[] | null
 }

@@ -11,7 +11,7 @@ import type { Speaker, UsualOutput } from './usual-output.ts'
 import { worstCost } from './worst-cost.ts'
 
 /** A request, as far as limits go. */
-export interface Asked {
+export interface LimitRequest {
   /** The model that answers; null: no limit asks how long its answer is. */
   readonly by: Speaker | null
   readonly needs: Needs
@@ -20,7 +20,7 @@ export interface Asked {
 }
 
 /** Returns what a request may use. Throws `budget_exhausted` when a limit in money applies and nobody knows what it costs. */
-export function needsOf(limits: readonly Limit[], request: Parameters<Ledger['reserve']>[0], usual: UsualOutput): Asked {
+export function needsOf(limits: readonly Limit[], request: Parameters<Ledger['reserve']>[0], usual: UsualOutput): LimitRequest {
   const { call, target, body } = request
   const ofMoney = limits.some(isOfMoney)
   const counting = limits.some(countsTokens)
@@ -41,37 +41,37 @@ function readerOf({ call: { work, operation }, target }: Parameters<Ledger['rese
   return outputReader({ dialect: work?.dialect ?? null, provider, providerId, fields: fieldsOf(target), isOwnPath })
 }
 
-interface CostAsked {
+interface CostEstimate {
   readonly cost: number
   readonly maxOutput: number | null
 }
 
-const costless: CostAsked = { cost: 0, maxOutput: null }
+const costless: CostEstimate = { cost: 0, maxOutput: null }
 
-interface Read {
+interface EstimateContext {
   readonly request: Parameters<Ledger['reserve']>[0]
   readonly reader: OutputReader
 }
 
-interface Working extends Read {
+interface WorkContext extends EstimateContext {
   readonly work: AskedWork
 }
 
-function costOf(limits: readonly Limit[], { request, work, reader }: Working, usual: number): CostAsked {
+function costOf(limits: readonly Limit[], { request, work, reader }: WorkContext, usual: number): CostEstimate {
   if (work.beginsJob) return { cost: costOfJob(limits), maxOutput: null }
   if (isNameless(work, request)) return { cost: costOfUnknown(limits), maxOutput: null }
   return moneyOf(limits, { request, reader, task: work.task ?? 'unknown' }, usual)
 }
 
 /** Returns true for work of which neither the kind nor the model is known. */
-const isNameless = ({ task, beginsJob }: AskedWork, { target }: Working['request']): boolean =>
+const isNameless = ({ task, beginsJob }: AskedWork, { target }: WorkContext['request']): boolean =>
   task === null && !beginsJob && target.model === null
 
 /** The least that is taken, for work of which nobody knows more: it passes no budget that is used up, and is in it when it is priced later. */
 const least = 1
 
 /** Returns the tokens that a request may take; 0 for one that runs no model. */
-function tokensOf(work: AskedWork | null, { request, reader }: Read, most: number): number {
+function tokensOf(work: AskedWork | null, { request, reader }: EstimateContext, most: number): number {
   if (work === null || work.task === 'token-count') return 0
   return isNameless(work, request) ? least : Math.max(least, estimateTokens({ body: request.body, task: work.task, reader }, most))
 }
@@ -94,13 +94,17 @@ function costOfUnknown(limits: readonly Limit[]): number {
 }
 
 /** The needs of a request where only requests are counted. */
-const freely: Asked = { by: null, needs: { requests: 1, tokens: 0, cost: 0 }, maxOutput: null }
+const freely: LimitRequest = { by: null, needs: { requests: 1, tokens: 0, cost: 0 }, maxOutput: null }
 
-interface Priced extends Read {
+interface PriceContext extends EstimateContext {
   readonly task: Task | 'unknown'
 }
 
-function moneyOf(limits: readonly Limit[], { request: { call, body, target, prices }, reader, task }: Priced, usual: number): CostAsked {
+function moneyOf(
+  limits: readonly Limit[],
+  { request: { call, body, target, prices }, reader, task }: PriceContext,
+  usual: number,
+): CostEstimate {
   const output = hasPolicy(limits, 'strict') ? 'strict' : 'typical'
   const injects = output === 'typical' && hasPolicy(limits, 'inject') && speaks(task)
   const maxOutput = injects && isFields(body.json) && !isBounded(body.json, reader) ? usual : null

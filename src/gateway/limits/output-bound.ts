@@ -98,13 +98,13 @@ export interface OutputBound {
 
 /** Returns the bound of each answer: of all fields that may count the largest, since which of them a provider reads is known to it alone. */
 export function outputBound(json: Fields, reader: OutputReader): OutputBound {
-  const found: Found = { most: null, answers: 1 }
+  const found: FoundBound = { most: null, answers: 1 }
   lookInto(json, found)
   const isReplaced = lookIntoOptions(json[optionsField], found)
   return { ...found, isSure: !isReplaced && isNamed(json, reader) }
 }
 
-interface Found {
+interface FoundBound {
   most: number | null
   answers: number
 }
@@ -119,7 +119,7 @@ function isNamed(json: Fields, { dialect, readsNewerName }: OutputReader): boole
   return false
 }
 
-function lookInto(json: Fields, found: Found): void {
+function lookInto(json: Fields, found: FoundBound): void {
   note(json, found)
   for (const holder of holders) {
     const fields = json[holder]
@@ -128,7 +128,7 @@ function lookInto(json: Fields, found: Found): void {
 }
 
 /** Returns true if they may take the place of the bound. */
-function lookIntoOptions(options: unknown, found: Found): boolean {
+function lookIntoOptions(options: unknown, found: FoundBound): boolean {
   let isReplaced = false
   if (!isFields(options)) return isReplaced
   for (const format in options) {
@@ -141,7 +141,7 @@ function lookIntoOptions(options: unknown, found: Found): boolean {
   return isReplaced
 }
 
-function note(fields: Fields, found: Found): void {
+function note(fields: Fields, found: FoundBound): void {
   for (const name of names) {
     const bound = positive(fields[name])
     if (bound !== null && bound > (found.most ?? 0)) found.most = bound

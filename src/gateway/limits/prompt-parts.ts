@@ -15,7 +15,7 @@ export interface PromptParts {
 
 /** Looks through the values of a body. Its texts are not looked into, so that long ones cost no time. */
 export function partsOf(json: unknown): PromptParts {
-  const parts: Found = { ...noParts }
+  const parts: MutableParts = { ...noParts }
   if (!isFields(json)) return parts
   parts.isPartial = (json['previous_response_id'] ?? json['conversation'] ?? null) !== null
   for (const field of promptFields) look(json[field], parts, 0)
@@ -28,7 +28,7 @@ export function partsOf(json: unknown): PromptParts {
 
 const noParts: PromptParts = { pictures: 0, audio: 0, characters: 0, isOpen: false, isPartial: false }
 
-type Found = { -readonly [Name in keyof PromptParts]: PromptParts[Name] }
+type MutableParts = { -readonly [Name in keyof PromptParts]: PromptParts[Name] }
 
 /** The fields in which prompts stand, in all formats. Tools may have parameters of any name. */
 const promptFields = ['input', 'messages', 'contents', 'system', 'systemInstruction'] as const
@@ -55,13 +55,13 @@ const addressFields: ReadonlySet<string> = new Set(['file_url', 'document_url', 
 /** Parts of contents of results of messages of a body. */
 const deepest = 10
 
-function look(value: unknown, parts: Found, depth: number): void {
+function look(value: unknown, parts: MutableParts, depth: number): void {
   if (depth > deepest) return
   if (Array.isArray(value)) for (const one of value as readonly unknown[]) look(one, parts, depth + 1)
   else if (isFields(value)) lookInto(value, parts, depth)
 }
 
-function lookInto(fields: Fields, parts: Found, depth: number): void {
+function lookInto(fields: Fields, parts: MutableParts, depth: number): void {
   for (const name in fields) {
     const held = fields[name]
     if (typeof held !== 'string' && !isHolder(held)) continue
@@ -82,7 +82,7 @@ const namesFile = (name: string, held: unknown): boolean =>
 
 type Media = 'image' | 'audio'
 
-function addMedia(media: Media, [name, held]: readonly [name: string, held: unknown], parts: Found): void {
+function addMedia(media: Media, [name, held]: readonly [name: string, held: unknown], parts: MutableParts): void {
   for (const one of Array.isArray(held) ? (held as readonly unknown[]) : [held]) {
     const length = longestText(one)
     parts.characters += length

@@ -3,7 +3,7 @@ import { type HeaderList, headerValue } from '../wire/header-list.ts'
 import type { Limit, RateTerms } from './limit.ts'
 
 /** How a rate limit stands for somebody who just asked. */
-export interface RateStanding {
+export interface RateLimitState {
   readonly limit: Limit
   /** At least so much is left. */
   readonly left: number
@@ -12,7 +12,7 @@ export interface RateStanding {
 }
 
 /** The answer that the headers belong to. */
-export interface Headed {
+export interface HeadedAnswer {
   readonly dialect: ClientDialectId
   /** `x-service-`, or the alias that the caller uses. */
   readonly prefix: string
@@ -28,11 +28,11 @@ interface Names {
   readonly reset: string
 }
 
-type Counted = 'requests' | 'tokens'
-type NamesByCount = Readonly<Record<Counted, Names>>
+type CountedUnit = 'requests' | 'tokens'
+type NamesByCount = Readonly<Record<CountedUnit, Names>>
 
 const openai = (prefix: string): NamesByCount => {
-  const of = (counts: Counted): Names => ({
+  const of = (counts: CountedUnit): Names => ({
     limit: `${prefix}ratelimit-limit-${counts}`,
     remaining: `${prefix}ratelimit-remaining-${counts}`,
     reset: `${prefix}ratelimit-reset-${counts}`,
@@ -40,7 +40,7 @@ const openai = (prefix: string): NamesByCount => {
   return { requests: of('requests'), tokens: of('tokens') }
 }
 const ofOpenai = openai('x-')
-const anthropic = (counts: Counted): Names => ({
+const anthropic = (counts: CountedUnit): Names => ({
   limit: `anthropic-ratelimit-${counts}-limit`,
   remaining: `anthropic-ratelimit-${counts}-remaining`,
   reset: `anthropic-ratelimit-${counts}-reset`,
@@ -61,11 +61,11 @@ function namesUnder(prefix: string): NamesByCount {
  * Returns headers that tell how rate limits stand: of those of requests and of tokens the tightest in the names of the caller's dialect, and all of
  * them in those of the IETF's draft (draft-ietf-httpapi-ratelimit-headers-11).
  */
-export function rateHeaders(standings: readonly RateStanding[], headed: Headed): readonly string[] {
+export function rateHeaders(standings: readonly RateLimitState[], headed: HeadedAnswer): readonly string[] {
   let policies = ''
   let states = ''
-  let requests: Rated | null = null
-  let tokens: Rated | null = null
+  let requests: RateLimitOnly | null = null
+  let tokens: RateLimitOnly | null = null
   for (const standing of standings) {
     if (!isRated(standing)) continue
     const { policy } = standing.limit.rate
@@ -82,22 +82,22 @@ export function rateHeaders(standings: readonly RateStanding[], headed: Headed):
 const none: readonly string[] = []
 
 /** The standing of a rate limit. */
-type Rated = RateStanding & { readonly limit: { readonly rate: RateTerms } }
-const isRated = (standing: RateStanding): standing is Rated => standing.limit.rate !== undefined
+type RateLimitOnly = RateLimitState & { readonly limit: { readonly rate: RateTerms } }
+const isRated = (standing: RateLimitState): standing is RateLimitOnly => standing.limit.rate !== undefined
 
 /** One that refuses, which are told first, is tighter than any that lets pass; of several the one that opens last. */
-function tighter(one: Rated | null, other: Rated): Rated {
+function tighter(one: RateLimitOnly | null, other: RateLimitOnly): RateLimitOnly {
   if (one === null) return other
   const [opens, later] = [one.opensMs ?? null, other.opensMs ?? null]
   if (opens === null) return other.left < one.left ? other : one
   return later !== null && later > opens ? other : one
 }
 
-const stateOf = ({ limit: { rate }, left, opensMs = null }: Rated): string =>
+const stateOf = ({ limit: { rate }, left, opensMs = null }: RateLimitOnly): string =>
   opensMs === null ? rate.before + left + rate.after : `${rate.before}${left};t=${Math.ceil(opensMs / 1000)}`
 
 /** The three headers of a standing. */
-interface Told {
+interface RateHeaderSet {
   readonly names: Names
   readonly limit: string
   readonly left: string
@@ -105,7 +105,7 @@ interface Told {
 }
 
 // Made at once: nearly every answer under a rate limit has these and no more.
-const headersOf = (policies: string, states: string, { names, limit, left, reset }: Told): readonly string[] => [
+const headersOf = (policies: string, states: string, { names, limit, left, reset }: RateHeaderSet): readonly string[] => [
   'ratelimit-policy',
   policies,
   'ratelimit',
@@ -118,9 +118,20 @@ const headersOf = (policies: string, states: string, { names, limit, left, reset
   reset,
 ]
 
-const flat = ({ names, limit, left, reset }: Told): readonly string[] => [names.limit, limit, names.remaining, left, names.reset, reset]
+const flat = ({ names, limit, left, reset }: RateHeaderSet): readonly string[] => [
+  names.limit,
+  limit,
+  names.remaining,
+  left,
+  names.reset,
+  reset,
+]
 
-function standingOf({ limit: { rate }, left, opensMs = null }: Rated, counts: Counted, { dialect, prefix, theirs, now }: Headed): Told {
+function standingOf(
+  { limit: { rate }, left, opensMs = null }: RateLimitOnly,
+  counts: CountedUnit,
+  { dialect, prefix, theirs, now }: HeadedAnswer,
+): RateHeaderSet {
   const spoken = (dialect === 'anthropic' ? ofAnthropic : ofOpenai)[counts]
   const isTheirs = headerValue(theirs, spoken.limit) !== undefined
   const names = isTheirs ? namesUnder(prefix)[counts] : spoken
@@ -143,7 +154,7 @@ export function durationText(ms: number): string {
 }
 
 /** Returns what the headers of a rate limit say the same each time. `name`: letters, digits, `-` and `:`. */
-export function rateTerms(name: string, { counts, value, windowMs }: { counts: Counted; value: number; windowMs: number }): RateTerms {
+export function rateTerms(name: string, { counts, value, windowMs }: { counts: CountedUnit; value: number; windowMs: number }): RateTerms {
   const unit = counts === 'tokens' ? ';qu="tokens"' : ''
   return {
     policy: `"${name}";q=${value};w=${windowMs / 1000}${unit}`,

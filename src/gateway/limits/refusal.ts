@@ -2,17 +2,17 @@ import { ApiError } from '../../lib/errors.ts'
 import { formatPico, fromPico } from '../../lib/pico.ts'
 import type { Refusal } from './counters.ts'
 import type { Limit } from './limit.ts'
-import { type Headed, rateHeaders, type RateStanding } from './rate-headers.ts'
+import { type HeadedAnswer, rateHeaders, type RateLimitState } from './rate-headers.ts'
 
 /** The limits of a request that was refused. */
-export interface Answered {
+export interface RefusedLimits {
   readonly refusals: readonly Refusal[]
   /** The rate limits that would have let it pass. */
-  readonly passing: readonly RateStanding[]
+  readonly passing: readonly RateLimitState[]
 }
 
 /** Returns the error that names every limit that refused, and when the last of them opens; its headers tell how all rate limits stand. */
-export function refusalOf({ refusals: found, passing }: Answered, headed: Pick<Headed, 'dialect' | 'prefix'>): ApiError {
+export function refusalOf({ refusals: found, passing }: RefusedLimits, headed: Pick<HeadedAnswer, 'dialect' | 'prefix'>): ApiError {
   const refusals = found.map(withinWindow)
   const budget = refusals.find(({ limit }) => limit.kind === 'usage')
   const code = budget === undefined ? 'rate_limited' : 'budget_exhausted'

@@ -1,5 +1,5 @@
 /** The amount that an attempt counted against a budget. */
-export interface Spent {
+export interface BudgetSpend {
   readonly counter: string
   /** The period, as the counter numbers it. */
   readonly slot: string

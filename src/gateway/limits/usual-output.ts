@@ -21,7 +21,7 @@ const generationMs = 3.5 * 24 * 3_600_000
 /** Two generations of counts for so many pairs of keys and models take 5 MB. */
 const mostSpeakers = 10_000
 
-interface Seen {
+interface OutputHistogram {
   newer: Uint32Array
   older: Uint32Array | null
   since: number
@@ -33,8 +33,8 @@ const longestOf = (at: number): number => Math.ceil(leastOutput * 2 ** (at / per
 
 /** Keeps how long answers are. `now` is a clock in milliseconds. */
 export function createUsualOutput(now: () => number): UsualOutput {
-  const speakers = createLru<Seen>(mostSpeakers)
-  const seenOf = (by: Speaker): Seen | undefined => speakers.get(`${by.keyId} ${by.model ?? ''}`)
+  const speakers = createLru<OutputHistogram>(mostSpeakers)
+  const seenOf = (by: Speaker): OutputHistogram | undefined => speakers.get(`${by.keyId} ${by.model ?? ''}`)
   return {
     note(by, tokens) {
       let seen = seenOf(by)
@@ -55,7 +55,7 @@ export function createUsualOutput(now: () => number): UsualOutput {
   }
 }
 
-function percentile({ newer, older }: Seen): number {
+function percentile({ newer, older }: OutputHistogram): number {
   const countAt = (at: number): number => (newer[at] ?? 0) + (older?.[at] ?? 0)
   let longer = 0
   for (let at = 0; at < classes; at += 1) longer += countAt(at)

@@ -33,7 +33,7 @@ export interface WrittenLimits {
 }
 
 /** A key, a provider, a workspace or the holder of a token, with its limits. */
-export interface Limited extends WrittenLimits {
+export interface LimitedResource extends WrittenLimits {
   readonly kind: Exclude<Budget['kind'], 'policy'>
   readonly id: string
   readonly organisationId: string
@@ -72,7 +72,7 @@ const nouns = {
 } as const
 
 /** Returns the limits as the gateway counts them; null, as for most, when there are none. */
-export function toGatewayLimits(limited: Limited): readonly Limit[] | null {
+export function toGatewayLimits(limited: LimitedResource): readonly Limit[] | null {
   const usage = limited.usageLimits === null ? [] : 'credit_limit' in limited.usageLimits ? [limited.usageLimits] : limited.usageLimits
   const limits = [
     ...(limited.rateLimits ?? []).map((limit) => toRate(limited, limit)),
@@ -81,7 +81,7 @@ export function toGatewayLimits(limited: Limited): readonly Limit[] | null {
   return limits.length === 0 ? null : limits
 }
 
-const toRate = ({ kind, id, organisationId }: Limited, limit: RateLimit): Limit =>
+const toRate = ({ kind, id, organisationId }: LimitedResource, limit: RateLimit): Limit =>
   rateLimitOf(limit, { organisationId, id: `${kind}:${id}`, label: kind, owner: nouns[kind] })
 
 /** The thing whose rate limit it is: the beginning of the counter's name, its word in headers, and words for people. */
@@ -114,7 +114,7 @@ const toNano = (dollars: number): number => Number(toPico(dollars) / 1000n)
 /** Writes an amount without an exponent. */
 const plainAmount = (dollars: number): string => (Number.isInteger(dollars) ? String(dollars) : dollars.toFixed(9).replace(/0+$/, ''))
 
-function toUsage(limited: Limited, limit: UsageLimits): readonly Limit[] {
+function toUsage(limited: LimitedResource, limit: UsageLimits): readonly Limit[] {
   const { kind, id, organisationId, usageFrom, createdAt } = limited
   const { type = 'cost', credit_limit: value, periodic_reset: reset, periodic_reset_days: days, next_usage_reset_at: next } = limit
   if (value === null) return []

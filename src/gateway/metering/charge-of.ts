@@ -18,7 +18,7 @@ import { type Charge, noCharge, sumCharges, untoldCharge } from './charge.ts'
 import type { RequestBody } from '../wire/body.ts'
 import type { HeldUpload } from '../wire/recorded-length.ts'
 import { mayGoOn } from './may-go-on.ts'
-import { meter, type Metered, type MeteredRequest, tellsUse, withCounts } from './meter.ts'
+import { meter, type MeteredUsage, type MeteredRequest, tellsUse, withCounts } from './meter.ts'
 import { priceMetered } from './price-metered.ts'
 
 /** The facts of the exchange that an attempt belongs to. */
@@ -63,21 +63,21 @@ const usesModel = (work: AskedWork | null): boolean => work !== null && work.tas
 /** Returns true if the answer began work that costs when it has ended. */
 const beganJob = (work: AskedWork | null, result: ChargedAnswer): boolean => work?.beginsJob === true && isCharged(result)
 
-interface Asked {
+interface ChargeRequest {
   readonly attempt: Attempt
   readonly target: Target
   readonly work: AskedWork | null
 }
 
 /** Returns true for a response in the background that has not told its usage: what it will cost is known when it has ended. One that is translated runs in none. */
-const runsOn = ({ hasTokens }: Metered, result: ChargedAnswer, asked: Asked): boolean =>
+const runsOn = ({ hasTokens }: MeteredUsage, result: ChargedAnswer, asked: ChargeRequest): boolean =>
   !hasTokens && isInBackground(asked) && isCharged(result)
 
-const isInBackground = ({ attempt: { body, translated }, target, work }: Asked): boolean =>
+const isInBackground = ({ attempt: { body, translated }, target, work }: ChargeRequest): boolean =>
   translated?.sameDialect !== false && asksBackground({ json: body?.json, operation: work?.operation ?? null, provider: target.providerId })
 
 /** Returns the charge of a request that was not answered: nobody knows it where the work goes on when nobody waits for its answer. */
-const unansweredCharge = (asked: Asked, error: ApiError | null): Charge =>
+const unansweredCharge = (asked: ChargeRequest, error: ApiError | null): Charge =>
   mayGoOn(asked.attempt, error) && (asked.work?.beginsJob === true || isInBackground(asked)) ? untoldCharge : noCharge
 
 const nothingTold: TokenUsage = { ...noUsage, own: {} }
@@ -89,7 +89,7 @@ const partsOf = (parts: readonly (TokenUsage | null)[], { status, outcome }: Cha
   )
 
 /** Names the model of a deployment where the answer names none. */
-function ofDeployment(told: Metered, target: Target): Metered {
+function ofDeployment(told: MeteredUsage, target: Target): MeteredUsage {
   const model = told.model === null ? servedModel(target) : null
   return model === null ? told : { ...told, model }
 }
@@ -104,7 +104,7 @@ const estimatedTasks: Readonly<Partial<Record<Task, { readonly sellsOutput: bool
   embedding: { sellsOutput: false },
 }
 
-interface Filling {
+interface ChargeInput {
   readonly attempt: Attempt
   readonly work: AskedWork | null
   /** True if the stream came to its end. */
@@ -115,7 +115,7 @@ interface Filling {
  * Estimates the tokens for which a provider charges, and which it did not tell, or not to the end. That nothing was used is its word too; the
  * answer may contradict it.
  */
-function filled(told: Metered, result: ChargedAnswer, { attempt, work, hasEnded }: Filling): Metered {
+function filled(told: MeteredUsage, result: ChargedAnswer, { attempt, work, hasEnded }: ChargeInput): MeteredUsage {
   const isCut = result.outcome !== 'complete' && result.stream && !hasEnded
   if (!isEstimable(work) || !isCharged(result) || isRecalled(attempt) || (told.hasTokens && !isCut)) return told
   const full = estimated(told, result, { attempt, work })
@@ -133,12 +133,12 @@ const leftStatus = 499
 const isCharged = ({ status, outcome }: ChargedAnswer): boolean =>
   (status >= 200 && status < 300) || (status === leftStatus && outcome === 'client_closed')
 
-interface Estimated {
+interface EstimatedAttempt {
   readonly attempt: Attempt
   readonly work: Estimable
 }
 
-function estimated(told: Metered, result: ChargedAnswer, { attempt, work }: Estimated): Metered {
+function estimated(told: MeteredUsage, result: ChargedAnswer, { attempt, work }: EstimatedAttempt): MeteredUsage {
   const counts = fillCounts(told.counts, {
     request: { json: attempt.body?.json, dialect: work.dialect, model: attempt.target?.model ?? null },
     answer: { head: result.capture.plain(result.encoding), size: result.capture.size, stream: result.stream },
@@ -147,12 +147,12 @@ function estimated(told: Metered, result: ChargedAnswer, { attempt, work }: Esti
   return counts === told.counts ? told : withCounts(told, counts)
 }
 
-interface Targeted {
+interface TargetedAttempt {
   readonly attempt: Attempt
   readonly target: Target
 }
 
-function priced(told: Metered, { attempt, target }: Targeted, { exchange, prices }: Omit<ChargeContext, 'error'>): Charge {
+function priced(told: MeteredUsage, { attempt, target }: TargetedAttempt, { exchange, prices }: Omit<ChargeContext, 'error'>): Charge {
   const terms = target.view?.prices ?? null
   const request = { target, terms, prices, json: attempt.body?.json, startedAt: exchange.receivedAt }
   const { metered, facts, found, cost } = priceMetered(told, request)
@@ -169,7 +169,7 @@ function priced(told: Metered, { attempt, target }: Targeted, { exchange, prices
 }
 
 /** Returns true if what answered is provisioned throughput, which the caller leaves out of the costs. */
-const isPaidAhead = ({ skipsPtuCost, view }: Target, raw: Metered['raw']): boolean =>
+const isPaidAhead = ({ skipsPtuCost, view }: Target, raw: MeteredUsage['raw']): boolean =>
   (skipsPtuCost && saysProvisioned(raw)) || isProvisioned(view?.prices ?? null, raw)
 
 export interface ChargeContext {

@@ -2,11 +2,11 @@ import { sumCounts } from '../dialects/neutral/counts.ts'
 import { type Cost, notCharged } from '../prices/price-usage.ts'
 import type { PriceFacts } from '../prices/rates.ts'
 import { sumCosts } from '../prices/sum-costs.ts'
-import type { Metered } from './meter.ts'
+import type { MeteredUsage } from './meter.ts'
 
 /** The usage and the cost of one attempt. */
 export interface Charge {
-  readonly metered: Metered | null
+  readonly metered: MeteredUsage | null
   readonly cost: Cost
   /** The name under which the price was found; null: it was not. */
   readonly pricedModel: string | null
@@ -34,7 +34,7 @@ export const noCharge: Charge = {
 export const untoldCharge: Charge = { ...noCharge, cost: { state: 'unpriced', amount: null, lines: [], unpriced: [] } }
 
 /** Returns the charge of an answer that was made of several, each of which is charged for itself: a fee for each, and none at the rates of a longer prompt. */
-export function sumCharges(whole: Metered, parts: readonly Charge[]): Charge {
+export function sumCharges(whole: MeteredUsage, parts: readonly Charge[]): Charge {
   const [first] = parts
   const counts = sumCounts(parts.map(({ metered }) => metered?.counts ?? null)) ?? whole.counts
   return {

@@ -1,7 +1,7 @@
 import type { ApiError } from '../../lib/errors.ts'
 import type { Attempt } from '../attempts/attempt.ts'
 import { ConnectTimeoutError } from '../egress/connect.ts'
-import type { Reached } from '../limits/ledger.ts'
+import type { RequestProgress } from '../limits/ledger.ts'
 
 /** The ends of a wait for an answer that say nothing of what the provider does. */
 const given: ReadonlySet<string> = new Set(['upstream_timeout', 'client_closed', 'draining'])
@@ -13,7 +13,7 @@ export function mayGoOn({ sentAt }: Pick<Attempt, 'sentAt'>, error: ApiError | n
 }
 
 /** Returns how far an attempt got. One that failed keeps nothing of what was reserved for it, unless nobody knows what it cost. */
-export function reachedBy({ sentAt, charge }: Pick<Attempt, 'sentAt' | 'charge'>, hasFailed: boolean): Reached {
+export function reachedBy({ sentAt, charge }: Pick<Attempt, 'sentAt' | 'charge'>, hasFailed: boolean): RequestProgress {
   if (sentAt === null) return 'unsent'
   return hasFailed && charge?.cost.state !== 'unpriced' ? 'failed' : 'answered'
 }

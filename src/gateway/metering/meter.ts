@@ -28,7 +28,7 @@ export interface MeteredRequest {
 }
 
 /** The usage that an answer tells. */
-export interface Metered extends ServedFacts {
+export interface MeteredUsage extends ServedFacts {
   /** Null: the provider did not say. */
   readonly usage: Usage | null
   readonly counts: Counts
@@ -49,20 +49,20 @@ export interface Metered extends ServedFacts {
 }
 
 /** Reads what an answer used, whatever its status: some failures are charged. Never throws: metering may fail, the exchange may not. */
-export const meter = ({ capture, counted, told }: MeteredAnswer, request: MeteredRequest): Metered =>
+export const meter = ({ capture, counted, told }: MeteredAnswer, request: MeteredRequest): MeteredUsage =>
   meterTold({ told: told(), counted, tail: () => capture.tail() }, request)
 
 /** Reads what an answer used that came in a file with others. */
-export const meterJson = (json: Buffer, dialect: DialectId | null, request: MeteredRequest): Metered =>
+export const meterJson = (json: Buffer, dialect: DialectId | null, request: MeteredRequest): MeteredUsage =>
   meterTold({ told: readToldAnswer(dialect, json), counted: null, tail: () => json }, request)
 
-interface Told extends Pick<MeteredAnswer, 'counted'> {
+interface MeteredFacts extends Pick<MeteredAnswer, 'counted'> {
   readonly told: ToldAnswer
   /** The last bytes. */
   readonly tail: () => Buffer
 }
 
-function meterTold(answer: Told, request: MeteredRequest): Metered {
+function meterTold(answer: MeteredFacts, request: MeteredRequest): MeteredUsage {
   const { told, counted } = answer
   const json = isFields(request.json) ? request.json : noFields
   const raw = counted?.own ?? told.usage
@@ -89,7 +89,7 @@ function meterTold(answer: Told, request: MeteredRequest): Metered {
 }
 
 /** Returns the size and the quality of what was made. Images that are sold by the piece are those of the answer, which chooses them where a request says `auto`. */
-function madeFacts({ image = 0 }: Counts, told: ToldAnswer, json: Fields): Pick<Metered, 'size' | 'quality'> {
+function madeFacts({ image = 0 }: Counts, told: ToldAnswer, json: Fields): Pick<MeteredUsage, 'size' | 'quality'> {
   const made = image > 0 ? told : null
   return { size: made?.size ?? text(json['size']), quality: made?.quality ?? text(json['quality']) }
 }
@@ -104,10 +104,10 @@ function translatedCounts(counted: TokenUsage): ReturnType<typeof countsOf> {
 }
 
 /** Returns true if an answer tells what it used, or what it cost. */
-export const tellsUse = ({ raw, counts, reported }: Metered): boolean => (raw !== null && hasAny(counts)) || (reported ?? 0n) > 0n
+export const tellsUse = ({ raw, counts, reported }: MeteredUsage): boolean => (raw !== null && hasAny(counts)) || (reported ?? 0n) > 0n
 
 /** Returns what an answer used with counts that an estimate filled. */
-export function withCounts(told: Metered, counts: Counts): Metered {
+export function withCounts(told: MeteredUsage, counts: Counts): MeteredUsage {
   const input = promptTokens(counts)
   const output = outputTokens(counts)
   const usage = { ...(told.usage ?? noFigures), inputTokens: input, outputTokens: output, totalTokens: input + output }
@@ -116,7 +116,7 @@ export function withCounts(told: Metered, counts: Counts): Metered {
 
 const noFigures = plainUsage(noUsage)
 
-interface Answer extends Pick<Told, 'told' | 'tail'> {
+interface Answer extends Pick<MeteredFacts, 'told' | 'tail'> {
   readonly raw: Fields | null
   /** The body of the request. */
   readonly json: Fields
@@ -126,7 +126,7 @@ interface Answer extends Pick<Told, 'told' | 'tail'> {
 function countsOf(
   request: MeteredRequest,
   answer: Answer,
-): Pick<Metered, 'counts' | 'estimated' | 'inconsistent' | 'hasTokens' | 'toldNone'> {
+): Pick<MeteredUsage, 'counts' | 'estimated' | 'inconsistent' | 'hasTokens' | 'toldNone'> {
   const read = answer.raw === null || answer.raw['estimated'] === true ? null : readCounts(answer.raw, request)
   if (read === null || !hasAny(read.counts)) {
     const { operation, upload } = request

@@ -5,7 +5,7 @@ import { findPrices, type FoundPrices, isRouted, type PriceQuery } from '../pric
 import { withSearchFee } from '../prices/search-fee.ts'
 import type { IntegrationPrices } from '../prices/terms.ts'
 import type { Target } from '../targets/target.ts'
-import type { Metered } from './meter.ts'
+import type { MeteredUsage } from './meter.ts'
 import { placeOf } from './region.ts'
 import { priceRuns } from './runs.ts'
 
@@ -23,7 +23,7 @@ export interface PricedRequest {
 /** The cost of an answer, with what it was worked out from. */
 export interface PricedAnswer {
   /** With what is charged beside what the answer tells. */
-  readonly metered: Metered
+  readonly metered: MeteredUsage
   readonly facts: PriceFacts
   /** Null: no list knows the model. */
   readonly found: FoundPrices | null
@@ -31,7 +31,7 @@ export interface PricedAnswer {
 }
 
 /** Prices what an answer used, whether it came at once or in the file of a batch. */
-export function priceMetered(told: Metered, { target, terms, prices, json, startedAt }: PricedRequest): PricedAnswer {
+export function priceMetered(told: MeteredUsage, { target, terms, prices, json, startedAt }: PricedRequest): PricedAnswer {
   const query = { provider: target.providerId, answered: told.model, sent: target.model, terms }
   const found = findPrices(query, prices)
   const facts = factsOf(told, placeOf(target, found), startedAt)
@@ -48,13 +48,13 @@ interface Fees {
 }
 
 /** Counts what is charged for a request beside what its answer tells. Nearly every request stays as it is. */
-function withFees(metered: Metered, { query, found, json }: Fees): Metered {
+function withFees(metered: MeteredUsage, { query, found, json }: Fees): MeteredUsage {
   const routed = isRouted(query) ? { ...metered.counts, routing: metered.promptTokens } : metered.counts
   const counts = withSearchFee(routed, found, json)
   return counts === metered.counts ? metered : { ...metered, counts }
 }
 
-const factsOf = (metered: Metered, place: Pick<PriceFacts, 'geo' | 'region'>, startedAt: number): PriceFacts => ({
+const factsOf = (metered: MeteredUsage, place: Pick<PriceFacts, 'geo' | 'region'>, startedAt: number): PriceFacts => ({
   startedAt,
   mode: metered.mode,
   promptTokens: metered.promptTokens,

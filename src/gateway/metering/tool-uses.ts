@@ -2,14 +2,14 @@ import type { Counts } from '../dialects/neutral/counts.ts'
 import { soldTools } from '../dialects/openai-responses/sold-tools.ts'
 import type { ToldAnswer } from '../dialects/told-answer.ts'
 
-interface Asked {
+interface ToolUseQuery {
   readonly operation: string
   /** A row of the catalogue. */
   readonly provider: string
 }
 
 /** Adds the calls of tools that an answer shows outside its usage object. */
-export function withTools(counts: Counts, told: ToldAnswer, { operation, provider }: Asked): Counts {
+export function withTools(counts: Counts, told: ToldAnswer, { operation, provider }: ToolUseQuery): Counts {
   if (provider === 'google' || provider === 'vertex-ai') return withGrounding(counts, told)
   return operation !== 'createModelResponse' || provider === 'anthropic' || told.items.length === 0
     ? counts

@@ -6,7 +6,7 @@ import type { ToldAnswer } from '../dialects/told-answer.ts'
 import { type HeldUpload, recordedMs } from '../wire/recorded-length.ts'
 
 /** An answer that tells no tokens, and the request for it. */
-interface Made {
+interface UnmeteredAnswer {
   readonly operation: string
   /** The body of the request. */
   readonly json: Fields
@@ -25,7 +25,7 @@ interface Units {
 const noUnits: Units = { counts: {}, estimated: false }
 
 /** Returns the count of what is sold by the piece. */
-export function unitsOf(made: Made): Units {
+export function unitsOf(made: UnmeteredAnswer): Units {
   const { operation, json } = made
   switch (operation) {
     case 'imageGenerate':
@@ -43,13 +43,13 @@ export function unitsOf(made: Made): Units {
 }
 
 /** Counts the images of an answer. One that did not come whole is believed to have as many as were asked for. */
-function imagesOf({ told, json }: Made): number {
+function imagesOf({ told, json }: UnmeteredAnswer): number {
   const asked = typeof json['n'] === 'number' && Number.isSafeInteger(json['n']) && json['n'] > 0 ? json['n'] : 1
   return Math.max(told.images, told.isWhole ? 0 : asked)
 }
 
 /** Returns the length of the recording behind a transcription, as the answer tells it, or else the subtitles, or the recording itself. */
-function soundOf({ told, tail, upload }: Made): Units {
+function soundOf({ told, tail, upload }: UnmeteredAnswer): Units {
   if (told.duration !== null) return { counts: { input_audio_second: milliseconds(told.duration) }, estimated: false }
   const ms = (told.isJson ? null : subtitledMs(tail())) ?? (upload === null ? null : recordedMs(upload))
   return ms === null ? noUnits : { counts: { input_audio_second: ms }, estimated: true }

@@ -1,5 +1,5 @@
 import { originOf, prepare, type SendRequest } from '../outgoing/prepare.ts'
-import type { Signing } from '../credentials/signing.ts'
+import type { SigningMeans } from '../credentials/signing.ts'
 import type { Egress, EgressOrigin, SmallResponse } from '../egress/egress.ts'
 import { sendSmall } from '../egress/small-exchange.ts'
 import { type MatchedOperation, passThrough } from '../operations/match.ts'
@@ -33,7 +33,7 @@ const usualBytes = 4 * 1024 * 1024
 /** The way to providers. */
 export interface ProviderAccess {
   readonly egress: Egress
-  readonly signing: Signing
+  readonly signing: SigningMeans
 }
 
 /** Sends it with the target's credential. Rejects with an ApiError when there is no answer. */

@@ -13,13 +13,13 @@ const timeoutMs = 3000
 const freshMs = 5 * 60 * 1000
 const retryMs = 30 * 1000
 
-interface Held {
+interface HeldModels {
   readonly models: LiveModels
   readonly until: number
 }
 
 /** By the view of the provider, which is another one after each change of its credential or host: so nothing has to be forgotten. */
-const held = new WeakMap<ProviderView, Held>()
+const held = new WeakMap<ProviderView, HeldModels>()
 const asked = new WeakMap<ProviderView, Promise<LiveModels>>()
 
 /**

@@ -83,13 +83,13 @@ interface Said<Result> {
 }
 
 /** The request that shows what a credential is worth; null: the provider has none. */
-interface Checked {
+interface ConnectionCheck {
   readonly origin: EgressOrigin
   readonly question: Question | null
   readonly call: CheckCall | null
 }
 
-async function findAddress(target: Target, access: ProviderAccess): Promise<Said<Checked>> {
+async function findAddress(target: Target, access: ProviderAccess): Promise<Said<ConnectionCheck>> {
   const call = callOf(target)
   const fields = withDefaults(target.provider, target.credential.fields)
   const question = call === null ? null : toQuestion(target, call, fillTemplate(call.path, fields))
@@ -121,7 +121,7 @@ async function connect(origin: EgressOrigin): Promise<Said<null>> {
   return { message: `The host takes connections, ${how}.`, result: null }
 }
 
-async function present({ question, call }: Checked, access: ProviderAccess): Promise<Said<SmallResponse | null>> {
+async function present({ question, call }: ConnectionCheck, access: ProviderAccess): Promise<Said<SmallResponse | null>> {
   if (question === null || call === null)
     return { message: 'This provider has no request that tells a good credential and costs nothing.', result: null, unknown: true }
   const answer = await askProvider(question, access)
@@ -152,7 +152,7 @@ function wordsOf({ text }: SmallResponse): string {
   return words === '' ? '.' : `: ${words.slice(0, 300)}`
 }
 
-async function list(answer: SmallResponse | null, { call }: Checked): Promise<Said<readonly string[] | null>> {
+async function list(answer: SmallResponse | null, { call }: ConnectionCheck): Promise<Said<readonly string[] | null>> {
   const models = answer === null || call?.body !== undefined ? null : readModelList(parsed(answer.text))
   if (models === null) return { message: 'The provider lists no models that can be read here.', result: null, unknown: true }
   return { message: `The provider lists ${models.length} model${models.length === 1 ? '' : 's'}.`, result: models.map(({ id }) => id) }

@@ -1,5 +1,5 @@
 import type { Call } from '../call.ts'
-import type { Framing } from '../dialects/codec.ts'
+import type { StreamFraming } from '../dialects/codec.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
 import { isGooglePath } from './fronts.ts'
@@ -16,7 +16,7 @@ export interface AskedOfCall {
   /** Null: the body says it. */
   readonly stream: boolean | null
   /** How the client reads a stream. */
-  readonly framing: Framing
+  readonly framing: StreamFraming
 }
 
 const ofGoogle = googlePattern(String.raw`/models/([^?]+):(generate|streamGenerate)Content(?:\?(.*))?$`)

@@ -37,7 +37,7 @@ export const isJob = (path: string): boolean => begin.some((one) => one.test(pat
 export const isReadSession = (path: string): boolean => read.test(path)
 
 /** A request that may ask for an answer later. */
-interface Asking {
+interface JobQuery {
   readonly json: unknown
   /** Null: nobody knows. */
   readonly operation: Operation | null
@@ -49,7 +49,7 @@ interface Asking {
  * Returns true for a response that is to run in the background, or a chat of Grok's that is deferred: it goes on when its request has been answered, and
  * when its caller has left. Elsewhere such a field means nothing.
  */
-export function asksBackground({ json, operation, provider }: Asking): boolean {
+export function asksBackground({ json, operation, provider }: JobQuery): boolean {
   if (!isFields(json)) return false
   if (operation === 'createModelResponse') return json['background'] === true
   return operation === 'chatComplete' && provider === 'x-ai' && json['deferred'] === true

@@ -8,13 +8,13 @@ import { type Operation, operations, type OperationSpec } from './operations.ts'
 import { workAtOwnPath } from './own-paths.ts'
 import { taskOf } from './task.ts'
 
-type Asking = Pick<Call, 'operation' | 'upstreamPath'> & { readonly exchange: Pick<Call['exchange'], 'method'> }
+type WorkQuery = Pick<Call, 'operation' | 'upstreamPath'> & { readonly exchange: Pick<Call['exchange'], 'method'> }
 
 /**
  * Returns the work that a request asks for; null: it asks for none, such as a list of files, or the end of a batch. A path that Gatehouse does not know may ask for
  * any, and may cost: its end tells which, whatever stands before it, as in `/deployments/m/chat/completions`. Only reads, and what a list names, cost nothing.
  */
-export function workOf(asking: Asking): AskedWork | null {
+export function workOf(asking: WorkQuery): AskedWork | null {
   const { name } = asking.operation
   if (name !== 'proxy') return ofOperations.get(name) ?? null
   const [path = ''] = asking.upstreamPath.split('?', 1)

@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { authorize } from '../credentials/authorize.ts'
-import type { Signing } from '../credentials/signing.ts'
+import type { SigningMeans } from '../credentials/signing.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import { replaceModel, type RequestBody } from '../wire/body.ts'
 import { type AllowedHosts, demandAllowed } from '../egress/allowed-hosts.ts'
@@ -17,8 +17,8 @@ import type { MappedSecret } from '../secrets/secret-reference.ts'
 import { deploymentName } from '../targets/azure-deployment.ts'
 import type { ProviderView } from '../targets/provider-view.ts'
 import type { Target } from '../targets/target.ts'
-import type { Prepared } from './prepared.ts'
-import { type Renewing, renewed, sameCredential } from './renew-secrets.ts'
+import type { PreparedRequest } from './prepared.ts'
+import { type SecretRenewal, renewed, sameCredential } from './renew-secrets.ts'
 
 /** A request before anything signs it. */
 export interface UnsignedRequest {
@@ -41,13 +41,13 @@ export interface UnsignedRequest {
 }
 
 export interface SendRequest extends UnsignedRequest {
-  readonly signing: Signing
+  readonly signing: SigningMeans
 }
 
 type Fields = Readonly<Record<string, string>>
 
 /** Turns the caller's request into the provider's: host, path, headers, credential. Throws ApiError, `blocked_host` among others. */
-export function prepare(asked: SendRequest): MaybePromise<Prepared> {
+export function prepare(asked: SendRequest): MaybePromise<PreparedRequest> {
   const body = withDeployment(asked)
   const request = body === asked.body ? asked : { ...asked, body }
   return settled(originOf(request), (origin) =>
@@ -66,12 +66,13 @@ function withDeployment({ target, body }: SendRequest): RequestBody {
 }
 
 /** A secret may have been replaced in its manager: what the provider refuses for it is asked again with the new one. */
-function prepareWithSecrets(origin: EgressOrigin, request: SendRequest, secrets: readonly MappedSecret[]): MaybePromise<Prepared> {
+function prepareWithSecrets(origin: EgressOrigin, request: SendRequest, secrets: readonly MappedSecret[]): MaybePromise<PreparedRequest> {
   const { target, signing, egress, allowed } = request
   const reach = narrowed(egress, allowed.here)
-  const ready = (credential: Credential): MaybePromise<Prepared> => prepareFor(origin, { ...request, target: { ...target, credential } })
+  const ready = (credential: Credential): MaybePromise<PreparedRequest> =>
+    prepareFor(origin, { ...request, target: { ...target, credential } })
   const reveal = (): MaybePromise<Credential> => withSecrets({ credential: target.credential, secrets }, signing.secrets, reach)
-  const renewing: Renewing = {
+  const renewing: SecretRenewal = {
     isWorth: request.body.stream === null,
     async again(former) {
       await Promise.all(secrets.map(({ reference }) => signing.secrets.renew(reference, reach)))
@@ -82,7 +83,7 @@ function prepareWithSecrets(origin: EgressOrigin, request: SendRequest, secrets:
   return settled(reveal(), (credential) => renewed(() => ready(credential), credential, renewing))
 }
 
-function prepareFor(origin: EgressOrigin, request: SendRequest): MaybePromise<Prepared> {
+function prepareFor(origin: EgressOrigin, request: SendRequest): MaybePromise<PreparedRequest> {
   const { target, egress, method, body, timeouts, leavesNothing = false } = request
   const { path, headers } = composeRequest(request, origin)
   const signing = authorize(
@@ -135,7 +136,7 @@ export function composeRequest(request: UnsignedRequest, { basePath }: EgressOri
 export const fieldsOf = (target: Target): Fields => additionsOf(target).fields
 
 /** The additions of a provider and a credential to each request. */
-interface Additions {
+interface RequestAdditions {
   readonly fields: Fields
   /** Headers in place of the caller's with their names. */
   readonly set: HeaderList
@@ -144,9 +145,9 @@ interface Additions {
 }
 
 /** Those of stored providers are the same for each request. */
-const kept = new WeakMap<ProviderView, Additions>()
+const kept = new WeakMap<ProviderView, RequestAdditions>()
 
-function additionsOf(target: Target): Additions {
+function additionsOf(target: Target): RequestAdditions {
   const { view } = target
   if (view === null || target.credential !== view.credential) return makeAdditions(target)
   const held = kept.get(view)
@@ -156,7 +157,7 @@ function additionsOf(target: Target): Additions {
   return made
 }
 
-function makeAdditions({ provider, credential, customHeaders }: Target): Additions {
+function makeAdditions({ provider, credential, customHeaders }: Target): RequestAdditions {
   const fields = withDefaults(provider, credential.fields)
   const { set, unlessSent } = providerHeaders(provider, fields)
   return { fields, set: [...set, ...Object.entries(customHeaders).flat()], unlessSent }

@@ -2,32 +2,36 @@ import { toApiError, type ApiError } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { EgressCall, EgressHandler, EgressOrigin } from '../egress/egress.ts'
 import type { Credential } from '../providers/provider.ts'
-import type { Prepared } from './prepared.ts'
+import type { PreparedRequest } from './prepared.ts'
 
 /** How a request is made again with the secrets that its managers have now. */
-export interface Renewing {
+export interface SecretRenewal {
   /** False: the body is gone once it was sent. */
   readonly isWorth: boolean
   /** Asks the managers; null: their secrets give the same credential. */
-  again(former: Credential): Promise<{ readonly credential: Credential; readonly prepared: Prepared } | null>
+  again(former: Credential): Promise<{ readonly credential: Credential; readonly prepared: PreparedRequest } | null>
 }
 
 /** Returns true if two credentials are the same to the letter. */
 export const sameCredential = (one: Credential, other: Credential): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** Prepares a request; when a token service refuses the secret of it, once more with the secret that is there now. */
-export function renewed(ready: () => MaybePromise<Prepared>, credential: Credential, renewing: Renewing): MaybePromise<Prepared> {
-  const retried = (error: unknown): Promise<Prepared> => prepareAgain(error, credential, renewing)
+export function renewed(
+  ready: () => MaybePromise<PreparedRequest>,
+  credential: Credential,
+  renewing: SecretRenewal,
+): MaybePromise<PreparedRequest> {
+  const retried = (error: unknown): Promise<PreparedRequest> => prepareAgain(error, credential, renewing)
   try {
     const prepared = ready()
-    const listening = (one: Prepared): Prepared => ({ ...one, origin: renewingOrigin(one.origin, credential, renewing) })
+    const listening = (one: PreparedRequest): PreparedRequest => ({ ...one, origin: renewingOrigin(one.origin, credential, renewing) })
     return prepared instanceof Promise ? prepared.then(listening, retried) : listening(prepared)
   } catch (error) {
     return retried(error)
   }
 }
 
-async function prepareAgain(refusal: unknown, credential: Credential, renewing: Renewing): Promise<Prepared> {
+async function prepareAgain(refusal: unknown, credential: Credential, renewing: SecretRenewal): Promise<PreparedRequest> {
   if (!isRefusal(refusal)) throw refusal
   const next = await againOrNull(renewing, credential)
   if (next === null) throw refusal
@@ -35,7 +39,7 @@ async function prepareAgain(refusal: unknown, credential: Credential, renewing: 
 }
 
 /** Faults of the managers themselves matter to nobody then: the first refusal is the answer. */
-async function againOrNull(renewing: Renewing, credential: Credential): ReturnType<Renewing['again']> {
+async function againOrNull(renewing: SecretRenewal, credential: Credential): ReturnType<SecretRenewal['again']> {
   try {
     return await renewing.again(credential)
   } catch {
@@ -46,7 +50,7 @@ async function againOrNull(renewing: Renewing, credential: Credential): ReturnTy
 const isRefusal = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'credential_failed'
 
 /** An origin whose requests are sent a second time when the provider refuses the credential and a new one is there. */
-const renewingOrigin = (origin: EgressOrigin, credential: Credential, renewing: Renewing): EgressOrigin => ({
+const renewingOrigin = (origin: EgressOrigin, credential: Credential, renewing: SecretRenewal): EgressOrigin => ({
   ...origin,
   send(request, handler) {
     if (!renewing.isWorth) return origin.send(request, handler)
@@ -66,12 +70,12 @@ type Event =
   | { readonly kind: 'end'; readonly trailers: readonly string[] }
   | { readonly kind: 'error'; readonly error: ApiError }
 
-type Again = () => Promise<{ readonly prepared: Prepared } | null>
+type PrepareAgain = () => Promise<{ readonly prepared: PreparedRequest } | null>
 
 /** A call that holds a refusal back while the managers are asked, and gives it out when they have nothing new. */
 class RenewingCall implements EgressHandler, EgressCall {
   readonly #handler: EgressHandler
-  readonly #again: Again
+  readonly #again: PrepareAgain
   #call: EgressCall | null = null
   /** Null: nothing is held. */
   #held: Event[] | null = null
@@ -79,7 +83,7 @@ class RenewingCall implements EgressHandler, EgressCall {
   #isAborted = false
   #isPaused = false
 
-  constructor(handler: EgressHandler, again: Again) {
+  constructor(handler: EgressHandler, again: PrepareAgain) {
     this.#handler = handler
     this.#again = again
   }
@@ -121,7 +125,7 @@ class RenewingCall implements EgressHandler, EgressCall {
   }
 
   /** Sends the request again, or gives out what was held. */
-  #goOn(prepared: Prepared | null): void {
+  #goOn(prepared: PreparedRequest | null): void {
     const held = this.#held ?? []
     this.#held = null
     if (this.#isAborted) return

@@ -16,7 +16,7 @@ export interface PatternContext {
 }
 
 /** The result, and about how many bytes its patterns take. */
-export interface Made<T> {
+export interface SizedResult<T> {
   readonly result: T
   readonly bytes: number
 }
@@ -61,7 +61,7 @@ interface Attempt<T> {
  * Runs what checks patterns and makes them ready. Patterns that nobody has yet are made in turns, one after the other for the whole
  * process, so that nothing else waits for them; then it runs again. The result is there at once when little or nothing is to be made.
  */
-export function withPatterns<T>(making: PatternContext, run: () => T): MaybePromise<Made<T>> {
+export function withPatterns<T>(making: PatternContext, run: () => T): MaybePromise<SizedResult<T>> {
   const attempt = { making, engines: new Map<string, Engine | Error>(), run }
   const first = tryRun(attempt)
   if ('result' in first) return first
@@ -72,7 +72,7 @@ export function withPatterns<T>(making: PatternContext, run: () => T): MaybeProm
     : inTurn(owner, () => makeMissing(attempt, first.missing))
 }
 
-async function makeMissing<T>(attempt: Attempt<T>, missing: Iterable<string>): Promise<Made<T>> {
+async function makeMissing<T>(attempt: Attempt<T>, missing: Iterable<string>): Promise<SizedResult<T>> {
   for (const source of missing) {
     await longTurns.take(attempt.making.owner)
     attempt.engines.set(source, made(source, attempt.making))
@@ -83,7 +83,7 @@ async function makeMissing<T>(attempt: Attempt<T>, missing: Iterable<string>): P
 
 const unmade = Symbol('a pattern is not made yet')
 
-function tryRun<T>({ making, engines, run }: Attempt<T>): Made<T> | { readonly missing: ReadonlySet<string> } {
+function tryRun<T>({ making, engines, run }: Attempt<T>): SizedResult<T> | { readonly missing: ReadonlySet<string> } {
   const outer = pass
   const own: Pass = { making, engines, missing: new Set(), used: new Set(), work: 0, doneAtOnce: 0, faulty: false }
   pass = own

@@ -2,7 +2,7 @@ const token =
   /\\Q[\s\S]*?(?:\\E|$)|\\p\{[^}]*(?:\}|$)|\\p.|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*(?:\]|$)|\{(\d{1,4})(?:,(\d{0,4}))?\}|[\s\S]/gi
 
 /** The size that one part of a pattern adds. */
-type Adds = (text: string) => number
+type SizeOfPart = (text: string) => number
 
 /** About how large a pattern's program is. The engine says it when it has made it, and half a million instructions take long to make. */
 export const patternSize = (source: string): number => sized(source, instructions)
@@ -17,7 +17,7 @@ export function patternWork(source: string): number {
   return Math.ceil(read + sized(source, (text) => instructions(text) * (isClass(text) ? 1 + bigClasses(text) * perBigClass : 1)))
 }
 
-function sized(source: string, adds: Adds): number {
+function sized(source: string, adds: SizeOfPart): number {
   const around: number[] = []
   let [inside, last] = [0, 0]
   for (const [text, least = '', most = ''] of source.matchAll(token)) {
@@ -34,7 +34,7 @@ function sized(source: string, adds: Adds): number {
   return around.reduce((sum, size) => sum + size, inside)
 }
 
-const instructions: Adds = (text) => ('*+?|^$'.includes(text) ? 0 : text.startsWith('\\Q') ? text.length : 1)
+const instructions: SizeOfPart = (text) => ('*+?|^$'.includes(text) ? 0 : text.startsWith('\\Q') ? text.length : 1)
 
 /** The letter `i` among the flags of a group, or behind the closing slash. */
 const ignoresCase = /\(\?[a-zA-Z]*i|\/[a-hj-z]*i[a-z]*$/

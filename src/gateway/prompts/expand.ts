@@ -79,12 +79,12 @@ function renderedBy(prompt: Prompt, request: Fields): Pick<Call, 'prompt' | 'bod
   return { prompt, body: { kind: 'json', bytes, json, stream: null, length: bytes.length } }
 }
 
-interface Named {
+interface NamedPrompt {
   readonly reference: string
   readonly snapshot: PromptSource
 }
 
-function findPrompt({ caller }: Call, { reference, snapshot }: Named): MaybePromise<Prompt | null> {
+function findPrompt({ caller }: Call, { reference, snapshot }: NamedPrompt): MaybePromise<Prompt | null> {
   const { organisationId, workspaceId } = caller.key
   return snapshot.prompt({ organisationId, workspaceId }, reference)
 }

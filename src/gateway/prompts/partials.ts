@@ -10,7 +10,7 @@ export type PartialTexts = ReadonlyMap<string, string | null>
 export type ReadPartials = (names: readonly string[]) => Promise<PartialTexts>
 
 /** Everything that templates include, and what of it is not there. */
-export interface Linked {
+export interface LinkedPartials {
   readonly partials: Partials
   readonly missing: readonly string[]
 }
@@ -19,7 +19,7 @@ export interface Linked {
 const atOnce = 50
 
 /** Reads what templates include, what that includes, and so on, and compiles it. Throws `invalid_request` at a bound. */
-export async function linkPartials(templates: readonly Template[], read: ReadPartials): Promise<Linked> {
+export async function linkPartials(templates: readonly Template[], read: ReadPartials): Promise<LinkedPartials> {
   const texts = new Map<string, string | null>()
   let wanted = unique(templates.flatMap(partialsOf))
   let length = 0

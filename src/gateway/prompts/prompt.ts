@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import { refuseNested, toChatBody, type Fields } from './chat-body.ts'
-import { linkPartials, type Linked, type ReadPartials } from './partials.ts'
+import { linkPartials, type LinkedPartials, type ReadPartials } from './partials.ts'
 import { compilePrompt, renderMessages, templatesIn, type PromptTemplate } from './prompt-template.ts'
 
 /** A version of a prompt as it is stored. */
@@ -29,7 +29,7 @@ export interface Prompt extends Pick<
   'id' | 'slug' | 'organisationId' | 'workspaceId' | 'versionId' | 'version' | 'virtualKey'
 > {
   readonly template: PromptTemplate
-  readonly linked: Linked
+  readonly linked: LinkedPartials
   /** Its parameters, model and tools, under the names of a chat completion. */
   readonly fields: Fields
 }

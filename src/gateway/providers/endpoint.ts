@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import type { MatchedOperation } from '../operations/match.ts'
-import type { Auth, Offer, Provider, Spoken, Variant } from './provider.ts'
+import type { Auth, Offer, Provider, NativeOperation, Variant } from './provider.ts'
 import { fillTemplate } from './template.ts'
 
 type Fields = Readonly<Record<string, string>>
@@ -45,7 +45,7 @@ export function baseUrlOf(provider: Provider, fields: Fields): string | null {
 export const authFor = ({ auth, authAt }: Provider, path: string): Auth => (authAt?.[0].test(path) === true ? authAt[1] : auth)
 
 /** Returns how a provider serves an operation at the address that these fields lead to; null: it does not speak it. */
-export function spokenAt(provider: Provider, operation: MatchedOperation['name'], fields: Fields = {}): Spoken | null {
+export function spokenAt(provider: Provider, operation: MatchedOperation['name'], fields: Fields = {}): NativeOperation | null {
   for (const spoken of addressOf(provider, fields).speaks) if (spoken.operation === operation) return spoken
   return null
 }
@@ -81,10 +81,11 @@ export function lacksPath({ api, offers, openHosts }: Provider, { dialect, path,
 export const isAtGivenHost = (provider: Provider, fields: Fields): boolean => addressOf(provider, fields).baseUrl?.startsWith('{') === true
 
 /** Returns true if a provider's operation serves a model. */
-export const serves = ({ except }: Spoken, model: string | null): boolean => except === undefined || model === null || !except.test(model)
+export const serves = ({ except }: NativeOperation, model: string | null): boolean =>
+  except === undefined || model === null || !except.test(model)
 
 /** Returns all that a provider serves without translation at the address to which these fields lead. */
-export const spokenHere = (provider: Provider, fields: Fields): readonly Spoken[] => addressOf(provider, fields).speaks
+export const spokenHere = (provider: Provider, fields: Fields): readonly NativeOperation[] => addressOf(provider, fields).speaks
 
 /** Returns what a provider does in formats of its own at the address to which these fields lead. */
 export const offeredHere = (provider: Provider, fields: Fields = {}): readonly Offer[] =>

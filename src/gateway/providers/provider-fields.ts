@@ -34,22 +34,22 @@ export const unreadFieldNames: ReadonlySet<string> = new Set([
 ])
 
 /** An item that a release brought: a field, or one value of it. */
-interface Brought {
+interface ReleasedItem {
   readonly since: string
   readonly value?: string
 }
 
 /** The fields that only providers of a later release have came with the first of them. */
-function broughtWithProviders(): Readonly<Record<string, Brought>> {
+function broughtWithProviders(): Readonly<Record<string, ReleasedItem>> {
   const everThere = new Set(rows.flatMap(({ fields = {}, since: release }) => (release === undefined ? Object.keys(fields) : [])))
   const later = rows.flatMap(({ fields = {}, since: release }) =>
-    release === undefined ? [] : Object.keys(fields).map((name): readonly [string, Brought] => [name, { since: release }]),
+    release === undefined ? [] : Object.keys(fields).map((name): readonly [string, ReleasedItem] => [name, { since: release }]),
   )
   return Object.fromEntries(later.filter(([name]) => !everThere.has(name)))
 }
 
 /** The fields that a release brought, wherever they are given: in a config, among configurations, or by a header. */
-const fieldReleases: Readonly<Partial<Record<string, Brought>>> = {
+const fieldReleases: Readonly<Partial<Record<string, ReleasedItem>>> = {
   ...broughtWithProviders(),
   anthropic_beta: { since: '1.7.3' },
   azure_entra_scope: { since: '1.11.2' },

@@ -51,7 +51,7 @@ export interface Quirks {
 }
 
 /** An operation that a provider serves without translation. */
-export interface Spoken {
+export interface NativeOperation {
   readonly operation: Operation
   /** The models that it does not serve by this operation; absent: none. */
   readonly except?: RegExp
@@ -100,7 +100,7 @@ export interface Variant {
   readonly value?: string
   /** As in `Provider`. */
   readonly baseUrl: string | null
-  readonly speaks: readonly Spoken[]
+  readonly speaks: readonly NativeOperation[]
   readonly offers?: readonly Offer[]
 }
 
@@ -116,7 +116,7 @@ export interface Provider {
   readonly auth: Auth
   /** The paths, with their queries, that want another way than `auth`. */
   readonly authAt?: readonly [paths: RegExp, auth: Auth]
-  readonly speaks: readonly Spoken[]
+  readonly speaks: readonly NativeOperation[]
   /** What it does in formats of its own, at every address that has no offers itself. `servingOf` takes the first that stands for a model, one in the caller's dialect before all others. */
   readonly offers?: readonly Offer[]
   /** True if a host that somebody gave may have paths of OpenAI's, although the provider has formats of its own. */

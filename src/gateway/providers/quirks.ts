@@ -6,7 +6,7 @@ import type { Quirks } from './provider.ts'
 export type Body = Readonly<Record<string, unknown>>
 
 /** The one who is told of what is lost. */
-export interface Telling {
+export interface LossReport {
   readonly loss: Loss
   /** Returns the caller's name of a parameter of the body. */
   readonly nameOf: (name: string) => string
@@ -25,7 +25,7 @@ const ours = 'stream_options'
  * Bends a body to one provider, and tells of each value that does not arrive as it was given. The same body: the provider takes it. Throws
  * `invalid_request` for a parameter that the provider refuses, and without which the request would mean something else.
  */
-export function bend(body: Body, quirks: Quirks | undefined, telling: Telling): Body {
+export function bend(body: Body, quirks: Quirks | undefined, telling: LossReport): Body {
   if (quirks === undefined || !quirksTouch(body, quirks)) return body
   const dropped = droppedOf(body, quirks)
   for (const [name, value] of Object.entries(body)) {
@@ -51,13 +51,13 @@ export const bendingOf = (quirks: Quirks | undefined): Pick<SpokenConversation, 
           }),
       }
 
-function tellDropped(name: string, value: unknown, { loss, nameOf }: Telling): void {
+function tellDropped(name: string, value: unknown, { loss, nameOf }: LossReport): void {
   if (name === ours || value === own(usual, name)) return
   if (meaningful.has(name)) loss.refuseAt(nameOf(name), 'is refused there')
   loss.dropAt(nameOf(name), 'is refused there')
 }
 
-function tellBounded(name: string, value: unknown, { loss, nameOf, quirks }: Telling & { readonly quirks: Quirks }): void {
+function tellBounded(name: string, value: unknown, { loss, nameOf, quirks }: LossReport & { readonly quirks: Quirks }): void {
   const range = own(quirks.clamp, own(quirks.rename, name) ?? name)
   if (range !== undefined && bound(value, range) !== value) loss.dropAt(nameOf(name), `must be from ${range[0]} to ${range[1]} there`)
 }

@@ -7,12 +7,12 @@ import { hasOptionsFor } from '../dialects/provider-options.ts'
 import { conversations, type Operation, operations, type OperationSpec, type Task } from '../operations/operations.ts'
 import { findProvider, providers } from './catalog.ts'
 import { offeredHere, serves, spokenAt, spokenHere } from './endpoint.ts'
-import type { Offer, Provider, Spoken } from './provider.ts'
+import type { Offer, Provider, NativeOperation } from './provider.ts'
 
 type Fields = Readonly<Record<string, string>>
 
 /** How a provider does what an operation asks. */
-export interface Serving {
+export interface ServedOperation {
   /** The dialect in which it is asked; another one than that of the operation: the request is translated. */
   readonly dialect: DialectId
   /** A template, as in `Spoken`. */
@@ -27,7 +27,7 @@ export interface Serving {
 }
 
 /** An operation at the address to which the fields of a credential lead. */
-export interface Asked {
+export interface OperationRequest {
   readonly operation: Operation
   /** The model as the provider knows it; null: the request names none. */
   readonly model: string | null
@@ -39,7 +39,7 @@ export interface Asked {
 }
 
 /** Returns how a provider serves an operation: as the caller asks it, or in a format of its own. Null: it cannot. */
-export function servingOf(provider: Provider, asked: Asked): Serving | null {
+export function servingOf(provider: Provider, asked: OperationRequest): ServedOperation | null {
   const { operation, model, dialect, options } = asked
   if (options !== undefined || dependsOnFields(provider) || (model !== null && model.length > longestKept))
     return findServing(provider, asked)
@@ -56,18 +56,18 @@ export function servingOf(provider: Provider, asked: Asked): Serving | null {
 const dependsOnFields = ({ variants, bodyFields }: Provider): boolean => variants !== undefined || bodyFields !== undefined
 
 /** Few models are asked for again and again. Bounded, because names come from outside. */
-const kept = new WeakMap<Provider, Lru<Serving | null>>()
+const kept = new WeakMap<Provider, Lru<ServedOperation | null>>()
 const [mostKept, longestKept] = [200, 200]
 
-function keptFor(provider: Provider): Lru<Serving | null> {
+function keptFor(provider: Provider): Lru<ServedOperation | null> {
   const held = kept.get(provider)
   if (held !== undefined) return held
-  const made = createLru<Serving | null>(mostKept)
+  const made = createLru<ServedOperation | null>(mostKept)
   kept.set(provider, made)
   return made
 }
 
-function findServing(provider: Provider, asked: Asked): Serving | null {
+function findServing(provider: Provider, asked: OperationRequest): ServedOperation | null {
   const { operation, model, fields = {} } = asked
   const spoken = spokenAt(provider, operation, fields)
   if (spoken !== null && serves(spoken, model)) return toServing(provider, betterThan(spoken, provider, asked) ?? spoken, { model, fields })
@@ -79,7 +79,7 @@ function findServing(provider: Provider, asked: Asked): Serving | null {
 }
 
 /** Returns the format that suits a caller better than what the provider speaks: it gives fields for it, or has to be translated anyhow. */
-function betterThan({ dialect }: Spoken, provider: Provider, asked: Asked): Offer | undefined {
+function betterThan({ dialect }: NativeOperation, provider: Provider, asked: OperationRequest): Offer | undefined {
   const { operation, dialect: own = dialect, options, fields } = asked
   const { task }: OperationSpec = operations[operation]
   const isTranslated = own !== dialect
@@ -89,13 +89,13 @@ function betterThan({ dialect }: Spoken, provider: Provider, asked: Asked): Offe
 }
 
 /** A task at the address to which the fields of a credential lead, in the caller's dialect. */
-export interface AskedTask extends Omit<Asked, 'operation'> {
+export interface AskedTask extends Omit<OperationRequest, 'operation'> {
   readonly task: Task
   readonly dialect: DialectId
 }
 
 /** Returns how a provider does a task: in the caller's dialect, or in a format of its own. Null: it does not offer it. */
-export function offeredOf(provider: Provider, { task, dialect, model, fields = {}, options }: AskedTask): Serving | null {
+export function offeredOf(provider: Provider, { task, dialect, model, fields = {}, options }: AskedTask): ServedOperation | null {
   const able = offersAt(provider, fields, model).filter((offer) => offer.task === task && standsFor(offer, model))
   const wanted = options === undefined ? undefined : able.find((one) => hasOptionsFor(options, one.dialect))
   const offer = wanted ?? able.find((one) => one.dialect === dialect) ?? able.find(({ first }) => first === true) ?? able[0]
@@ -127,7 +127,7 @@ function toServing(
   { traits, bodyFields }: Provider,
   { dialect, path, streamPath = path, baseUrl, models, traits: ownTraits }: Way,
   { model, fields }: { readonly model: string | null; readonly fields: Fields },
-): Serving {
+): ServedOperation {
   const plain = model === null || models === undefined ? model : (models.exec(model)?.[1] ?? model)
   const settings = bodyFields === undefined ? plainTraits.settings : chosen(fields, bodyFields)
   return {
@@ -144,7 +144,7 @@ const chosen = (fields: Fields, names: readonly string[]): Fields =>
   Object.fromEntries(names.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name] ?? '']] : [])))
 
 /** Returns true if requests of an operation reach a provider by translation. Of a request whose model is not known yet it is true if some of its models are reached. */
-export function translates(provider: Provider, asked: Asked): boolean {
+export function translates(provider: Provider, asked: OperationRequest): boolean {
   const serving = servingOf(provider, asked)
   if (serving === null) return asked.model === null && offersAt(provider).some((offer) => reaches(provider, asked.operation, offer))
   const { dialect, task }: OperationSpec = operations[asked.operation]

@@ -51,12 +51,12 @@ function matching(option: string, branches: readonly Branch[], { facts, note }: 
   return null
 }
 
-interface Identified {
+interface StickyContext {
   readonly rule: StickyRule
   readonly deps: ChooseDeps
 }
 
-function byIdentity(choice: string, weights: readonly number[], { rule, deps: { facts, now } }: Identified): number | null {
+function byIdentity(choice: string, weights: readonly number[], { rule, deps: { facts, now } }: StickyContext): number | null {
   const identity = rule.fields.length === 0 ? [facts.key] : rule.fields.map((place) => JSON.stringify(factAt(place)(facts) ?? null))
   return pickSticky(weights, { choice, identity, ttlMs: rule.ttlMs, now: now() })
 }

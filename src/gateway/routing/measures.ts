@@ -14,14 +14,14 @@ const halfLifeMs = 10_000
 /** After this many milliseconds a measurement says nothing any more, so that a target that was slow is tried again. */
 const longestAgeMs = 60_000
 
-interface Measured {
+interface Measurement {
   ms: number
   at: number
 }
 
 /** Makes the measures of a process, for at most so many targets. */
 export function createMeasures(most: number): Measures {
-  const latencies = new Map<string, Measured>()
+  const latencies = new Map<string, Measurement>()
   const choices = new Map<string, number>()
   return {
     noteLatency(target, ms, now) {

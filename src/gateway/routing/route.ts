@@ -61,14 +61,14 @@ function* tries<Target>(leaf: Leaf<Target>, run: Walk<Target>, ahead: number): R
 const isLast = ({ attemptsLeft }: Pick<Walk<unknown>, 'attemptsLeft'>, ahead: number, isLastTry: boolean): boolean =>
   attemptsLeft === 0 || (ahead === 0 && isLastTry)
 
-interface Failed<Target> {
+interface FailedLeaf<Target> {
   readonly leaf: Leaf
   readonly report: AttemptReport
   readonly run: Walk<Target>
 }
 
 /** Returns the milliseconds before a repetition, null when there is to be none. A breaker that opened meanwhile ends the repetitions too. */
-function waitBefore<Target>(repetition: number, { leaf: { id, retry }, report, run }: Failed<Target>): number | null {
+function waitBefore<Target>(repetition: number, { leaf: { id, retry }, report, run }: FailedLeaf<Target>): number | null {
   if (retry === null || !leadsOn(retry.after, report)) return null
   const now = run.now()
   const leftMs = Math.min(run.deadlineAt - now, longestWaitMs - run.waitedMs)

@@ -15,11 +15,11 @@ export interface RoutingState {
   /** Returns those of all organisations that are known. */
   all(): readonly TargetStates[]
   /** Tells the other processes. */
-  readonly tell: (told: Told) => void
+  readonly tell: (told: BreakerEvent) => void
 }
 
 /** A change of a breaker, and the target that it is about. */
-export interface Told {
+export interface BreakerEvent {
   readonly change: BreakerChange
   readonly about: {
     readonly organisationId: string

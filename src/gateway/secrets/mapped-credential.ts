@@ -7,13 +7,17 @@ import { secretFault } from './fault.ts'
 import { keyField, type MappedSecret } from './secret-reference.ts'
 import type { SecretSource } from './secret-source.ts'
 
-interface Mapped {
+interface CredentialWithSecrets {
   readonly credential: Credential
   readonly secrets: readonly MappedSecret[]
 }
 
 /** Returns a credential with the values of its secrets: at once when all of them are held. Rejects with `secret_unavailable` or `forbidden`. */
-export function withSecrets({ credential, secrets }: Mapped, source: SecretSource, egress: Egress): MaybePromise<Credential> {
+export function withSecrets(
+  { credential, secrets }: CredentialWithSecrets,
+  source: SecretSource,
+  egress: Egress,
+): MaybePromise<Credential> {
   for (const { allowed, reference } of secrets) if (!allowed) throw notShared(reference.slug)
   const texts = secrets.map(({ reference }) => source.read(reference, egress))
   const held = texts.filter((text) => typeof text === 'string')

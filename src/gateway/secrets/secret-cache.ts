@@ -47,14 +47,14 @@ export interface SecretCache extends SecretSource {
   failing(): number
 }
 
-interface Held {
+interface HeldSecret {
   readonly sealed: Buffer
   readonly refreshAt: number
   readonly expiresAt: number
 }
 
 interface Entry {
-  held: Held | null
+  held: HeldSecret | null
   /** Of the last time; null: the manager gave the secret. */
   failure: { readonly error: ApiError; readonly times: number; readonly retryAt: number } | null
   fetching: Promise<string> | null
@@ -113,7 +113,7 @@ function entryOf({ entries }: State, fingerprint: string): Entry {
   return made
 }
 
-interface Asked {
+interface SecretRequest {
   readonly reference: SecretReference
   readonly egress: Egress
 }
@@ -137,16 +137,16 @@ function read(state: State, reference: SecretReference, egress: Egress): string 
 }
 
 /** The value serves on unless the manager says that the secret is gone. */
-const askOrLastGood = (state: State, entry: Entry, { held, ...asked }: Asked & { readonly held: Held }): Promise<string> =>
+const askOrLastGood = (state: State, entry: Entry, { held, ...asked }: SecretRequest & { readonly held: HeldSecret }): Promise<string> =>
   ask(state, entry, asked).catch((error: unknown) => {
     if (entry.held === null) throw error
     return state.memory.open(held.sealed)
   })
 
-const askAside = (state: State, entry: Entry, asked: Asked): void => void ask(state, entry, asked).catch(() => {})
+const askAside = (state: State, entry: Entry, asked: SecretRequest): void => void ask(state, entry, asked).catch(() => {})
 
 /** Asks the manager once for all who want the secret at the same time. */
-function ask(state: State, entry: Entry, asked: Asked): Promise<string> {
+function ask(state: State, entry: Entry, asked: SecretRequest): Promise<string> {
   if (entry.fetching !== null) return entry.fetching
   entry.fetching = within(state.times.timeoutMs, state.fetch(asked.reference, asked.egress))
     .then((text) => keep(state, entry, { ...asked, text }))
@@ -167,7 +167,7 @@ async function within(timeoutMs: number, fetching: Promise<string>): Promise<str
   return Promise.race([fetching, late]).finally(() => ended.abort())
 }
 
-function keep(state: State, entry: Entry, { reference, text }: Asked & { readonly text: string }): string {
+function keep(state: State, entry: Entry, { reference, text }: SecretRequest & { readonly text: string }): string {
   const { ttlMs } = state.times
   const now = state.now()
   // Processes that read a secret at the same time do not ask for it again at the same time.
@@ -178,7 +178,7 @@ function keep(state: State, entry: Entry, { reference, text }: Asked & { readonl
   return text
 }
 
-function fail(state: State, entry: Entry, { reference, error }: Asked & { readonly error: ApiError }): ApiError {
+function fail(state: State, entry: Entry, { reference, error }: SecretRequest & { readonly error: ApiError }): ApiError {
   const reason = reasonOf(error)
   // What the manager says is gone is not used any longer.
   if (reason === 'missing') entry.held = null

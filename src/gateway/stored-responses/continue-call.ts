@@ -17,7 +17,7 @@ export function continues({ operation, body }: Call): string | null {
   return typeof id === 'string' && isOwnResponseId(id) ? id : null
 }
 
-interface Continuing {
+interface ContinueOptions {
   readonly store: ResponseStore
   readonly maxJsonBytes: number
 }
@@ -26,7 +26,7 @@ interface Continuing {
  * Returns a call that says the whole conversation itself, in place of the id of its last response: so guardrails read all of it, and every
  * target can go on, also one that has never seen it. Instructions are not carried over.
  */
-export async function continueCall(call: Call, id: string, { store, maxJsonBytes }: Continuing): Promise<Call> {
+export async function continueCall(call: Call, id: string, { store, maxJsonBytes }: ContinueOptions): Promise<Call> {
   const stored = await store.get(id, readerOf(call.caller.key))
   if (stored === null) throw new ApiError('not_found', previousNotFound(id), { param: 'previous_response_id' })
   const asked: Fields = isFields(call.body?.json) ? call.body.json : {}

@@ -8,7 +8,7 @@ import { itemsOf, toKeptItems } from './input-items.ts'
 import { ownerOf } from './response-readers.ts'
 import type { ResponseStore } from './response-store.ts'
 
-interface Keeping {
+interface KeepOptions {
   readonly end: RelayEnd & { readonly kind: 'relayed' }
   readonly responses: ResponseStore
   readonly report: (error: ApiError, requestId: string) => void
@@ -18,7 +18,7 @@ interface Keeping {
  * Keeps the response that a caller gets, before its last byte goes out: who has read it whole can go on from it in every process, also if
  * this one dies. Null: there is nothing to keep. A response that cannot be kept is reported, and answered all the same. Never rejects.
  */
-export function keepResponse(call: Call, attempt: Attempt | null, { end, responses, report }: Keeping): Promise<void> | null {
+export function keepResponse(call: Call, attempt: Attempt | null, { end, responses, report }: KeepOptions): Promise<void> | null {
   const heard = attempt?.heard ?? null
   if (attempt === null || heard === null) return null
   const { outcome, status } = end.result

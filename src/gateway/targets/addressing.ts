@@ -12,7 +12,7 @@ export interface Reference {
 }
 
 /** How a request names its target: by its headers, its model, or its config. */
-export interface Addressing {
+export interface TargetAddress {
   /** A virtual key, or `@slug`. */
   readonly stored: Reference | null
   /** A row of the catalogue. */
@@ -48,7 +48,7 @@ export interface NamedOtherwise {
 }
 
 /** How a request names its target. A config goes first when it was asked for, or is binding; else what the request says itself. */
-export function addressingOf(headers: CallerHeaders, config: TargetConfig | null, named: NamedOtherwise): Addressing {
+export function addressingOf(headers: CallerHeaders, config: TargetConfig | null, named: NamedOtherwise): TargetAddress {
   const said = named.promptProvider === null ? saidInHeaders(headers, named.fromModel) : saidInPrompt(headers, named)
   if (config === null) return said
   const saidNothing = said.stored === null && said.provider === null
@@ -56,26 +56,26 @@ export function addressingOf(headers: CallerHeaders, config: TargetConfig | null
   return config.binding || saidNothing ? saidInConfig(config, said) : said
 }
 
-interface Named {
+interface AddressSources {
   readonly headers: CallerHeaders
   readonly config: TargetConfig | null
   readonly course: ChosenConfig | null
 }
 
 /** Returns true if neither the headers nor the config of a request name its target, so that its model has to; of several, any of them. */
-export function namesNoTarget({ headers, config, course }: Named): boolean {
+export function namesNoTarget({ headers, config, course }: AddressSources): boolean {
   const { stored, provider } = addressingOf(headers, config, { fromModel: null, promptProvider: null })
   if (stored !== null || provider !== null) return false
   return course === null || leavesOf(course.plan).some(({ target }) => !namesTarget(target))
 }
 
 /** A config that names no target may still say details of it. */
-function withDetails(config: TargetConfig, said: Addressing): Addressing {
+function withDetails(config: TargetConfig, said: TargetAddress): TargetAddress {
   const host = hostOf(config)
   return { ...said, customHost: config.binding ? (host ?? said.customHost) : (said.customHost ?? host), fields: config.fields }
 }
 
-function saidInHeaders({ service }: CallerHeaders, fromModel: ModelReference | null): Addressing {
+function saidInHeaders({ service }: CallerHeaders, fromModel: ModelReference | null): TargetAddress {
   const named = present(service.get('provider'))
   const virtualKey = service.get('virtual-key') ?? ''
   const stored =
@@ -99,7 +99,7 @@ function saidInHeaders({ service }: CallerHeaders, fromModel: ModelReference | n
 const present = (value: string | undefined): string | null => (value === undefined || value === '' ? null : value)
 
 /** A prompt's own provider, unless the model names one. */
-const saidInPrompt = (headers: CallerHeaders, { fromModel, promptProvider }: NamedOtherwise): Addressing => ({
+const saidInPrompt = (headers: CallerHeaders, { fromModel, promptProvider }: NamedOtherwise): TargetAddress => ({
   ...saidInHeaders(headers, null),
   stored: fromModel ?? { slug: withoutAt(promptProvider ?? ''), param: 'virtual_key' },
   provider: null,
@@ -108,7 +108,7 @@ const saidInPrompt = (headers: CallerHeaders, { fromModel, promptProvider }: Nam
 const namesTarget = ({ provider, virtualKey, apiKey }: Pick<TargetConfig, 'provider' | 'virtualKey' | 'apiKey'>): boolean =>
   provider !== null || virtualKey !== null || apiKey !== null
 
-function saidInConfig(config: TargetConfig, said: Addressing): Addressing {
+function saidInConfig(config: TargetConfig, said: TargetAddress): TargetAddress {
   const isStored = config.slug !== null
   const credential = credentialOf(config)
   if (credential !== null && isStored) refuseOtherHost(config, said)
@@ -132,7 +132,7 @@ function credentialOf({ apiKey, fields }: TargetConfig): Credential | null {
 }
 
 /** A stored credential goes where it was stored for. */
-function refuseOtherHost({ customHost, slug }: TargetConfig, said: Addressing): void {
+function refuseOtherHost({ customHost, slug }: TargetConfig, said: TargetAddress): void {
   if (said.customHost === null || said.customHost.url === customHost) return
   const message = `The credential of the config ${slug} is only sent to the host of the config. Leave ${said.customHost.param} out.`
   throw new ApiError('blocked_host', message, { param: said.customHost.param })

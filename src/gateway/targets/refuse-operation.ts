@@ -24,12 +24,12 @@ interface AskedForTask extends Pick<AskedByPath, 'dialect'> {
   readonly task: Task
 }
 
-interface Refused extends Pick<AskedByPath, 'dialect'> {
+interface RefusedOperation extends Pick<AskedByPath, 'dialect'> {
   readonly path: string
   readonly able: readonly string[]
 }
 
-function refuse({ provider, providerId }: Target, { path, dialect, able }: Refused): never {
+function refuse({ provider, providerId }: Target, { path, dialect, able }: RefusedOperation): never {
   const elsewhere = lacksPath(provider, { dialect, path, atOwnHost: true }) ? '' : ' A custom host gets every path as it is.'
   throw new ApiError(
     'unsupported_operation',

@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
-import { type Addressing, addressingOf, modelReference, type ModelReference, type Reference } from './addressing.ts'
+import { type TargetAddress, addressingOf, modelReference, type ModelReference, type Reference } from './addressing.ts'
 import type { TargetConfig } from '../config/choose.ts'
 import { laterBeside, releaseOfField } from '../providers/provider-fields.ts'
 import type { KeyView } from '../callers/key.ts'
@@ -78,7 +78,7 @@ export function resolveTarget(request: TargetRequest): MaybePromise<Target> {
   return given(request, { ...addressing, provider: addressing.provider })
 }
 
-type StoredAddressing = Addressing & { readonly stored: Reference }
+type StoredAddressing = TargetAddress & { readonly stored: Reference }
 
 function stored(request: TargetRequest, addressing: StoredAddressing, fromModel: ModelReference | null): MaybePromise<Target> {
   const { slug } = addressing.stored
@@ -98,12 +98,12 @@ function stored(request: TargetRequest, addressing: StoredAddressing, fromModel:
 const otherProvider = ({ snapshot, caller }: TargetRequest, { slug }: ModelReference): MaybePromise<ProviderView | null> =>
   slugPattern.test(slug) ? snapshot.provider(scopeOf(caller.key), slug) : null
 
-interface Found {
+interface FoundProvider {
   readonly view: ProviderView
   readonly fromModel: ModelReference | null
 }
 
-function targetOf(request: TargetRequest, addressing: StoredAddressing, { view, fromModel }: Found): Target {
+function targetOf(request: TargetRequest, addressing: StoredAddressing, { view, fromModel }: FoundProvider): Target {
   const reference = addressing.stored
   assertUsable(view, reference)
   const provider = catalogRow(request, { id: view.provider, param: reference.param })
@@ -131,7 +131,7 @@ function targetOf(request: TargetRequest, addressing: StoredAddressing, { view, 
 
 /** The details that a config gives, and whether it is a stored one. */
 interface Details {
-  readonly fields: Addressing['fields']
+  readonly fields: TargetAddress['fields']
   readonly isStored: boolean
 }
 
@@ -160,7 +160,7 @@ function assertUsable(view: ProviderView, { slug, param }: Reference): void {
 }
 
 /** A stored credential goes to the host stored with it and nowhere else, whatever the caller asks for. */
-function assertSameHost({ customHost }: Addressing, view: ProviderView, provider: Provider): void {
+function assertSameHost({ customHost }: TargetAddress, view: ProviderView, provider: Provider): void {
   if (customHost === null) return
   const allowed = view.customHost ?? provider.baseUrl
   if (allowed === null || !sameUrl(customHost.url, allowed))
@@ -174,7 +174,7 @@ function assertSameHost({ customHost }: Addressing, view: ProviderView, provider
 const normalUrl = (text: string): string => (URL.canParse(text) ? new URL(text).href.replace(/\/$/, '') : text)
 const sameUrl = (a: string, b: string): boolean => normalUrl(a) === normalUrl(b)
 
-type GivenAddressing = Addressing & { readonly provider: NonNullable<Addressing['provider']> }
+type GivenAddressing = TargetAddress & { readonly provider: NonNullable<TargetAddress['provider']> }
 
 function given(request: TargetRequest, addressing: GivenAddressing): Target {
   const { id, param } = addressing.provider
@@ -215,18 +215,18 @@ const needsKey = (provider: Provider): boolean => provider.auth.kind === 'bearer
 
 interface CredentialContext {
   readonly provider: Provider
-  readonly fields: Addressing['fields']
+  readonly fields: TargetAddress['fields']
   readonly atLeast: TargetRequest['atLeast']
 }
 
-interface Early {
+interface EarlyValue {
   readonly field: string
   readonly value: string
   readonly release: string
 }
 
 /** A detail that the level does not know, or a value of it. */
-function tooEarly(name: string, { field, value, release }: Early): ApiError {
+function tooEarly(name: string, { field, value, release }: EarlyValue): ApiError {
   const param = `x-service-${name}`
   const what = releaseOfField(field, '') === null ? `${param}: ${value}` : param
   return new ApiError('invalid_request', `${what} comes with release ${release}, which is above the level of this installation.`, { param })

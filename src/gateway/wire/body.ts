@@ -84,7 +84,7 @@ function toHeldBody(bytes: Buffer, { inspects }: Pick<BodyOptions, 'inspects'>):
 /** Containers of sound tell their length within so many bytes of their beginning, or of their end. */
 const watchedBytes = 128 * 1024
 
-interface Opened {
+interface OpenBody {
   readonly owner: string
   readonly limit: number
   readonly length: number | null
@@ -92,7 +92,7 @@ interface Opened {
   readonly inspects: BodyOptions['inspects']
 }
 
-const openStream = (asked: Inbound, { length, ...opened }: Opened): RequestBody => ({
+const openStream = (asked: Inbound, { length, ...opened }: OpenBody): RequestBody => ({
   kind: 'stream',
   bytes: null,
   json: undefined,
@@ -128,7 +128,7 @@ function declaredLength(asked: Inbound): number | null {
 }
 
 /** The request as a stream that fails when more than `limit` bytes come, or what may not pass. `watched` gets what passes. */
-function bounded(asked: Inbound, { owner, limit, watched, inspects }: Omit<Opened, 'length'>): Readable {
+function bounded(asked: Inbound, { owner, limit, watched, inspects }: Omit<OpenBody, 'length'>): Readable {
   const source = asked.body
   let size = 0
   const through = new PassThrough()

@@ -61,7 +61,7 @@ function fieldIn(bytes: Buffer, from: number, end: number): FormField | null {
   return { name: named.name, text: named.isFile ? null : bytes.toString('utf8', start, end), start, end }
 }
 
-export interface Named {
+export interface FormPart {
   readonly name: string
   readonly isFile: boolean
 }
@@ -70,7 +70,7 @@ const plainEncoding = /^content-transfer-encoding:[ \t]*(?:7bit|8bit|binary)[ \t
 const foreignCharset = /charset[ \t]*=[ \t]*"?(?!utf-?8\b|us-ascii\b)/i
 
 /** The name that the headers of a part give it; null when one of them can be read in two ways. */
-export function namedPart(lines: readonly string[]): Named | null {
+export function namedPart(lines: readonly string[]): FormPart | null {
   if (lines.some((line) => /[\r\n\0]/.test(line) || !/^[!-9;-~]+:/.test(line))) return null
   const dispositions = lines.filter((line) => /^content-disposition:/i.test(line))
   const encodings = lines.filter((line) => /^content-transfer-encoding:/i.test(line))
@@ -83,7 +83,7 @@ export function namedPart(lines: readonly string[]): Named | null {
 
 const parameter = /;[ \t]*(name|filename\*?)=(?:"([^"\r\n]*)"|([^\s;"\\]+))[ \t]*/giy
 
-function dispositionOf(line: string): Named | null {
+function dispositionOf(line: string): FormPart | null {
   const start = /^content-disposition:[ \t]*form-data[ \t]*/i.exec(line)
   const found = start === null ? null : parametersOf(line.slice(start[0].length))
   const name = found?.get('name') ?? ''

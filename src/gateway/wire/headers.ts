@@ -77,7 +77,7 @@ export interface CallerHeaders {
  */
 export function sortHeaders(raw: readonly string[], prefixes: readonly string[]): CallerHeaders {
   const [canonical = ownPrefix] = prefixes
-  const sorted: Sorted = {
+  const sorted: SortedHeaders = {
     service: new Map(),
     aliased: null,
     keys: {},
@@ -112,7 +112,7 @@ export function sortHeaders(raw: readonly string[], prefixes: readonly string[])
 /** Returns the prefix of ours that a name has. Apart from the loops that ask it: what they capture would cost an object for each header. */
 const prefixOf = (lower: string, prefixes: readonly string[]): string | undefined => prefixes.find((prefix) => lower.startsWith(prefix))
 
-interface Sorted extends CallerHeaders {
+interface SortedHeaders extends CallerHeaders {
   readonly service: Map<string, string>
   aliased: Map<string, string> | null
   readonly keys: Partial<Record<KeyHeader, string>>
@@ -123,19 +123,19 @@ interface Sorted extends CallerHeaders {
   typed: boolean
 }
 
-function takeKey({ keys }: Sorted, name: KeyHeader, value: string): void {
+function takeKey({ keys }: SortedHeaders, name: KeyHeader, value: string): void {
   const held = keys[name]
   if (held !== undefined && held !== value)
     throw new ApiError('invalid_request', `The header ${name} was sent twice with different values. Send one.`, { param: name })
   keys[name] = value
 }
 
-function noteBody(sorted: Sorted, what: 'type' | 'encoding', value: string): void {
+function noteBody(sorted: SortedHeaders, what: 'type' | 'encoding', value: string): void {
   if (what === 'type') noteType(sorted, value)
   else if (value.toLowerCase() !== 'identity') sorted.contentEncoding = value
 }
 
-function noteType(sorted: Sorted, value: string): void {
+function noteType(sorted: SortedHeaders, value: string): void {
   if (sorted.typed || (value.includes(',') && namesSecondType(value)))
     throw new ApiError('invalid_request', 'The body has more than one content-type. Send one.', { param: 'content-type' })
   sorted.typed = true
@@ -149,7 +149,7 @@ function addMissing(named: Map<string, string>, others: ReadonlyMap<string, stri
   for (const [name, value] of others) if (!named.has(name)) named.set(name, value)
 }
 
-function takeOwn(sorted: Sorted, prefix: string, own: { name: string; value: string; canonical: boolean }): void {
+function takeOwn(sorted: SortedHeaders, prefix: string, own: { name: string; value: string; canonical: boolean }): void {
   if (!own.canonical) sorted.prefix = prefix
   setOwn(own.canonical ? sorted.service : (sorted.aliased ??= new Map()), own.name, own.value)
 }

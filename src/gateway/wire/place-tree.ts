@@ -10,14 +10,14 @@ export interface PlaceNode {
   readonly each: PlaceNode | null
 }
 
-interface Growing {
+interface TreeNode {
   name: string | null
   isMark: boolean
-  fields: Map<string, Growing> | null
-  each: Growing | null
+  fields: Map<string, TreeNode> | null
+  each: TreeNode | null
 }
 
-const grow = (): Growing => ({ name: null, isMark: false, fields: null, each: null })
+const grow = (): TreeNode => ({ name: null, isMark: false, fields: null, each: null })
 
 /**
  * Returns the tree of places that are written as `response.output[*].type`, each with the name under which its value is told. One that ends
@@ -35,7 +35,7 @@ export function placeTree(places: Readonly<Record<string, string>>): PlaceNode {
   return root
 }
 
-function fieldOf(node: Growing, step: string): Growing {
+function fieldOf(node: TreeNode, step: string): TreeNode {
   const fields = (node.fields ??= new Map())
   const held = fields.get(step) ?? grow()
   fields.set(step, held)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { Client } from 'pg'
 import { openStoredCounters, type StoredCounters } from '../../../src/app/limits/counter-store.ts'
-import { type Counters, createCounters, type Taken } from '../../../src/gateway/limits/counters.ts'
+import { type Counters, createCounters, type TakenAmount } from '../../../src/gateway/limits/counters.ts'
 import type { Limit } from '../../../src/gateway/limits/limit.ts'
 import { silent, testDatabase, type TestDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -60,7 +60,7 @@ const figures = async ({ id }: Limit) => {
 }
 
 /** Takes an amount, or returns null when it does not fit. */
-async function take({ counters }: Process, limit: Limit, amount: number): Promise<Taken | null> {
+async function take({ counters }: Process, limit: Limit, amount: number): Promise<TakenAmount | null> {
   for (let tries = 0; tries < 8; tries += 1) {
     const [taken] = counters.tryTake([limit], { requests: 1, tokens: amount, cost: 0 }) ?? []
     if (taken !== undefined) return taken

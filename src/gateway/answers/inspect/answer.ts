@@ -5,14 +5,14 @@ import { streamAnswer } from './stream-answer.ts'
 import { copiedAnswer, wholeAnswer } from './whole-answer.ts'
 
 /** The parts of an inspection that decide how an answer goes through the guardrails. */
-type Held = Pick<Inspection, 'plan' | 'hooks' | 'aimed'>
+type HoldRules = Pick<Inspection, 'plan' | 'hooks' | 'aimed'>
 
 /** Tells whether an answer is held: for output guardrails, or to attach what guardrails found before the call. */
-export const holdsAnswer = ({ plan, hooks, aimed }: Held): boolean =>
+export const holdsAnswer = ({ plan, hooks, aimed }: HoldRules): boolean =>
   plan.output.some((guardrail) => !guardrail.async) || (hooks.before_request_hooks.length > 0 && isDedicated(aimed.call))
 
 /** Tells whether guardrails see the answer at all. */
-export const inspectsAnswer = (held: Held): boolean => held.plan.output.length > 0 || holdsAnswer(held)
+export const inspectsAnswer = (held: HoldRules): boolean => held.plan.output.length > 0 || holdsAnswer(held)
 
 /** The way of an answer through the guardrails to the caller: whole, as a stream, or past them where there is nothing to read. */
 export function inspectAnswer(inspection: Inspection): InspectedAnswer {

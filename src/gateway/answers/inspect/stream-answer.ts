@@ -14,7 +14,7 @@ import { StreamWindow } from './stream-window.ts'
  * How a stream is held. `free`: nothing can stop it, only its end waits for what the guardrails found. `prefix`: what was said is judged
  * as it comes, and goes on as soon as nothing that follows can change the verdict on it. `whole`: some check must know all of it.
  */
-type Holding = 'free' | 'prefix' | 'whole'
+type HoldMode = 'free' | 'prefix' | 'whole'
 
 /** A failure that began so many characters before it showed is still held back, unless a check says how far its own may reach. */
 const reachesBack = 256
@@ -39,7 +39,7 @@ class StreamAnswer implements InspectedAnswer {
   readonly #denying: readonly Guardrail[]
   readonly #remote: boolean
   readonly #reachesBack: number
-  #holding: Holding
+  #holding: HoldMode
   #begun = false
   #judging = false
   #judgedAt = 0
@@ -257,7 +257,7 @@ const newText = (edits: readonly BodyEdit[], path: BodyEdit['path']): string | u
   return typeof value === 'string' ? value : undefined
 }
 
-function holdingOf(awaited: readonly Guardrail[]): Holding {
+function holdingOf(awaited: readonly Guardrail[]): HoldMode {
   const changing = awaited.some((guardrail) =>
     checksOf(guardrail, 'output').some(({ definition, changes }) => changes && definition.reads === 'text'),
   )

@@ -5,17 +5,17 @@ import { type Mark, maxKept, type Moment, StreamChannels } from './stream-channe
 import type { Inspected } from '../../checks/run.ts'
 import { readFrames, type Frame, rewriteFrame } from './stream-frames.ts'
 
-interface Held {
+interface HeldFrame {
   readonly frame: Frame
   /** The channels to which its texts went. */
   readonly marks: readonly Mark[]
 }
 
-const hasToWait = ({ marks, frame }: Held): boolean => frame.last || marks.some(({ channel, until }) => until > channel.safe)
+const hasToWait = ({ marks, frame }: HeldFrame): boolean => frame.last || marks.some(({ channel, until }) => until > channel.safe)
 
 /** The frames of a stream that are held back, and all that the stream has said. */
 export class StreamWindow {
-  #held: Held[] = []
+  #held: HeldFrame[] = []
   readonly #channels = new StreamChannels()
   /** True when a frame that says something was let go. */
   #spoken = false
@@ -75,7 +75,7 @@ export class StreamWindow {
   }
 
   /** Returns the index of the first frame of which something is true, from one index on; the number of frames when there is none. */
-  #firstFrom(from: number, holds: (held: Held) => boolean): number {
+  #firstFrom(from: number, holds: (held: HeldFrame) => boolean): number {
     let at = from
     for (let held = this.#held[at]; held !== undefined && !holds(held); held = this.#held[at]) at += 1
     return at

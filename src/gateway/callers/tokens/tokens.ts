@@ -41,11 +41,11 @@ interface State extends TokensOptions {
   readonly verified: ReturnType<typeof createExpiringCache<TokenClaims>>
   /** Tokens that were good, by their ids. */
   readonly good: Lru<true>
-  readonly views: WeakMap<TokenClaims, Viewed>
+  readonly views: WeakMap<TokenClaims, TokenView>
 }
 
 /** The caller of a token, for as long as what it was made of stays. */
-interface Viewed {
+interface TokenView {
   readonly holder: TokenHolder
   readonly reads: boolean
   readonly key: KeyView
@@ -98,14 +98,14 @@ function wantedBy({ workspace, email, issuer, subject }: TokenClaims, { holder }
   return { workspace, email, identity }
 }
 
-interface Shown {
+interface ShownToken {
   readonly token: string
   readonly address: string | undefined
 }
 
 function claimsOf(
   state: State,
-  { token, address }: Shown,
+  { token, address }: ShownToken,
   { settings, version, organisationId, allowedHosts }: TokenIssuer,
 ): MaybePromise<TokenClaims> {
   if (settings === null) throw new Error('an issuer without settings verifies nothing')

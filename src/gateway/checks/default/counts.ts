@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { check, notField, textOf, verdict } from '../check.ts'
 
-interface Counted {
+interface CountCheck {
   readonly id: string
   readonly title: string
   readonly noun: 'sentences' | 'words' | 'characters'
@@ -15,7 +15,7 @@ interface Counted {
 const bound = (otherwise: number) => z.number().min(0).default(otherwise)
 
 /** A check of how long the texts are together. */
-export function countCheck({ id, title, noun, most, count, anyLength }: Counted) {
+export function countCheck({ id, title, noun, most, count, anyLength }: CountCheck) {
   const suffix = noun.charAt(0).toUpperCase() + noun.slice(1)
   const [min, max] = [`min${suffix}`, `max${suffix}`]
   return check({

@@ -1,5 +1,5 @@
 /** The JSON in a text. */
-interface Found {
+interface FoundJson {
   readonly values: readonly unknown[]
   /** True when there is none beside these; a text of brackets must not keep us for ever. */
   readonly complete: boolean
@@ -17,7 +17,7 @@ const fenced = /```+(?:json|JSON)?([\s\S]*?)```+/g
  * The JSON objects and arrays in a text: the whole of it, fenced blocks, else what stands between brackets. With `everywhere` also what
  * stands between brackets beside the blocks, for rules that all of it has to keep.
  */
-export function jsonIn(text: string, { everywhere }: { readonly everywhere: boolean }): Found {
+export function jsonIn(text: string, { everywhere }: { readonly everywhere: boolean }): FoundJson {
   const whole = parsed(text.trim())
   if (whole !== undefined) return { values: [whole], complete: true }
   const blocks = valuesOf(fencedBlocks(text))
@@ -28,7 +28,7 @@ export function jsonIn(text: string, { everywhere }: { readonly everywhere: bool
 }
 
 /** Throws when a verdict could be another, had all the JSON in the text been looked at. */
-export function demandComplete({ complete }: Found): void {
+export function demandComplete({ complete }: FoundJson): void {
   if (!complete) throw new Error('There is more in the text that may be JSON than is looked at.')
 }
 
@@ -38,7 +38,7 @@ interface Candidate {
   readonly scanned: number
 }
 
-function valuesOf(candidates: Iterable<Candidate>): Found {
+function valuesOf(candidates: Iterable<Candidate>): FoundJson {
   const values: unknown[] = []
   let scanned = 0
   for (const candidate of candidates) {

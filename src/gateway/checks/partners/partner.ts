@@ -4,16 +4,16 @@ import { type JsonPath, pathText, valueAt } from '../../../lib/json/json-path.ts
 import { type Hide, hideWithinFields, hidingSecrets } from '../../../lib/text/known-secrets.ts'
 import type { TextPart } from '../../dialects/neutral/texts.ts'
 import { type Basis, type BodyEdit, cannotTell, check, type Check, type CheckContext, type Subject, type Verdict } from '../check.ts'
-import type { HostNamed } from '../../egress/guard.ts'
+import type { HostSource } from '../../egress/guard.ts'
 import { accountFields, accountRule, baseUrl, findAccount, type OpenAccount, pluginOf } from './account.ts'
 
 type Shape = Readonly<Record<string, z.ZodType>>
-type Parsed<Fields extends Shape> = z.output<z.ZodObject<Fields>>
+type ParsedFields<Fields extends Shape> = z.output<z.ZodObject<Fields>>
 
 /** The question to a partner. */
-export interface Asked<Fields extends Shape, Credentials extends Shape> {
-  readonly parameters: Parsed<Fields>
-  readonly credentials: Parsed<Credentials>
+export interface PartnerQuestion<Fields extends Shape, Credentials extends Shape> {
+  readonly parameters: ParsedFields<Fields>
+  readonly credentials: ParsedFields<Credentials>
   /** The text of this call. */
   readonly text: string
   readonly subject: Subject
@@ -57,24 +57,24 @@ export interface Partner<Fields extends Shape, Credentials extends Shape, Answer
   /** The paths of the credentials that are secret. */
   readonly secrets: readonly string[]
   /** Tells whether it may change texts, by its parameters; absent: never. */
-  readonly changes?: (parameters: Parsed<Fields>) => boolean
+  readonly changes?: (parameters: ParsedFields<Fields>) => boolean
   /** The most and the least characters that a call may hold: longer texts go in several, shorter ones pass. */
   readonly limits?: { readonly most?: number; readonly least?: number }
   /** `all`: one call for all texts, whatever their number and length. */
   readonly takes?: 'text' | 'all'
   /** The address of the service unless `baseUrl` names another. */
-  readonly service: (credentials: Parsed<Credentials>) => string
+  readonly service: (credentials: ParsedFields<Credentials>) => string
   /** The partner's own domains, where credentials name the host. Any other host needs leave, as all hosts do that data names. */
   readonly domains?: readonly string[]
-  readonly call: (asked: Asked<Fields, Credentials>) => PartnerCall
+  readonly call: (asked: PartnerQuestion<Fields, Credentials>) => PartnerCall
   /** Headers that convince the service. */
   readonly sign: (
-    credentials: Parsed<Credentials>,
+    credentials: ParsedFields<Credentials>,
     call: SignedCall,
     context: CheckContext,
   ) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
   readonly answer: z.ZodType<Answer>
-  readonly find: (answer: Answer, asked: Asked<Fields, Credentials>) => Finding
+  readonly find: (answer: Answer, asked: PartnerQuestion<Fields, Credentials>) => Finding
 }
 
 /** So many calls one check makes for a request at most, and so many at a time. */
@@ -122,8 +122,8 @@ export function partner<Fields extends Shape, Credentials extends Shape, Answer>
 
 interface PartnerRequest<Fields extends Shape, Credentials extends Shape, Answer> {
   readonly row: Partner<Fields, Credentials, Answer>
-  readonly parameters: Parsed<Fields>
-  readonly account: OpenAccount<Parsed<Credentials>>
+  readonly parameters: ParsedFields<Fields>
+  readonly account: OpenAccount<ParsedFields<Credentials>>
 }
 
 /** A text of one call, and the part that it is of; null: of all of them together. */
@@ -174,7 +174,7 @@ function cut(text: string, most: number): readonly string[] {
 
 async function askOnce<Fields extends Shape, Credentials extends Shape, Answer>(
   { row, parameters, account: { credentials, address } }: PartnerRequest<Fields, Credentials, Answer>,
-  about: Pick<Asked<Fields, Credentials>, 'text' | 'subject'>,
+  about: Pick<PartnerQuestion<Fields, Credentials>, 'text' | 'subject'>,
   context: CheckContext,
 ): Promise<Finding> {
   const asked = { parameters, credentials, ...about }
@@ -247,7 +247,7 @@ interface Post<Answer> {
   readonly body: string
   readonly answer: z.ZodType<Answer>
   readonly context: CheckContext
-  readonly named?: HostNamed
+  readonly named?: HostSource
 }
 
 /**
@@ -278,13 +278,13 @@ export async function postPartner<Answer>({
   throw new Error(`${title} gave an answer of another shape than expected${at === '' ? '' : `, at ${at}`}.`)
 }
 
-interface Found {
+interface PartnerFindings {
   readonly subject: Subject
   readonly pieces: readonly Piece[]
   readonly findings: readonly Finding[]
 }
 
-function toVerdict(title: string, found: Found): Verdict {
+function toVerdict(title: string, found: PartnerFindings): Verdict {
   const { findings } = found
   const failing = findings.filter(({ passed }) => !passed)
   const edits = editsOf(title, found)
@@ -301,7 +301,7 @@ function toVerdict(title: string, found: Found): Verdict {
 }
 
 /** Returns the edits that make the texts what they become; a text of several pieces is put together again. */
-function editsOf(title: string, { subject, pieces, findings }: Found): readonly BodyEdit[] {
+function editsOf(title: string, { subject, pieces, findings }: PartnerFindings): readonly BodyEdit[] {
   const all = findings[0]?.texts
   if (all !== undefined) {
     if (all.length !== subject.parts.length) throw new Error(`${title} gave back another number of texts than it got.`)

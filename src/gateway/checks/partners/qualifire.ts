@@ -43,7 +43,7 @@ const path = '/api/v1/evaluation/evaluate'
 const texts = (subject: Subject, text: string) =>
   subject.phase === 'input' ? { input: text } : { input: askedText(subject), output: text }
 
-interface Flagged {
+interface FlagCheck {
   readonly name: string
   readonly title: string
   readonly about: string
@@ -51,7 +51,7 @@ interface Flagged {
   readonly flag: string
 }
 
-const flagged = ({ name, title, about, phases, flag }: Flagged): Check =>
+const flagged = ({ name, title, about, phases, flag }: FlagCheck): Check =>
   partner({
     ...common,
     id: `qualifire.${name}`,
@@ -63,7 +63,7 @@ const flagged = ({ name, title, about, phases, flag }: Flagged): Check =>
     find,
   })
 
-const withMode = ({ name, title, about, phases, flag }: Flagged): Check =>
+const withMode = ({ name, title, about, phases, flag }: FlagCheck): Check =>
   partner({
     ...common,
     id: `qualifire.${name}`,

@@ -22,12 +22,12 @@ export function managedToken(
   return cachesOf(deps.egress).tokens.get(key, deps.now(), () => fetchToken(scope.replace(/\/\.default$/, ''), id, { workload, deps }))
 }
 
-interface Asking {
+interface IdentityContext {
   readonly workload: Workload
   readonly deps: AuthDeps
 }
 
-async function fetchToken(resource: string, clientId: string | null, { workload, deps }: Asking): Promise<ExpiringValue<string>> {
+async function fetchToken(resource: string, clientId: string | null, { workload, deps }: IdentityContext): Promise<ExpiringValue<string>> {
   const { endpoint, instance } = workload.azure
   const named = clientId === null ? '' : `&client_id=${encodeURIComponent(clientId)}`
   const query = `resource=${encodeURIComponent(resource)}${named}`

@@ -14,7 +14,7 @@ const marginMs = 60_000
 const path = '/computeMetadata/v1/instance/service-accounts/default/token'
 
 /** The identity that the workload takes on at Google; null each: as the settings say. */
-export interface GoogleAsked {
+export interface GoogleIdentityRequest {
   readonly audience: string | null
   readonly serviceAccount: string | null
 }
@@ -23,7 +23,7 @@ export interface GoogleAsked {
  * Returns an access token of the workload's own identity: by workload identity federation when an audience is known, with the token in a
  * file or the identity at AWS as its proof; else from the metadata server of GKE and Compute Engine.
  */
-export function googleIdentity(asked: GoogleAsked, workload: Workload, deps: AuthDeps): MaybePromise<string> {
+export function googleIdentity(asked: GoogleIdentityRequest, workload: Workload, deps: AuthDeps): MaybePromise<string> {
   const { google } = workload
   const audience = asked.audience ?? google.audience
   if (audience === null) return metadataToken(workload, deps)

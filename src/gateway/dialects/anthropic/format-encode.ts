@@ -1,5 +1,5 @@
 import type { Fields } from '../../../lib/json/fields.ts'
-import { type Answering, withAnswerTool } from '../answer-tool.ts'
+import { type AnswerToolRequest, withAnswerTool } from '../answer-tool.ts'
 import type { DialectId } from '../dialect.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { NeutralRequest } from '../neutral/request.ts'
@@ -7,7 +7,7 @@ import { heldSchema } from './held-schema.ts'
 import type { ModelFacts } from './model-facts.ts'
 
 /** How an answer of a form is asked for. */
-export interface Emulated extends Answering {
+export interface FormatEmulation extends AnswerToolRequest {
   /** The model's own way; null: it has none, or none is asked for. */
   readonly native: Fields | null
   readonly unwraps: boolean
@@ -24,9 +24,9 @@ interface FormatContext {
 }
 
 /** Returns how this model is asked for JSON: by a schema where it knows them, else by a tool that it must call. */
-export function emulateFormat(request: NeutralRequest, { facts, isThinking, loss }: FormatContext): Emulated {
+export function emulateFormat(request: NeutralRequest, { facts, isThinking, loss }: FormatContext): FormatEmulation {
   const { format } = request
-  const nothing: Emulated = { request, native: null, instructions: null, memory: null, unwraps: false }
+  const nothing: FormatEmulation = { request, native: null, instructions: null, memory: null, unwraps: false }
   if (format === null) return nothing
   if (format.kind === 'json') {
     loss.drop('format', 'is asked for in words')

@@ -3,7 +3,7 @@ import type { Loss } from '../neutral/loss.ts'
 import { referred } from '../written-out.ts'
 
 /** A schema and its place in the caller's body. */
-interface Given {
+interface GivenSchema {
   readonly at: string
   readonly loss: Loss
 }
@@ -13,7 +13,7 @@ interface Given {
  * not know stand in the description of what they bound, where the model reads them. Null: the schema cannot be said so, since it has fields of any
  * name, refers to itself or to another document, or depends on conditions.
  */
-export function heldSchema(schema: Fields, { at, loss }: Given): Fields | null {
+export function heldSchema(schema: Fields, { at, loss }: GivenSchema): Fields | null {
   if (isRecursive(schema)) return null
   const walk: Walk = { told: [] }
   const held = hold(schema, { walk, at })

@@ -28,7 +28,7 @@ const harmless =
 
 const cloudNames: Readonly<Record<Cloud, string>> = { bedrock: 'Bedrock', vertex: 'Vertex AI' }
 
-export interface Hosting {
+export interface HostOptions {
   readonly host: Traits['host']
   /** The caller's headers `anthropic-beta`. */
   readonly betas: readonly string[]
@@ -36,7 +36,7 @@ export interface Hosting {
 }
 
 /** A request as a host of Claude takes it. */
-export interface Hosted {
+export interface HostedRequest {
   readonly body: Fields
   /** The header `anthropic-beta` in place of the caller's: null for none; absent: the caller's goes on. */
   readonly betas?: string | null
@@ -46,7 +46,7 @@ export interface Hosted {
  * Returns a request of Anthropic's as a cloud takes it: the path names the model, and the body the version and, on Bedrock, the betas. A beta
  * that the cloud does not know and the fields that it unlocks leave together.
  */
-export function hostedBody(body: Fields, { host, betas, loss }: Hosting): Hosted {
+export function hostedBody(body: Fields, { host, betas, loss }: HostOptions): HostedRequest {
   const version = hostedVersions[host]
   if (version === undefined || (host !== 'vertex' && host !== 'bedrock')) return { body }
   const { model: _model, stream, anthropic_beta: told, ...rest } = body

@@ -2,7 +2,7 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Loss } from '../neutral/loss.ts'
 
 /** The betas that a caller names, and those that go on whatever they are. */
-interface Named {
+interface NamedBetas {
   readonly named: readonly string[]
   readonly insisted: readonly string[]
   readonly loss: Loss
@@ -22,7 +22,7 @@ const midSystem = /^mid-conversation-system-\d/
  * Returns a request whose instructions stand at its beginning alone, for hosts without the beta that lets them stand among the messages. A caller that
  * does not name the beta asks a model that takes them there by itself.
  */
-export function withSystemFirst(body: Fields, { named, insisted, loss }: Named): Fields {
+export function withSystemFirst(body: Fields, { named, insisted, loss }: NamedBetas): Fields {
   const { messages } = body
   if (!Array.isArray(messages) || !named.some((name) => midSystem.test(name)) || insisted.some((name) => midSystem.test(name))) return body
   const given: readonly unknown[] = messages

@@ -1,5 +1,5 @@
 import type { Fields } from '../../../lib/json/fields.ts'
-import { type EncodeContext, type Encoded, type Memory, noMemory } from '../codec.ts'
+import { type EncodeContext, type EncodedRequest, type Memory, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
@@ -10,7 +10,7 @@ import { withMarkAtEnd } from './mark-end.ts'
 import { writeMark, writeMessages, writeSystem } from './messages-encode.ts'
 import { type ModelFacts, modelFacts } from './model-facts.ts'
 import { isThinking, writeThinking } from './thinking-encode.ts'
-import { type Emulated, emulateFormat } from './format-encode.ts'
+import { type FormatEmulation, emulateFormat } from './format-encode.ts'
 import { strictSchema } from './strict-tools.ts'
 import { hostedVersions } from './hosted.ts'
 import { takeSearch, withSearchAsTool } from './web-search.ts'
@@ -18,7 +18,7 @@ import { takeSearch, withSearchAsTool } from './web-search.ts'
 const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 128 }
 
 /** Writes a request of Anthropic's Messages. */
-export function encodeRequest(given: NeutralRequest, context: EncodeContext): Encoded {
+export function encodeRequest(given: NeutralRequest, context: EncodeContext): EncodedRequest {
   const { loss, model, traits } = context
   const asked = withSearchAsTool(given, context)
   const facts = modelFacts(model)
@@ -91,13 +91,13 @@ function outputConfig(effort: string | null, format: Fields | null): Fields | nu
   return effort === null && format === null ? null : compact({ effort, format })
 }
 
-interface Sampled {
+interface SamplingInput {
   readonly request: NeutralRequest
   readonly facts: ModelFacts
   readonly isThinking: boolean
 }
 
-function writeSampling(sampled: Sampled, { loss }: EncodeContext): Fields {
+function writeSampling(sampled: SamplingInput, { loss }: EncodeContext): Fields {
   const { request, facts, isThinking: thinks } = sampled
   const { topP, topK } = request
   const fixed = facts.fixedSampling || thinks
@@ -119,21 +119,21 @@ function writeTemperature({ temperature }: NeutralRequest, fixed: boolean, loss:
   return Math.min(1, temperature)
 }
 
-function takesTopP({ request: { temperature }, facts, isThinking: thinks }: Sampled, topP: number): boolean {
+function takesTopP({ request: { temperature }, facts, isThinking: thinks }: SamplingInput, topP: number): boolean {
   if (temperature !== null && !facts.takesBoth) return false
   if (facts.fixedSampling) return topP >= 0.99
   return !thinks || topP >= 0.95
 }
 
-interface Offered {
+interface ToolOffer {
   readonly tools: FunctionTools
   /** The search in the web; null: none is asked for. */
   readonly search: Fields | null
   readonly facts: ModelFacts
-  readonly format: Emulated
+  readonly format: FormatEmulation
 }
 
-function writeTools(request: NeutralRequest, { tools, search, facts, format }: Offered, { loss }: EncodeContext): Fields {
+function writeTools(request: NeutralRequest, { tools, search, facts, format }: ToolOffer, { loss }: EncodeContext): Fields {
   const { toolChoice } = request
   const names = toolChoice?.names?.map((name) => tools.nameOf(name)) ?? null
   const offered = names === null || isOne(toolChoice) ? tools.tools : tools.tools.filter(({ name }) => names.includes(name))

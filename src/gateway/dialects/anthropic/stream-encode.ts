@@ -11,7 +11,7 @@ import { writeCounts, writeTier } from './counts.ts'
 import { writeError } from './error-codec.ts'
 import { withRefusal, writeFinish } from './finish.ts'
 
-type Of<Type extends NeutralEvent['type']> = Extract<NeutralEvent, { readonly type: Type }>
+type EventOf<Type extends NeutralEvent['type']> = Extract<NeutralEvent, { readonly type: Type }>
 
 const none: readonly Frame[] = []
 
@@ -27,7 +27,7 @@ class MessageEncoder implements StreamEncoder {
   #finish: Finish = finishOf('stop')
   #isRefusal = false
   #tier: string | null = null
-  #start: Of<'start'> | null = null
+  #start: EventOf<'start'> | null = null
 
   constructor(context: AnswerContext) {
     this.#context = context
@@ -47,12 +47,12 @@ class MessageEncoder implements StreamEncoder {
     return frames
   }
 
-  #note(event: Of<'start'>): void {
+  #note(event: EventOf<'start'>): void {
     this.#start = event
     this.#tier = event.tier ?? this.#tier
   }
 
-  #count({ usage, tier }: Of<'usage'>): readonly Frame[] {
+  #count({ usage, tier }: EventOf<'usage'>): readonly Frame[] {
     this.#usage = mergeUsage(this.#usage, usage)
     this.#tier = tier ?? this.#tier
     return none
@@ -107,7 +107,7 @@ class MessageEncoder implements StreamEncoder {
     }
   }
 
-  #ofBlock(event: Of<'block-start' | 'block-end' | 'citation' | 'logprobs' | 'finish'>, frames: Frame[]): void {
+  #ofBlock(event: EventOf<'block-start' | 'block-end' | 'citation' | 'logprobs' | 'finish'>, frames: Frame[]): void {
     if (event.type === 'block-start') this.#take(event.block, frames)
     else if (event.type === 'block-end') this.#close(event, frames)
     else if (event.type === 'finish') this.#finish = event.finish
@@ -140,7 +140,7 @@ class MessageEncoder implements StreamEncoder {
     frames.push({ name: 'content_block_start', data })
   }
 
-  #close(event: Of<'block-end'>, frames: Frame[]): void {
+  #close(event: EventOf<'block-end'>, frames: Frame[]): void {
     const { end } = event
     const block = this.#block
     if (block?.kind === 'reasoning') {

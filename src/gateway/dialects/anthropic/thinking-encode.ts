@@ -5,26 +5,26 @@ import type { Effort, NeutralRequest, Reasoning } from '../neutral/request.ts'
 import type { ModelFacts } from './model-facts.ts'
 
 /** How a model of Anthropic's is told to think. */
-export interface Thinking {
+export interface ThinkingFields {
   readonly fields: Fields
   readonly effort: string | null
 }
 
-export const isThinking = ({ fields }: Thinking): boolean => {
+export const isThinking = ({ fields }: ThinkingFields): boolean => {
   const { thinking } = fields
   return typeof thinking === 'object' && thinking !== null && 'type' in thinking && thinking.type !== 'disabled'
 }
 
-export interface Asking {
+export interface ThinkingInput {
   readonly request: NeutralRequest
   readonly facts: ModelFacts
   readonly maxTokens: number
 }
 
-const noThinking: Thinking = { fields: {}, effort: null }
+const noThinking: ThinkingFields = { fields: {}, effort: null }
 
 /** Writes how much the model thinks. */
-export function writeThinking({ request, facts, maxTokens }: Asking, { loss }: EncodeContext): Thinking {
+export function writeThinking({ request, facts, maxTokens }: ThinkingInput, { loss }: EncodeContext): ThinkingFields {
   const { reasoning, toolChoice } = request
   if (reasoning === null) return noThinking
   const effort = effortOf(reasoning, request.maxTokens)

@@ -5,7 +5,7 @@ import type { NeutralRequest, VendorTool } from '../neutral/request.ts'
 import { fieldsIn, listIn, textIn } from '../reading.ts'
 
 /** A request without its search in the web, which is a tool of Anthropic's too. */
-interface Searching {
+interface SearchRequest {
   readonly request: NeutralRequest
   /** Null: none is asked for. */
   readonly search: Fields | null
@@ -18,7 +18,7 @@ const isSearch = (tool: NeutralRequest['tools'][number]): tool is VendorTool =>
   tool.kind === 'vendor' && tool.dialect === 'openai-responses' && searches.test(tool.type)
 
 /** Takes the search in the web out of the tools. On Bedrock there is none, so that it is refused there as any other tool of a vendor. */
-export function takeSearch(request: NeutralRequest, context: EncodeContext): Searching {
+export function takeSearch(request: NeutralRequest, context: EncodeContext): SearchRequest {
   const found = context.traits.host === 'bedrock' ? undefined : request.tools.find(isSearch)
   if (found === undefined) return { request, search: null }
   return { request: { ...request, tools: request.tools.filter((tool) => !isSearch(tool)) }, search: writeSearch(found, context) }

@@ -1,5 +1,5 @@
 import type { Fields } from '../../../lib/json/fields.ts'
-import { type Answering, withAnswerTool } from '../answer-tool.ts'
+import { type AnswerToolRequest, withAnswerTool } from '../answer-tool.ts'
 import { schemaName } from '../anthropic/format-encode.ts'
 import { heldSchema } from '../anthropic/held-schema.ts'
 import { modelFacts } from '../anthropic/model-facts.ts'
@@ -9,7 +9,7 @@ import type { NeutralRequest, OutputFormat } from '../neutral/request.ts'
 import type { Family } from './model-facts.ts'
 
 /** How an answer of a form is asked for. */
-export interface Format extends Answering {
+export interface Format extends AnswerToolRequest {
   /** Converse's own way; null: the model has none, or none is asked for. */
   readonly native: Fields | null
   readonly unwraps: boolean

@@ -1,7 +1,7 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { modelFacts } from '../anthropic/model-facts.ts'
 import { isThinking, writeThinking } from '../anthropic/thinking-encode.ts'
-import { type EncodeContext, type Encoded, type Memory, noMemory } from '../codec.ts'
+import { type EncodeContext, type EncodedRequest, type Memory, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { dropWish, effortOf } from '../effort.ts'
 import { spendBag } from '../leftovers.ts'
@@ -17,7 +17,7 @@ import { writeTools } from './tools-encode.ts'
 const naming = { legal: /^[A-Za-z][A-Za-z0-9_-]*$/, longest: 64 }
 
 /** Writes a request of Converse. Which fields a model of another vendor takes beside the common ones, its vendor says. */
-export function encodeRequest(request: NeutralRequest, context: EncodeContext): Encoded {
+export function encodeRequest(request: NeutralRequest, context: EncodeContext): EncodedRequest {
   const { loss, model } = context
   const family = familyOf(model)
   const own = spendBag(request, 'bedrock', loss)
@@ -56,12 +56,12 @@ function refuseForeign(request: NeutralRequest, loss: Loss): void {
   if (request.parallelTools === false) loss.drop('parallelTools')
 }
 
-interface Asking {
+interface FamilyOptions {
   readonly family: Family
   readonly thinks: boolean
 }
 
-function writeInference(request: NeutralRequest, asking: Asking, { loss, model }: EncodeContext): Fields {
+function writeInference(request: NeutralRequest, asking: FamilyOptions, { loss, model }: EncodeContext): Fields {
   const { maxTokens, stop, temperature, topP } = request
   const isFixed = asking.family === 'anthropic' && (asking.thinks || modelFacts(model).fixedSampling)
   const clashes = asking.family === 'anthropic' && temperature !== null && !modelFacts(model).takesBoth
@@ -89,7 +89,7 @@ function writeStop(stop: readonly string[], loss: Loss): readonly string[] | nul
   return kept.length === 0 ? null : kept
 }
 
-function writeTopK({ topK }: NeutralRequest, { family, thinks }: Asking, { loss, model }: EncodeContext): Fields {
+function writeTopK({ topK }: NeutralRequest, { family, thinks }: FamilyOptions, { loss, model }: EncodeContext): Fields {
   if (topK === null) return {}
   if (family === 'anthropic' && !thinks && !modelFacts(model).fixedSampling) return { top_k: topK }
   if (family === 'amazon') return { inferenceConfig: { topK } }

@@ -48,7 +48,7 @@ function groupsOf(inputs: readonly unknown[], most: number): readonly (readonly 
   return Array.from({ length: Math.ceil(inputs.length / most) }, (_, at) => inputs.slice(at * most, (at + 1) * most))
 }
 
-interface Writing {
+interface WriteOptions {
   readonly asked: AskedEmbeddings
   readonly request: EmbeddingRequest
   readonly client: EmbeddingClient
@@ -57,7 +57,7 @@ interface Writing {
   readonly model: string
 }
 
-function write(answers: readonly TaskAnswer[], writing: Writing): WrittenAnswer | null {
+function write(answers: readonly TaskAnswer[], writing: WriteOptions): WrittenAnswer | null {
   const [first] = answers
   const isPlain = writing.provider.isCompatible === true && writing.asked.from === 'embeddings' && answers.length === 1
   if (!isPlain || !isFields(first?.json)) return writeVectors(answers, writing)
@@ -66,7 +66,10 @@ function write(answers: readonly TaskAnswer[], writing: Writing): WrittenAnswer 
   return { body: { json: body }, usage: tokens === null ? null : { ...noUsage, input: tokens, output: 0 } }
 }
 
-function writeVectors(answers: readonly TaskAnswer[], { asked, request, client, provider, groups, model }: Writing): WrittenAnswer | null {
+function writeVectors(
+  answers: readonly TaskAnswer[],
+  { asked, request, client, provider, groups, model }: WriteOptions,
+): WrittenAnswer | null {
   const read = answers.map(({ json, rawHeaders }, at) => {
     const answer = provider.decode(json)
     return answer?.vectors.length === groups[at]?.length ? withHeader(answer, rawHeaders) : null

@@ -5,14 +5,14 @@ import type { AnswerContext } from '../codec.ts'
 import type { BlockEnd, BlockStart, Citation, TokenLogprob } from '../neutral/events.ts'
 import type { Finish } from '../neutral/finish.ts'
 import { writeFinish } from './finish.ts'
-import { type Placed, placedCitation, writeGrounding, writeLogprobs } from './grounding.ts'
+import { type PlacedCitation, placedCitation, writeGrounding, writeLogprobs } from './grounding.ts'
 import { type CarriedReasoning, writeCarrier } from './signature.ts'
 
 /** One candidate as it is written, block by block, for streams and whole answers. A class, because it is a state machine. */
 export class CandidateEncoder {
   readonly #shows: boolean
   readonly #isEnum: boolean
-  readonly #placed: Placed[] = []
+  readonly #placed: PlacedCitation[] = []
   readonly #logprobs: TokenLogprob[] = []
   #carried: CarriedReasoning[] = []
   /** True if Google itself signed any of it. */

@@ -2,7 +2,7 @@ import { exactJson } from '../../../lib/json/exact-json.ts'
 import type { Fields } from '../../../lib/json/fields.ts'
 import { type Part, type ReasoningPart, textPart, type ToolResultPart } from '../neutral/parts.ts'
 import type { Turn } from '../neutral/request.ts'
-import { addSaid, type Said } from './model-turns.ts'
+import { addSaid, type ModelContent } from './model-turns.ts'
 import { Turns } from '../neutral/turns.ts'
 import { fieldsAt, fieldsIn, flagIn, listIn, neededText, textIn, unreadable } from '../reading.ts'
 import { argumentsText, hashedId } from '../tool-calls.ts'
@@ -10,7 +10,7 @@ import { readFile, readInline } from './media-decode.ts'
 import { camelCased, carriedParts, readCarrier } from './signature.ts'
 import { AskedCalls } from './asked-calls.ts'
 
-interface Reading {
+interface ReadState {
   /** The calls of the last turn of the model that have no result yet. */
   readonly asked: AskedCalls
 }
@@ -18,8 +18,8 @@ interface Reading {
 /** Reads a conversation. */
 export function readContents(contents: readonly unknown[]): readonly Turn[] {
   const turns = new Turns()
-  const reading: Reading = { asked: new AskedCalls() }
-  const said: Said[] = []
+  const reading: ReadState = { asked: new AskedCalls() }
+  const said: ModelContent[] = []
   for (const [index, item] of contents.entries()) {
     const at = `contents[${index}]`
     const content = fieldsAt(item, at)
@@ -50,7 +50,7 @@ export function readContents(contents: readonly unknown[]): readonly Turn[] {
 
 const isResult = (part: Part): part is ToolResultPart => part.kind === 'tool-result'
 
-const readParts = (content: Fields, at: string, reading: Reading): readonly Part[] =>
+const readParts = (content: Fields, at: string, reading: ReadState): readonly Part[] =>
   listIn(content, 'parts', `${at}.`).flatMap((part, index) => {
     const place = `${at}.parts[${index}]`
     return readPart(camelCased(fieldsAt(part, place)), place, reading)
@@ -73,7 +73,7 @@ const kinds = [
   'toolResponse',
 ] as const
 
-const readers: Readonly<Record<(typeof kinds)[number], (part: Fields, at: string, reading: Reading) => readonly Part[]>> = {
+const readers: Readonly<Record<(typeof kinds)[number], (part: Fields, at: string, reading: ReadState) => readonly Part[]>> = {
   text: readText,
   inlineData: readInline,
   fileData: readFile,
@@ -85,7 +85,7 @@ const readers: Readonly<Record<(typeof kinds)[number], (part: Fields, at: string
   toolResponse: readOpaque,
 }
 
-function readPart(part: Fields, at: string, reading: Reading): readonly Part[] {
+function readPart(part: Fields, at: string, reading: ReadState): readonly Part[] {
   const kind = kinds.find((name) => part[name] !== undefined && part[name] !== null)
   if (kind !== undefined) return readers[kind](part, at, reading)
   if (part['thoughtSignature'] !== undefined) return readText({ ...part, text: '' }, at)
@@ -113,7 +113,7 @@ const reasoning = (text: string, signature: ReasoningPart['signature'], at: stri
   bag: null,
 })
 
-function readCall(part: Fields, at: string, { asked }: Reading): readonly Part[] {
+function readCall(part: Fields, at: string, { asked }: ReadState): readonly Part[] {
   const call = fieldsIn(part, 'functionCall', `${at}.`) ?? {}
   const place = `${at}.functionCall.`
   const name = neededText(call, 'name', place)
@@ -127,7 +127,7 @@ function readCall(part: Fields, at: string, { asked }: Reading): readonly Part[]
   ]
 }
 
-function readResult(part: Fields, at: string, { asked }: Reading): readonly Part[] {
+function readResult(part: Fields, at: string, { asked }: ReadState): readonly Part[] {
   const result = fieldsIn(part, 'functionResponse', `${at}.`) ?? {}
   const place = `${at}.functionResponse.`
   const name = neededText(result, 'name', place)

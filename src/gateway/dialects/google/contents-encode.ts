@@ -121,14 +121,14 @@ const writeCall = (part: ToolCallPart, { loss, nameOf, traits }: WriteContext): 
   ...(part.signature?.origin === 'google' && { thoughtSignature: part.signature.value }),
 })
 
-interface Asked {
+interface CallLookup {
   readonly turns: readonly Turn[]
   readonly index: number
   readonly names: ReadonlyMap<string, string>
 }
 
 /** Writes the results of one round in the order of its calls: without ids they are told apart by it. */
-function writeResults(turn: Turn, { turns, index, names }: Asked, context: WriteContext): Fields[] {
+function writeResults(turn: Turn, { turns, index, names }: CallLookup, context: WriteContext): Fields[] {
   const results = turn.parts.filter((part) => part.kind === 'tool-result')
   const sorted = inOrderOfCalls(results, turns[index - 1] ?? { parts: [] })
   const beside: Fields[] = []

@@ -72,20 +72,20 @@ export const restsOnMaps = (candidate: Fields): boolean =>
   saidList(saidFields(candidate, 'groundingMetadata') ?? {}, 'groundingChunks').some((chunk) => saidFields(chunk, 'maps') !== null)
 
 /** A source with its place in the whole text of an answer, in bytes. */
-export interface Placed {
+export interface PlacedCitation {
   readonly citation: Citation
   readonly start: number
   readonly end: number
 }
 
 /** Returns where a citation of a block stands in bytes; `before`: the bytes of the blocks before it. */
-export function placedCitation(citation: Citation, text: string, before: number): Placed {
+export function placedCitation(citation: Citation, text: string, before: number): PlacedCitation {
   const [start, end] = [citation.start ?? 0, citation.end ?? text.length]
   return { citation, start: before + Buffer.byteLength(text.slice(0, start)), end: before + Buffer.byteLength(text.slice(0, end)) }
 }
 
 /** Writes what an answer rests on. */
-export function writeGrounding(placed: readonly Placed[]): Fields {
+export function writeGrounding(placed: readonly PlacedCitation[]): Fields {
   if (placed.length === 0) return {}
   const pages = new Map(placed.map(({ citation }) => [keyOf(citation), citation]))
   const places = new Map([...pages.keys()].map((key, at) => [key, at]))

@@ -31,7 +31,7 @@ export function readFile(part: Fields, at: string): readonly Part[] {
   return [readMedia(mediaType, source, { part, at, name: textIn(file, 'displayName', `${at}.fileData.`) })]
 }
 
-interface Found {
+interface FoundMedia {
   readonly part: Fields
   readonly at: string
   readonly name: string | null
@@ -44,7 +44,7 @@ const details: Readonly<Record<string, string>> = {
   MEDIA_RESOLUTION_ULTRA_HIGH: 'high',
 }
 
-function readMedia(mediaType: string, source: MediaSource, { part, at, name }: Found): Part {
+function readMedia(mediaType: string, source: MediaSource, { part, at, name }: FoundMedia): Part {
   const { videoMetadata, mediaResolution } = part
   const level = mediaResolution === null || typeof mediaResolution !== 'object' ? mediaResolution : Object.values(mediaResolution)[0]
   const own = compact({ videoMetadata, ...(!mediaType.startsWith('image/') && { mediaResolution }) })

@@ -3,13 +3,13 @@ import { withReasoning } from '../neutral/reasoning-place.ts'
 import type { Turns } from '../neutral/turns.ts'
 
 /** A content of the model: Google's client keeps each frame of a stream as one. */
-export interface Said {
+export interface ModelContent {
   readonly at: string
   readonly parts: readonly Part[]
 }
 
 /** Adds what the model said in one go, and forgets it. */
-export function addSaid(turns: Turns, said: Said[]): void {
+export function addSaid(turns: Turns, said: ModelContent[]): void {
   const [first] = said
   if (first === undefined) return
   turns.add('assistant', inPlace(said.length === 1 ? first.parts : joined(said)), first.at)
@@ -17,7 +17,7 @@ export function addSaid(turns: Turns, said: Said[]): void {
 }
 
 /** Returns the parts of all contents; a text that came in pieces is one again. */
-function joined(said: readonly Said[]): readonly Part[] {
+function joined(said: readonly ModelContent[]): readonly Part[] {
   const parts: Part[] = []
   for (const { parts: more } of said) {
     const [first, last] = [more[0], parts.at(-1)]

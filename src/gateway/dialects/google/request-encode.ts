@@ -1,6 +1,6 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { withAnswerTool } from '../answer-tool.ts'
-import { type EncodeContext, type Encoded, type Memory, noMemory } from '../codec.ts'
+import { type EncodeContext, type EncodedRequest, type Memory, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
@@ -15,7 +15,7 @@ import { writeTools } from './tools-encode.ts'
 const naming = { legal: /^[A-Za-z_][A-Za-z0-9_.:-]*$/, longest: 64 }
 
 /** Writes a request for content. */
-export function encodeRequest(given: NeutralRequest, context: EncodeContext): Encoded {
+export function encodeRequest(given: NeutralRequest, context: EncodeContext): EncodedRequest {
   const { loss, model } = context
   const facts = modelFacts(model)
   const { request, searches } = withoutSearch(given)

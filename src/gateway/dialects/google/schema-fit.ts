@@ -2,7 +2,7 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { SchemaSize } from '../written-out.ts'
 
-interface Given {
+interface FitContext {
   /** The place of the schema in the caller's body. */
   readonly at: string
   readonly loss: Loss
@@ -29,7 +29,7 @@ const formatsOf: Readonly<Record<string, ReadonlySet<unknown>>> = {
  * Returns a schema of Google's words by the rules that its API has beyond them: every schema has a type, and words of that type alone; a choice
  * stands alone, so that what stands beside it goes into each of its schemas; a list says what it holds; only fields that are there are required.
  */
-export function fitted(schema: Fields, given: Given): Fields {
+export function fitted(schema: Fields, given: FitContext): Fields {
   const { anyOf, ...beside } = schema
   const { at, loss, size } = given
   if (Array.isArray(anyOf)) {
@@ -77,7 +77,7 @@ function typeOf(schema: Fields): string | null {
 const fits = (name: string, value: unknown, type: string | null): boolean =>
   name !== 'format' || formatsOf[type ?? 'STRING']?.has(value) === true
 
-function withItems(schema: Fields, { at, loss }: Given): Fields {
+function withItems(schema: Fields, { at, loss }: FitContext): Fields {
   if (isFields(schema['items'])) return schema
   loss.note(`${at}.items.type=string`)
   return { ...schema, items: { type: 'STRING' } }

@@ -72,13 +72,13 @@ function dropOthers(request: ImageRequest, { takes, takesMask = false, takesOwn 
   for (const name of names) if (request[name] !== null && request[name] !== 'auto' && !takes.includes(name)) loss.dropAt(optional[name])
 }
 
-interface Writing {
+interface WriteOptions {
   readonly provider: ImageProvider
   readonly body: Fields
   readonly now: number
 }
 
-function write(answers: readonly TaskAnswer[], { provider, body, now }: Writing): WrittenAnswer | null {
+function write(answers: readonly TaskAnswer[], { provider, body, now }: WriteOptions): WrittenAnswer | null {
   const read = answers.map((answer) => provider.decode(answer))
   if (!read.every((one) => one !== null)) return null
   const images = read.flatMap((one) => one.images)

@@ -87,7 +87,7 @@ function writeFile({ source, name, at }: FilePart, { loss }: WriteContext): stri
 
 /** Thoughts go back as they came from here: nobody signs them. What another vendor signed means nothing to this model. */
 function addAssistant(messages: Fields[], { parts }: Turn, context: WriteContext): void {
-  const said: Said = { texts: [], thoughts: [], calls: [] }
+  const said: MessageParts = { texts: [], thoughts: [], calls: [] }
   for (const part of parts) addSaid(part, said, context)
   const { texts, thoughts, calls } = said
   if (texts.length + thoughts.length + calls.length === 0) return
@@ -99,13 +99,13 @@ function addAssistant(messages: Fields[], { parts }: Turn, context: WriteContext
   })
 }
 
-interface Said {
+interface MessageParts {
   readonly texts: string[]
   readonly thoughts: string[]
   readonly calls: Fields[]
 }
 
-function addSaid(part: Part, { texts, thoughts, calls }: Said, context: WriteContext): void {
+function addSaid(part: Part, { texts, thoughts, calls }: MessageParts, context: WriteContext): void {
   const { loss } = context
   noteCache(part, context)
   spendPartBag(part, 'ollama', loss)

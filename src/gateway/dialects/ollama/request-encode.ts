@@ -1,5 +1,5 @@
 import type { Fields } from '../../../lib/json/fields.ts'
-import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
+import { type EncodeContext, type EncodedRequest, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { dropWish, effortOf } from '../effort.ts'
 import { spendBag } from '../leftovers.ts'
@@ -12,7 +12,7 @@ import { writeMessages } from './messages-encode.ts'
 const naming = { legal: /^[A-Za-z0-9_.-]+$/, longest: 128 }
 
 /** Writes a chat: docs.ollama.com/api/chat. It streams unless it is told not to. */
-export function encodeRequest(request: NeutralRequest, context: EncodeContext): Encoded {
+export function encodeRequest(request: NeutralRequest, context: EncodeContext): EncodedRequest {
   const { loss, model } = context
   const own = spendBag(request, 'ollama', loss)
   refuseForeign(request, loss)

@@ -13,7 +13,7 @@ import { addDetail, beginsAnother, detailsSignature, detailText, emptyBlock, isS
 const mostHeld = 4 * 1024 * 1024
 
 /** The part of a frame that belongs to no call, and how probable the tokens of its text were. */
-interface Said {
+interface ChoiceDelta {
   readonly delta: Fields
   readonly logprobs: unknown
 }
@@ -65,7 +65,7 @@ export class ChoiceDecoder {
   #before = 0
   #length = 0
   /** The rest of what came within the open call. */
-  readonly #waiting: Said[] = []
+  readonly #waiting: ChoiceDelta[] = []
   finished = false
 
   constructor({ choice, makeId, readsDetails }: ChoiceOptions) {
@@ -90,7 +90,7 @@ export class ChoiceDecoder {
     return this.#openCall?.scan.isWhole === false
   }
 
-  #hold(said: Said): void {
+  #hold(said: ChoiceDelta): void {
     if (!spoken.some((name) => !isEmpty(said.delta[name]))) return
     this.#waiting.push(said)
     for (const name of spoken) this.#heldSize += sizeOf(said.delta[name])
@@ -100,7 +100,7 @@ export class ChoiceDecoder {
     for (const said of this.#waiting.splice(0)) this.#speak(said, events)
   }
 
-  #speak({ delta, logprobs }: Said, events: NeutralEvent[]): void {
+  #speak({ delta, logprobs }: ChoiceDelta, events: NeutralEvent[]): void {
     this.#reason(delta, events)
     this.#content(delta['content'] ?? null, events)
     this.#logprobs(logprobs, events)

@@ -1,5 +1,5 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
-import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
+import { type EncodeContext, type EncodedRequest, noMemory } from '../codec.ts'
 import { objectAnswer } from '../answer-object.ts'
 import { compact } from '../compact.ts'
 import { spendBag } from '../leftovers.ts'
@@ -15,7 +15,7 @@ import { writeThinking } from './thinking-encode.ts'
 const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 64 }
 
 /** Writes a chat completion. */
-export function encodeRequest(request: NeutralRequest, context: EncodeContext): Encoded {
+export function encodeRequest(request: NeutralRequest, context: EncodeContext): EncodedRequest {
   const { loss, model, traits } = context
   const facts = modelFacts(model)
   const own = spendBag(request, 'openai-chat', loss)
@@ -114,7 +114,7 @@ function writeSampling(request: NeutralRequest, { fixedSampling, knowsNone }: Mo
   return written
 }
 
-interface Offered {
+interface ToolOffer {
   readonly offered: readonly FunctionTool[]
   readonly choice: ToolChoice | null
 }
@@ -124,7 +124,7 @@ function offer(
   choice: ToolChoice | null,
   { tools, nameOf }: Pick<FunctionTools, 'tools' | 'nameOf'>,
   { allowedTools }: EncodeContext['traits'],
-): Offered {
+): ToolOffer {
   const names = choice?.names ?? null
   if (choice === null || names === null || allowedTools || (choice.mode === 'required' && names.length === 1))
     return { offered: tools, choice }

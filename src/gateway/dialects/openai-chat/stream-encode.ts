@@ -16,7 +16,7 @@ interface AtChoice {
   readonly state: ChoiceState
 }
 
-type Of<Type extends NeutralEvent['type']> = Extract<NeutralEvent, { readonly type: Type }>
+type EventOf<Type extends NeutralEvent['type']> = Extract<NeutralEvent, { readonly type: Type }>
 
 const none: readonly Frame[] = []
 const signOfLife: readonly Frame[] = [{ name: null, data: null }]
@@ -70,7 +70,7 @@ class ChatEncoder implements StreamEncoder {
     return this.#tier === null ? '' : `"service_tier":${JSON.stringify(this.#tier)},`
   }
 
-  #start({ id, model, created, tier = null }: Of<'start'>): readonly Frame[] {
+  #start({ id, model, created, tier = null }: EventOf<'start'>): readonly Frame[] {
     if (tier !== null) this.#tellTier(tier)
     const { requestId, now, model: asked } = this.#context
     const about = { id: id ?? madeId(requestId), object: 'chat.completion.chunk', created: created ?? now, model: model ?? asked }
@@ -87,7 +87,7 @@ class ChatEncoder implements StreamEncoder {
     return { name: null, data: `${this.#head}{"index":${choice},"delta":${delta},${rest}}]${this.#tail}` }
   }
 
-  #delta({ choice, text }: Of<'delta'>): readonly Frame[] {
+  #delta({ choice, text }: EventOf<'delta'>): readonly Frame[] {
     const state = this.#stateOf(choice)
     const written = JSON.stringify(text)
     state.length += text.length
@@ -112,7 +112,7 @@ class ChatEncoder implements StreamEncoder {
     return `{"tool_calls":[{"index":${calls - 1},${isCustom ? `"custom":{"input":${written}}` : `"function":{"arguments":${written}}`}}]}`
   }
 
-  #ofChoice(event: Of<'block-start' | 'block-end' | 'citation' | 'logprobs' | 'finish'>): readonly Frame[] {
+  #ofChoice(event: EventOf<'block-start' | 'block-end' | 'citation' | 'logprobs' | 'finish'>): readonly Frame[] {
     const { choice } = event
     const state = this.#stateOf(choice)
     const frames: Frame[] = []
@@ -130,7 +130,7 @@ class ChatEncoder implements StreamEncoder {
     return frames
   }
 
-  #open({ choice, block }: Of<'block-start'>, state: ChoiceState, frames: Frame[]): void {
+  #open({ choice, block }: EventOf<'block-start'>, state: ChoiceState, frames: Frame[]): void {
     state.block = block
     state.reasoning = ''
     state.length = 0
@@ -147,7 +147,7 @@ class ChatEncoder implements StreamEncoder {
     frames.push(this.#chunk(choice, JSON.stringify(this.#isOld ? { function_call: { name, arguments: '' } } : { tool_calls: [called] })))
   }
 
-  #close({ choice, end }: Of<'block-end'>, state: ChoiceState, frames: Frame[]): void {
+  #close({ choice, end }: EventOf<'block-end'>, state: ChoiceState, frames: Frame[]): void {
     const { block, reasoning } = state
     state.block = null
     if (block === null) return
@@ -173,7 +173,7 @@ class ChatEncoder implements StreamEncoder {
     if (delta !== null) frames.push(this.#chunk(choice, delta))
   }
 
-  #finish({ choice, finish }: Of<'finish'>, state: ChoiceState, frames: Frame[]): void {
+  #finish({ choice, finish }: EventOf<'finish'>, state: ChoiceState, frames: Frame[]): void {
     const { lists } = state
     const rest = [retellList(lists, 'thinking_blocks', true), retellList(lists, 'annotations', true), takePictures(lists)]
     for (const delta of rest) this.#tell(delta, { choice, state }, frames)

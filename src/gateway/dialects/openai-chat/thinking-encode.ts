@@ -24,12 +24,12 @@ function writeWhole({ off = nothing }: ThinkingControl, { reasoning, maxTokens }
   return off
 }
 
-interface Known {
+interface ThinkingFacts {
   readonly control: ThinkingControl | undefined
   readonly facts: ModelFacts
 }
 
-function writeAsked(request: NeutralRequest, { control, facts }: Known, context: EncodeContext): Fields {
+function writeAsked(request: NeutralRequest, { control, facts }: ThinkingFacts, context: EncodeContext): Fields {
   const { reasoning, maxTokens } = request
   if (reasoning === null) return nothing
   const { loss } = context
@@ -65,13 +65,13 @@ function writeOff(control: ThinkingControl, { loss }: EncodeContext): Fields {
   return least === null ? nothing : withEffort(nothing, control, least.word)
 }
 
-interface Asked {
+interface ThinkingRequest {
   readonly effort: Effort | null
   readonly reasoning: Reasoning
   readonly request: NeutralRequest
 }
 
-function writeOn(control: ThinkingControl, asked: Asked, { loss }: EncodeContext): Fields {
+function writeOn(control: ThinkingControl, asked: ThinkingRequest, { loss }: EncodeContext): Fields {
   const { effort, reasoning, request } = asked
   const hideAt = hidingPlace(control, request)
   const hidden = (fields: Fields): Fields => (hideAt === undefined ? fields : placed(fields, hideAt, true))
@@ -86,7 +86,7 @@ function writeOn(control: ThinkingControl, asked: Asked, { loss }: EncodeContext
 }
 
 /** A budget that is asked for goes before an effort; where only one of both can be said, the other is made of it. */
-function writeAmount(control: ThinkingControl, { effort, reasoning }: Asked, loss: Loss): Fields {
+function writeAmount(control: ThinkingControl, { effort, reasoning }: ThinkingRequest, loss: Loss): Fields {
   const fields = control.on ?? nothing
   const asked = reasoning.budget !== null && reasoning.budget > 0 ? reasoning.budget : null
   const tokens = asked ?? (effort === null || control.efforts !== undefined ? null : effortTokens[effort])
@@ -94,13 +94,13 @@ function writeAmount(control: ThinkingControl, { effort, reasoning }: Asked, los
   return effort === null ? fields : writeNearest(fields, { control, effort, loss })
 }
 
-interface Nearing {
+interface EffortFit {
   readonly control: ThinkingControl
   readonly effort: Effort
   readonly loss: Loss
 }
 
-function writeNearest(fields: Fields, { control, effort, loss }: Nearing): Fields {
+function writeNearest(fields: Fields, { control, effort, loss }: EffortFit): Fields {
   const nearest = nearestTo(effort, control)
   if (nearest === null) loss.drop('reasoning', 'is only switched on or off there')
   else if (nearest.effort !== effort) loss.drop('reasoning', `knows no ${effort} there`)

@@ -12,7 +12,7 @@ interface WriteContext extends EncodeContext {
   readonly nameOf: (name: string) => string
 }
 
-interface Writing extends WriteContext {
+interface ItemsContext extends WriteContext {
   readonly items: Fields[]
   /** The ids of calls whose tools take a plain text. */
   readonly customs: Set<string>
@@ -20,7 +20,7 @@ interface Writing extends WriteContext {
 
 /** Writes a conversation as instructions and items. */
 export function writeItems({ system, turns }: NeutralRequest, context: WriteContext): Fields {
-  const writing: Writing = { ...context, items: [], customs: new Set() }
+  const writing: ItemsContext = { ...context, items: [], customs: new Set() }
   for (const turn of turns) writeTurn(turn, writing)
   const instructions = textsOf(system, context)
   return compact({ instructions: instructions === '' ? null : instructions, input: writing.items })
@@ -36,7 +36,7 @@ function textsOf(parts: readonly Part[], { loss }: WriteContext): string {
   return texts.join('\n\n')
 }
 
-function writeTurn({ role, parts }: Turn, writing: Writing): void {
+function writeTurn({ role, parts }: Turn, writing: ItemsContext): void {
   const { items } = writing
   if (role === 'system') items.push({ type: 'message', role: 'developer', content: textsOf(parts, writing) })
   else if (role === 'user') items.push({ type: 'message', role: 'user', content: parts.flatMap((part) => writePart(part, writing)) })
@@ -73,7 +73,7 @@ function writeFile({ source, name, at }: FilePart, { loss, traits }: WriteContex
 }
 
 /** Writes what an assistant said, in its order. */
-function writeSaid(part: Part, writing: Writing): void {
+function writeSaid(part: Part, writing: ItemsContext): void {
   const { items, loss } = writing
   spendPartBag(part, 'openai-responses', loss)
   if (part.kind === 'text' || part.kind === 'refusal') say(part.text, items)
@@ -91,7 +91,7 @@ function say(text: string, items: Fields[]): void {
 }
 
 /** Reasoning goes back only where OpenAI sealed it: the API takes no other. */
-function writeReasoning({ text, signature, at }: ReasoningPart, { items, loss }: Writing): void {
+function writeReasoning({ text, signature, at }: ReasoningPart, { items, loss }: ItemsContext): void {
   const sealed = signature?.origin === 'openai' ? readSealed(signature.value) : null
   if (sealed === null) return loss.dropAt(at)
   const { id, encrypted } = sealed
@@ -100,14 +100,14 @@ function writeReasoning({ text, signature, at }: ReasoningPart, { items, loss }:
 
 const idOf = (id: string): string => (id.length <= 64 ? id : hashedId(id, 24))
 
-function writeCall({ id, name, custom, arguments: given }: ToolCallPart, { nameOf, customs }: Writing): Fields {
+function writeCall({ id, name, custom, arguments: given }: ToolCallPart, { nameOf, customs }: ItemsContext): Fields {
   const rest = { call_id: idOf(id), name: nameOf(name) }
   if (!custom) return { type: 'function_call', ...rest, arguments: given || '{}' }
   customs.add(id)
   return { type: 'custom_tool_call', ...rest, input: given }
 }
 
-function writeResult(part: Part, writing: Writing): void {
+function writeResult(part: Part, writing: ItemsContext): void {
   if (part.kind !== 'tool-result') return writing.loss.refuseAt(part.at, 'stands among the results of tools')
   const type = writing.customs.has(part.callId) ? 'custom_tool_call_output' : 'function_call_output'
   writing.items.push({ type, call_id: idOf(part.callId), output: writeOutput(part, writing) })

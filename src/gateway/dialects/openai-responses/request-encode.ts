@@ -2,7 +2,7 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { searchOfChat } from '../anthropic/web-search.ts'
 import { objectAnswer } from '../answer-object.ts'
 import { compact } from '../compact.ts'
-import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
+import { type EncodeContext, type EncodedRequest, noMemory } from '../codec.ts'
 import { effortOf } from '../effort.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
@@ -22,7 +22,7 @@ const shared: ReadonlySet<string> = new Set(['prompt_cache_key', 'prompt_cache_r
 const searchOptions = 'web_search_options'
 
 /** Writes a request for a response, of which the provider keeps nothing unless the caller wants it to. */
-export function encodeRequest(request: NeutralRequest, context: EncodeContext): Encoded {
+export function encodeRequest(request: NeutralRequest, context: EncodeContext): EncodedRequest {
   const { loss, model } = context
   const facts = modelFacts(model)
   const own = spendOwn(request, context)
@@ -146,15 +146,15 @@ function writeCustom({ name, description, format }: CustomTool, nameOf: (name: s
   return compact({ type: 'custom', name: nameOf(name), description, format: grammar })
 }
 
-interface Named {
+interface ToolNames {
   readonly nameOf: (name: string) => string
   readonly customs: readonly CustomTool[]
 }
 
-const writeChoices = ({ toolChoice, parallelTools }: NeutralRequest, named: Named): Fields =>
+const writeChoices = ({ toolChoice, parallelTools }: NeutralRequest, named: ToolNames): Fields =>
   compact({ tool_choice: toolChoice === null ? null : writeChoice(toolChoice, named), parallel_tool_calls: parallelTools })
 
-function writeChoice({ mode, names }: ToolChoice, { nameOf, customs }: Named): unknown {
+function writeChoice({ mode, names }: ToolChoice, { nameOf, customs }: ToolNames): unknown {
   const [only] = names ?? []
   if (names === null || only === undefined) return mode
   const tools = names.map((name) => ({ type: customs.some((tool) => tool.name === name) ? 'custom' : 'function', name: nameOf(name) }))

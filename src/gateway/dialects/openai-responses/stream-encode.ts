@@ -16,7 +16,7 @@ import {
   writeResponse,
 } from './output-items.ts'
 
-type Of<Type extends NeutralEvent['type']> = Extract<NeutralEvent, { readonly type: Type }>
+type EventOf<Type extends NeutralEvent['type']> = Extract<NeutralEvent, { readonly type: Type }>
 
 interface OpenItem extends ItemState {
   text: string
@@ -41,7 +41,7 @@ class ResponseEncoder implements StreamEncoder {
   readonly #output: object[] = []
   #frames: Frame[] = []
   #sequence = 0
-  #head: Of<'start'> = { type: 'start', id: null, model: null, created: null }
+  #head: EventOf<'start'> = { type: 'start', id: null, model: null, created: null }
   #hasBegun = false
   #item: OpenItem | null = null
   #usage: TokenUsage | null = null
@@ -73,7 +73,7 @@ class ResponseEncoder implements StreamEncoder {
     else if (event.type === 'end') this.#end()
   }
 
-  #count({ usage, tier }: Of<'usage'>): void {
+  #count({ usage, tier }: EventOf<'usage'>): void {
     this.#usage = mergeUsage(this.#usage, usage)
     this.#tier = tier ?? this.#tier
   }
@@ -83,7 +83,7 @@ class ResponseEncoder implements StreamEncoder {
     this.#sequence += 1
   }
 
-  #start(event: Of<'start'>): void {
+  #start(event: EventOf<'start'>): void {
     this.#head = event
     this.#hasBegun = true
     const response = writeResponse(event, this.#context, {})
@@ -126,7 +126,7 @@ class ResponseEncoder implements StreamEncoder {
     this.#send(`${name}.${what}`, this.#place({ ...index, ...fields, ...odds }))
   }
 
-  #cite({ citation }: Of<'citation'>): void {
+  #cite({ citation }: EventOf<'citation'>): void {
     const item = this.#item
     if (item?.block.kind !== 'text') return
     const annotation = writeAnnotation(citation, item.text.length)
@@ -138,7 +138,7 @@ class ResponseEncoder implements StreamEncoder {
   }
 
   /** They come behind the piece of text that they are about, so that they are told with an empty one. */
-  #logprobs({ tokens }: Of<'logprobs'>): void {
+  #logprobs({ tokens }: EventOf<'logprobs'>): void {
     const item = this.#item
     if (item?.block.kind !== 'text') return
     const logprobs = writeLogprobs(tokens)
@@ -146,7 +146,7 @@ class ResponseEncoder implements StreamEncoder {
     this.#send('response.output_text.delta', this.#place({ content_index: 0, delta: '', logprobs }))
   }
 
-  #close(event: Of<'block-end'>): void {
+  #close(event: EventOf<'block-end'>): void {
     const { end } = event
     const item = this.#item
     if (item === null) return
@@ -189,7 +189,7 @@ class ResponseEncoder implements StreamEncoder {
     this.#send(`response.${end.status}`, { response: this.#whole({ ...end }) })
   }
 
-  #fail({ error: { message, code, type, param } }: Of<'error'>): void {
+  #fail({ error: { message, code, type, param } }: EventOf<'error'>): void {
     const name = code ?? type ?? 'server_error'
     if (this.#hasBegun) this.#send('response.failed', { response: this.#whole({ status: 'failed', error: { code: name, message } }) })
     this.#send('error', { code: name, message, param })

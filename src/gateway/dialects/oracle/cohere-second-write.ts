@@ -1,6 +1,6 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { encodeRequest } from '../cohere/request-encode.ts'
-import type { EncodeContext, Encoded } from '../codec.ts'
+import type { EncodeContext, EncodedRequest } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { spendBag } from '../leftovers.ts'
 import type { NeutralRequest } from '../neutral/request.ts'
@@ -25,7 +25,7 @@ const names: Readonly<Record<string, string>> = {
 }
 
 /** docs.oracle.com/iaas/api: CohereChatRequestV2, which says in other words what Cohere's second version says. */
-export function encodeSecondCohere(request: NeutralRequest, context: EncodeContext): Encoded {
+export function encodeSecondCohere(request: NeutralRequest, context: EncodeContext): EncodedRequest {
   const own = spendBag(request, 'oracle', context.loss)
   const encoded = encodeRequest({ ...request, bag: {}, unplaced: [] }, context)
   const { body } = encoded

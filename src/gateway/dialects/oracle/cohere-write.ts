@@ -1,6 +1,6 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { refuseBeyondText } from '../beyond-text.ts'
-import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
+import { type EncodeContext, type EncodedRequest, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { effortOf } from '../effort.ts'
 import { spendBag } from '../leftovers.ts'
@@ -16,7 +16,7 @@ const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 64 }
 const dropped: readonly RequestField[] = ['logitBias', 'verbosity', 'user', 'metadata', 'tier', 'cache', 'topLogprobs']
 
 /** docs.oracle.com/iaas/api: CohereChatRequest, which says what Cohere's first version said. */
-export function encodeCohere(request: NeutralRequest, context: EncodeContext): Encoded {
+export function encodeCohere(request: NeutralRequest, context: EncodeContext): EncodedRequest {
   const { loss, model, traits } = context
   const own = spendBag(request, 'oracle', loss)
   refuseForeign(request, loss)

@@ -1,5 +1,5 @@
 import { refuseBeyondText } from '../beyond-text.ts'
-import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
+import { type EncodeContext, type EncodedRequest, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { effortOf } from '../effort.ts'
 import { spendBag, spendPartBag } from '../leftovers.ts'
@@ -11,7 +11,7 @@ import { inputNames } from './input.ts'
 import { versionFields } from './version.ts'
 
 /** Writes a prediction of a model that writes: replicate.com/docs/reference/http. Its prompt is one text. */
-export function encodeRequest(request: NeutralRequest, context: EncodeContext): Encoded {
+export function encodeRequest(request: NeutralRequest, context: EncodeContext): EncodedRequest {
   const { loss, model } = context
   const own = spendBag(request, 'replicate', loss)
   refuseForeign(request, loss)
@@ -56,7 +56,7 @@ function writeStop(stop: readonly string[], loss: Loss): string | null {
   return plain.length === 0 ? null : plain.join(',')
 }
 
-interface Writing {
+interface WriteState {
   readonly loss: Loss
   /** The images of all turns, which stand beside the prompt. */
   readonly images: string[]
@@ -65,7 +65,7 @@ interface Writing {
 const speakers: Readonly<Record<Turn['role'], string>> = { user: 'User', assistant: 'Assistant', system: 'System', tool: 'Tool' }
 
 /** One question is the prompt; a conversation is told as one, and ends where the model goes on. */
-function writePrompt(turns: readonly Turn[], writing: Writing): string {
+function writePrompt(turns: readonly Turn[], writing: WriteState): string {
   const said = turns.map(({ role, parts }) => ({ role, text: textsOf(parts, writing).join('\n\n') }))
   const [only] = said
   if (said.length === 1 && only?.role === 'user') return only.text
@@ -73,7 +73,7 @@ function writePrompt(turns: readonly Turn[], writing: Writing): string {
   return [...lines, 'Assistant:'].join('\n\n')
 }
 
-function textsOf(parts: readonly Part[], { loss, images }: Writing): readonly string[] {
+function textsOf(parts: readonly Part[], { loss, images }: WriteState): readonly string[] {
   return parts.flatMap((part) => {
     if (part.cache !== null) loss.dropAt('cache_control')
     spendPartBag(part, 'replicate', loss)

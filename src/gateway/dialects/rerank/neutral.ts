@@ -13,7 +13,7 @@ export interface RerankRequest {
 }
 
 /** The place of a document of the caller's list, and how well it fits. */
-export interface Ranked {
+export interface RankedDocument {
   readonly index: number
   readonly score: number
 }
@@ -28,7 +28,7 @@ export interface RerankProvider {
   readonly seesPictures?: boolean
   encode(request: RerankRequest, context: TaskContext): Fields
   /** Null: it is no answer. */
-  decode(json: Fields): readonly Ranked[] | null
+  decode(json: Fields): readonly RankedDocument[] | null
   /** Returns what of an answer the caller gets beside the order. */
   tells(json: Fields): Fields
 }

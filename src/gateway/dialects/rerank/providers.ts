@@ -1,7 +1,7 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { servingFields } from '../oracle/serving-mode.ts'
 import { saidFields, saidList } from '../reading.ts'
-import type { Ranked, RerankProvider, RerankRequest } from './neutral.ts'
+import type { RankedDocument, RerankProvider, RerankRequest } from './neutral.ts'
 
 /** How a format differs from Cohere's. */
 interface Departure {
@@ -39,7 +39,7 @@ interface Names {
   readonly score: readonly string[]
 }
 
-function ranked(json: Fields, results: string, { index, score }: Names): readonly Ranked[] | null {
+function ranked(json: Fields, results: string, { index, score }: Names): readonly RankedDocument[] | null {
   if (!Array.isArray(json[results])) return null
   return saidList(json, results).map((one) => ({ index: numberAt(one, index), score: numberAt(one, score) }))
 }

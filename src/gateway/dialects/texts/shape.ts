@@ -27,7 +27,7 @@ export const unknownShape: Shape = { apart: new Set(), asides: new Set(), marks:
 const mark = /^[\w.:/@+=-]{0,128}$/
 const media = /^data:(?:image|audio|video)\//
 
-interface Read {
+interface TextRead {
   readonly path: JsonPath
   /** The steps below the value that was read. */
   readonly below: JsonPath
@@ -38,8 +38,8 @@ interface Read {
 const free = new Set(['args', 'arguments', 'input', 'json', 'response'])
 
 /** Every text in a value, but for those in fields that are known to be none. A frame is no deeper than can be walked. */
-export function readAll(value: unknown, path: JsonPath, { asides, marks, apart }: Shape): readonly Read[] {
-  const found: Read[] = []
+export function readAll(value: unknown, path: JsonPath, { asides, marks, apart }: Shape): readonly TextRead[] {
+  const found: TextRead[] = []
   const below: (string | number)[] = []
   const isAside = (key: string): boolean => asides.has(key) || (below.length === 0 && apart.has(key))
   const take = (text: string, isMark: boolean): void => {
@@ -62,7 +62,7 @@ export function readAll(value: unknown, path: JsonPath, { asides, marks, apart }
 }
 
 /** A piece of a text that stands for itself. */
-export const piece = (channel: string, { path, text }: Pick<Read, 'path' | 'text'>, speaker: string | null = null): FrameText => ({
+export const piece = (channel: string, { path, text }: Pick<TextRead, 'path' | 'text'>, speaker: string | null = null): FrameText => ({
   channel,
   path,
   text,
@@ -73,7 +73,7 @@ export const piece = (channel: string, { path, text }: Pick<Read, 'path' | 'text
 })
 
 /** A whole text that most often says again what the pieces of a channel have said. */
-export const copy = (channel: string, read: Pick<Read, 'path' | 'text'>): FrameText => ({
+export const copy = (channel: string, read: Pick<TextRead, 'path' | 'text'>): FrameText => ({
   ...piece(`${channel} again`, read),
   copyOf: channel,
   whole: true,

@@ -1,6 +1,6 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { refuseBeyondText } from '../beyond-text.ts'
-import { type EncodeContext, type Encoded, noMemory } from '../codec.ts'
+import { type EncodeContext, type EncodedRequest, noMemory } from '../codec.ts'
 import { compact } from '../compact.ts'
 import { spendBag } from '../leftovers.ts'
 import type { NeutralRequest, RequestField } from '../neutral/request.ts'
@@ -9,7 +9,7 @@ import type { NeutralRequest, RequestField } from '../neutral/request.ts'
 const dropped: readonly RequestField[] = ['logitBias', 'user', 'metadata', 'tier']
 
 /** Writes a text that is completed: the generate extension of Triton, docs.nvidia.com. The form names the engine, which has its own parameters. */
-export function encodeRequest(request: NeutralRequest, { loss, traits }: EncodeContext): Encoded {
+export function encodeRequest(request: NeutralRequest, { loss, traits }: EncodeContext): EncodedRequest {
   const own = spendBag(request, 'triton', loss)
   refuseBeyondText(request, dropped, loss)
   const text = request.turns.flatMap(({ parts }) => parts.map((part) => (part.kind === 'text' ? part.text : ''))).join('')

@@ -1,4 +1,4 @@
-import { sigv4, type Auth, type Provider, type Spoken } from '../provider.ts'
+import { sigv4, type Auth, type Provider, type NativeOperation } from '../provider.ts'
 import { aws, awsMade, encryptionHeaders, endpointHeaders, optional } from './aws.ts'
 import { bedrockOffers, oracleOffers, vertexOffers, workersOffers } from './cloud-offers.ts'
 import {
@@ -44,7 +44,7 @@ const azureSpoken = [
 const claude = /claude/i
 const otherVendors =
   /^(?:gpt-|o\d|chatgpt|deepseek|meta-|llama|mistral|ministral|codestral|phi-|mai-|cohere|command|grok|jamba|ai21|kimi|qwen)/i
-const except = (some: readonly Spoken[], operation: Spoken['operation'], models: RegExp): readonly Spoken[] =>
+const except = (some: readonly NativeOperation[], operation: NativeOperation['operation'], models: RegExp): readonly NativeOperation[] =>
   some.map((one) => (one.operation === operation ? Object.assign({}, one, { except: models }) : one))
 const foundrySpoken = [
   ...at(except(inference, 'chatComplete', claude), '', azureVersion),

@@ -1,4 +1,4 @@
-import { header, noAuth, type Offer, type Provider, type Quirks, scheme, type Spoken } from '../provider.ts'
+import { header, noAuth, type Offer, type Provider, type Quirks, scheme, type NativeOperation } from '../provider.ts'
 import { thinking } from './thinking.ts'
 import {
   at,
@@ -23,7 +23,7 @@ import {
 } from './rows.ts'
 
 /** Hosts whose base URL carries no version: the operations sit below `/v1`. */
-const v1 = (baseUrl: string | null, speaks: readonly Spoken[], rest: Partial<Provider> = {}): Provider =>
+const v1 = (baseUrl: string | null, speaks: readonly NativeOperation[], rest: Partial<Provider> = {}): Provider =>
   openai(baseUrl, at(speaks, '/v1'), rest)
 
 /** Their API reference knows `max_tokens` only. */

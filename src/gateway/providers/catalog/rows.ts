@@ -1,8 +1,8 @@
 import { operations, type Operation } from '../../operations/operations.ts'
-import { bearer, type Provider, type Spoken } from '../provider.ts'
+import { bearer, type Provider, type NativeOperation } from '../provider.ts'
 
 /** Operations in their own dialect, at their own paths. */
-const spoken = (names: readonly Operation[]): readonly Spoken[] =>
+const spoken = (names: readonly Operation[]): readonly NativeOperation[] =>
   names.map((operation) => ({ operation, dialect: operations[operation].dialect, path: operations[operation].path }))
 
 /** The operations that belong together: a provider that serves one of a group serves all of it. */
@@ -31,12 +31,12 @@ export const messageBatches = spoken(['createMessageBatch'])
 export const tokenCounts = spoken(['countTokens'])
 
 /** Completions of models for code alone. */
-export const codeCompletions: readonly Spoken[] = completions.map((one) => ({ ...one, except: /^(?!.*coder)/ }))
+export const codeCompletions: readonly NativeOperation[] = completions.map((one) => ({ ...one, except: /^(?!.*coder)/ }))
 
 /** Models of OpenAI's that are asked by responses alone: platform.openai.com/docs/models. */
 const onlyResponses = /^(?:o\d+-pro|gpt-\d+(?:[.-]\d+)?-pro|(?:gpt-[\d.-]+-)?codex|o\d(?:-mini)?-deep-research|computer-use-preview)/
 
-const openaiChat: readonly Spoken[] = [
+const openaiChat: readonly NativeOperation[] = [
   { operation: 'chatComplete', dialect: 'openai-chat', path: '/chat/completions', except: onlyResponses },
 ]
 
@@ -69,7 +69,7 @@ export const everything = [
 ]
 
 /** A provider that takes and answers the OpenAI shape, with a bearer key. */
-export const openai = (baseUrl: string | null, speaks: readonly Spoken[], rest: Partial<Provider> = {}): Provider => ({
+export const openai = (baseUrl: string | null, speaks: readonly NativeOperation[], rest: Partial<Provider> = {}): Provider => ({
   api: 'openai',
   auth: bearer,
   baseUrl,
@@ -87,5 +87,5 @@ export const foreign = (baseUrl: string | null, rest: Partial<Provider> = {}): P
 })
 
 /** Returns operations with their paths between a prefix and a suffix: `at(chat, '/v1')`, `at(files, '', '?api-version={version}')`. */
-export const at = (some: readonly Spoken[], prefix: string, suffix = ''): readonly Spoken[] =>
+export const at = (some: readonly NativeOperation[], prefix: string, suffix = ''): readonly NativeOperation[] =>
   some.map((one) => ({ ...one, path: `${prefix}${one.path}${suffix}` }))

@@ -30,9 +30,9 @@ export async function readVaultSecret({ auth, path, version }: SecretReference, 
   }
 }
 
-type Wanted = Pick<SecretReference, 'auth' | 'path' | 'version'>
+type VaultSecret = Pick<SecretReference, 'auth' | 'path' | 'version'>
 
-async function readWith(token: string, { auth, path, version }: Wanted, deps: ManagerDeps): Promise<string> {
+async function readWith(token: string, { auth, path, version }: VaultSecret, deps: ManagerDeps): Promise<string> {
   const query = version === null ? '' : `?version=${encodeURIComponent(version)}`
   const get = (at: string) => ask({ auth, token, method: 'GET', path: at + query }, deps)
   const plain = encodePath(path)

@@ -5,7 +5,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { openJournal, type JournalOptions } from '../../../../src/gateway/journal/journal.ts'
-import { claim, listDirectories, type Standing } from '../../../../src/gateway/journal/owner.ts'
+import { claim, listDirectories, type JournalOwnership } from '../../../../src/gateway/journal/owner.ts'
 import { createLogSeal } from '../../../../src/gateway/journal/log-seal.ts'
 import { createSegmentReader } from '../../../../src/gateway/journal/reader.ts'
 import { decodeRecord } from '../../../../src/gateway/journal/record.ts'
@@ -259,7 +259,7 @@ test('two journals never share a directory', (t) => {
 })
 
 const ownership = test.macro({
-  exec(t, lock: Record<string, unknown>, ageMs: number, expected: Standing) {
+  exec(t, lock: Record<string, unknown>, ageMs: number, expected: JournalOwnership) {
     const { root } = open()
     const [mine = ''] = listDirectories(root)
     const own = JSON.parse(fs.readFileSync(path.join(mine, 'lock'), 'utf8')) as Record<string, unknown>
