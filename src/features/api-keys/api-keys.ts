@@ -166,7 +166,7 @@ export const visibleKeys = (actor: Actor) => ({
 })
 
 /** Returns the limits that a body would change of a key, or of a new one. */
-function limitsOf({ usageLimits, rateLimits, defaults = {} }: KeyLimits, body: Limiting): readonly LimitChange[] {
+function limitsOf({ usageLimits, rateLimits, defaults = {} }: KeyLimits, body: LimitFields): readonly LimitChange[] {
   const [locked, locks] = [configIn(defaults), configIn(mergeFields(defaults, body.defaults) ?? defaults)]
   return [
     ...(body.usage_limits === undefined ? [] : [{ field: 'usage_limits', before: usageLimits, after: body.usage_limits }]),
@@ -177,7 +177,7 @@ function limitsOf({ usageLimits, rateLimits, defaults = {} }: KeyLimits, body: L
 }
 
 type KeyLimits = Partial<Pick<ApiKey, 'usageLimits' | 'rateLimits' | 'defaults'>>
-type Limiting = Pick<UpdateApiKey, 'usage_limits' | 'rate_limits' | 'defaults'>
+type LimitFields = Pick<UpdateApiKey, 'usage_limits' | 'rate_limits' | 'defaults'>
 
 /** Returns the config that limits a key since it may use no other, as a list; empty: the key may use others. */
 const configIn = ({ allow_config_override: may, config_id: config = '' }: KeyDefaults): readonly string[] => (may === false ? [config] : [])

@@ -1,8 +1,8 @@
 import type { BodyEdit } from './check.ts'
-import type { Inspected } from './run.ts'
+import type { CheckedBody } from './run.ts'
 
 /** Returns what is said of a body that cannot be read. */
-export const unreadable = (reason: string): Inspected & { readonly unreadable: string } => ({
+export const unreadable = (reason: string): CheckedBody & { readonly unreadable: string } => ({
   json: undefined,
   parts: [],
   unreadable: reason,

@@ -14,7 +14,7 @@ import { editForm, formJson } from './form-body.ts'
 import { unreadable } from './plain-bodies.ts'
 import { lastText } from './plain-bodies.ts'
 import { addressed, addressTexts, requestTexts } from '../dialects/request-texts.ts'
-import type { Inspected } from './run.ts'
+import type { CheckedBody } from './run.ts'
 import { isVast, vast } from '../dialects/texts/walk.ts'
 
 /** How the bytes of a body are understood; whatever its type says, one that is JSON is read as JSON. */
@@ -25,7 +25,7 @@ type BodyContent =
   | { readonly kind: 'closed'; readonly reason: string }
 
 /** A request body as checks see it, and as it can be sent. */
-export interface InspectedBody extends Inspected {
+export interface InspectedBody extends CheckedBody {
   readonly body: RequestBody
   readonly reading: BodyContent
 }

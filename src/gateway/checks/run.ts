@@ -20,7 +20,7 @@ import type { Guardrail, GuardrailCheck } from './guardrail.ts'
 import { type CheckRun, type HookResult, lets, toHookResult } from './hook-results.ts'
 
 /** A body as checks see it. */
-export interface Inspected {
+export interface CheckedBody {
   readonly json: unknown
   readonly parts: readonly TextPart[]
   /** Why nobody can read it; then every check that has to fails itself. */
@@ -33,7 +33,7 @@ export interface Inspected {
   readonly facts?: RequestFacts
 }
 
-export interface RunOptions<Body extends Inspected> {
+export interface RunOptions<Body extends CheckedBody> {
   readonly phase: Phase
   readonly body: Body
   /** The body with some of its values changed. */
@@ -88,7 +88,7 @@ interface Step {
  * Runs the guardrails of a phase and waits for those that are not `async`. Checks run at the same time, but for those that change the
  * body and those of a sequential guardrail: what comes after them sees what they made of it. Never rejects.
  */
-export async function runGuardrails<Body extends Inspected>(
+export async function runGuardrails<Body extends CheckedBody>(
   guardrails: readonly Guardrail[],
   options: RunOptions<Body>,
 ): Promise<Outcome<Body>> {
@@ -119,7 +119,7 @@ export async function runGuardrails<Body extends Inspected>(
 }
 
 /** Checks that call nobody are over as soon as they have begun. */
-async function runGroup<Body extends Inspected>(group: readonly Step[], options: RunOptions<Body>): Promise<readonly CheckRun[]> {
+async function runGroup<Body extends CheckedBody>(group: readonly Step[], options: RunOptions<Body>): Promise<readonly CheckRun[]> {
   const runs: Promise<CheckRun>[] = []
   let from = performance.now()
   for (const { check } of group) {
@@ -137,7 +137,7 @@ export const checksOf = ({ checks }: Guardrail, phase: Phase): readonly Guardrai
   checks.filter(({ definition }) => definition.phases.includes(phase))
 
 /** Nobody waits for these; what they find is only counted. */
-function runAside<Body extends Inspected>(checks: readonly GuardrailCheck[], options: RunOptions<Body>): void {
+function runAside<Body extends CheckedBody>(checks: readonly GuardrailCheck[], options: RunOptions<Body>): void {
   for (const check of checks) void runCheck(check, options)
 }
 
@@ -154,7 +154,7 @@ function inGroups(steps: readonly Step[]): readonly (readonly Step[])[] {
   return groups
 }
 
-async function runCheck<Body extends Inspected>(check: GuardrailCheck, options: RunOptions<Body>): Promise<CheckRun> {
+async function runCheck<Body extends CheckedBody>(check: GuardrailCheck, options: RunOptions<Body>): Promise<CheckRun> {
   const { deps } = options
   const startedAt = deps.now()
   const from = performance.now()
@@ -171,7 +171,7 @@ const failure = ({ definition }: GuardrailCheck, error: unknown) => ({
   serviceFailed: definition.timeoutMs !== null && !isOfSubject(error),
 })
 
-async function judged<Body extends Inspected>(
+async function judged<Body extends CheckedBody>(
   check: GuardrailCheck,
   { phase, body, request, status, deps, refuses, unfinished = false }: RunOptions<Body>,
 ): Promise<Verdict> {
@@ -195,7 +195,7 @@ async function judged<Body extends Inspected>(
 }
 
 /** A pass that does not rest on the body that it is about, or not on all of its texts, is none. */
-function founded(verdict: Verdict, { readsBody, reads }: Check, { unreadable, cut }: Inspected): Verdict {
+function founded(verdict: Verdict, { readsBody, reads }: Check, { unreadable, cut }: CheckedBody): Verdict {
   if (cut !== undefined && reads === 'text' && verdict.passed) throw cannotTell(cut)
   if (unreadable !== undefined && readsBody && verdict.passed) throw cannotTell(unreadable)
   return verdict
@@ -221,7 +221,7 @@ interface RunPhase {
 }
 
 /** Throws why a check cannot tell. Of a request that cannot be read, its path and headers may still be such that it must not pass. */
-function demandReadable({ definition, releases }: GuardrailCheck, body: Inspected, { deps: { atLeast }, phase }: RunPhase): void {
+function demandReadable({ definition, releases }: GuardrailCheck, body: CheckedBody, { deps: { atLeast }, phase }: RunPhase): void {
   const { id, reads, readsBody } = definition
   const { unreadable, unread } = body
   for (const { release, field } of releases)
@@ -252,7 +252,7 @@ function lastMessage(parts: readonly TextPart[]): readonly TextPart[] {
 }
 
 /** The body with what a check changed; a change that cannot be made is a fault of the check. */
-function withEdits<Body extends Inspected>(
+function withEdits<Body extends CheckedBody>(
   body: Body,
   run: CheckRun,
   { apply }: RunOptions<Body>,

@@ -8,7 +8,7 @@ import type { Guardrail, GuardrailCheck } from './guardrail.ts'
 import type { CheckResult } from './hook-results.ts'
 import { requestTexts } from '../dialects/request-texts.ts'
 import { answerTexts } from '../dialects/answer-texts.ts'
-import { checksOf, type Inspected, type RunDeps, runGuardrails } from './run.ts'
+import { checksOf, type CheckedBody, type RunDeps, runGuardrails } from './run.ts'
 
 /** The sample on which a guardrail is tried: bodies as they would be sent and answered. */
 export interface Sample {
@@ -47,7 +47,7 @@ export interface TrialDeps extends RunDeps {
 export async function tryGuardrail(guardrail: Guardrail, sample: Sample, { allowedHosts, ...deps }: TrialDeps): Promise<Trial> {
   const { phase, request, response } = sample
   const facts = factsOf(sample)
-  const look = (json: unknown): Inspected => ({ json, parts: textsOf(json, phase, facts) })
+  const look = (json: unknown): CheckedBody => ({ json, parts: textsOf(json, phase, facts) })
   const checks = checksOf(guardrail, phase).map(inTime)
   const { body, changed, results, deniedBy, failed } = await runGuardrails([{ ...guardrail, async: false, checks }], {
     phase,

@@ -59,7 +59,7 @@ interface UsageObjects {
 }
 
 /** The facts that were said so far, beside the counts. */
-interface Said {
+interface FactsSoFar {
   readonly texts: Map<string, string>
   tier: string | null
   searches: number
@@ -70,16 +70,16 @@ interface Said {
   hasFinished: boolean
 }
 
-const last = (name: string) => (said: Said, json: string) => {
+const last = (name: string) => (said: FactsSoFar, json: string) => {
   const text = textOf(json)
   if (text !== null) said.texts.set(name, text)
 }
-const first = (name: string) => (said: Said, json: string) => {
+const first = (name: string) => (said: FactsSoFar, json: string) => {
   if (!said.texts.has(name)) last(name)(said, json)
 }
 
 /** The ways in which the values under each name are taken. */
-const takers: Readonly<Record<string, (said: Said, json: string) => void>> = {
+const takers: Readonly<Record<string, (said: FactsSoFar, json: string) => void>> = {
   model: first('model'),
   modelVersion: first('modelVersion'),
   size: last('size'),
@@ -99,7 +99,7 @@ export class AnswerFacts implements PlaceListener {
   readonly #bare: Record<string, unknown> = {}
   readonly #items = new Map<unknown, Fields>()
   #item: Record<string, unknown> | null = null
-  readonly #said: Said = {
+  readonly #said: FactsSoFar = {
     texts: new Map(),
     tier: null,
     searches: 0,

@@ -89,12 +89,12 @@ function ownCharges(charged: ChargedAttempt): readonly LoggedCharge[] {
   return metered === null || facts === null ? [] : [loggedCharge(charged, { ...metered, facts })]
 }
 
-type MeteredUsage = Pick<MeteredUsage, 'counts' | 'raw' | 'reported' | 'estimated' | 'inconsistent' | 'model'> & {
+type PricedUsage = Pick<MeteredUsage, 'counts' | 'raw' | 'reported' | 'estimated' | 'inconsistent' | 'model'> & {
   readonly facts: PriceFacts
 }
 
 /** The usage object stands whole in the log: the scan reads none of more than 8 KB. */
-function loggedCharge({ attempt, charge: { pricedModel }, index }: ChargedAttempt, used: MeteredUsage): LoggedCharge {
+function loggedCharge({ attempt, charge: { pricedModel }, index }: ChargedAttempt, used: PricedUsage): LoggedCharge {
   const { counts, raw, reported, estimated, inconsistent, model, facts } = used
   const { provider, sent, slug, skipped } = targetOf(attempt, raw)
   return {

@@ -48,7 +48,7 @@ export async function testProvider(target: Target, deps: TestDeps): Promise<Prov
   const steps: StepResult[] = []
   // Answers have no secrets any more; what failed before there was one may name some.
   const hide = hidingSecrets(secretsOf(target))
-  const run = async <Result>(step: TestStep, work: () => Promise<Said<Result>>): Promise<Result> => {
+  const run = async <Result>(step: TestStep, work: () => Promise<StepOutcome<Result>>): Promise<Result> => {
     const began = performance.now()
     const since = () => Math.round((performance.now() - began) * 10) / 10
     try {
@@ -75,7 +75,7 @@ export async function testProvider(target: Target, deps: TestDeps): Promise<Prov
   return { ...found, steps: [...steps, ...skipped(steps.length)] }
 }
 
-interface Said<Result> {
+interface StepOutcome<Result> {
   readonly message: string
   readonly result: Result
   /** True if the step cannot be told of this provider. */
@@ -89,7 +89,7 @@ interface ConnectionCheck {
   readonly call: CheckCall | null
 }
 
-async function findAddress(target: Target, access: ProviderAccess): Promise<Said<ConnectionCheck>> {
+async function findAddress(target: Target, access: ProviderAccess): Promise<StepOutcome<ConnectionCheck>> {
   const call = callOf(target)
   const fields = withDefaults(target.provider, target.credential.fields)
   const question = call === null ? null : toQuestion(target, call, fillTemplate(call.path, fields))
@@ -110,18 +110,18 @@ function callOf({ provider }: Target): CheckCall | null {
   return provider.check ?? (path === null ? null : { path })
 }
 
-async function resolve(origin: EgressOrigin): Promise<Said<null>> {
+async function resolve(origin: EgressOrigin): Promise<StepOutcome<null>> {
   await origin.resolve()
   return { message: 'The host has an address that may be reached.', result: null }
 }
 
-async function connect(origin: EgressOrigin): Promise<Said<null>> {
+async function connect(origin: EgressOrigin): Promise<StepOutcome<null>> {
   await origin.reach()
   const how = origin.origin.startsWith('https:') ? 'with TLS, and its certificate is good' : 'without TLS'
   return { message: `The host takes connections, ${how}.`, result: null }
 }
 
-async function present({ question, call }: ConnectionCheck, access: ProviderAccess): Promise<Said<SmallResponse | null>> {
+async function present({ question, call }: ConnectionCheck, access: ProviderAccess): Promise<StepOutcome<SmallResponse | null>> {
   if (question === null || call === null)
     return { message: 'This provider has no request that tells a good credential and costs nothing.', result: null, unknown: true }
   const answer = await askProvider(question, access)
@@ -152,7 +152,7 @@ function wordsOf({ text }: SmallResponse): string {
   return words === '' ? '.' : `: ${words.slice(0, 300)}`
 }
 
-async function list(answer: SmallResponse | null, { call }: ConnectionCheck): Promise<Said<readonly string[] | null>> {
+async function list(answer: SmallResponse | null, { call }: ConnectionCheck): Promise<StepOutcome<readonly string[] | null>> {
   const models = answer === null || call?.body !== undefined ? null : readModelList(parsed(answer.text))
   if (models === null) return { message: 'The provider lists no models that can be read here.', result: null, unknown: true }
   return { message: `The provider lists ${models.length} model${models.length === 1 ? '' : 's'}.`, result: models.map(({ id }) => id) }

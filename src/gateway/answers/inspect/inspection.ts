@@ -6,7 +6,7 @@ import type { AnswerHead } from './answer-head.ts'
 import type { BodyEdit } from '../../checks/check.ts'
 import { requestFacts } from '../../checks/facts.ts'
 import type { GuardrailPlan } from '../../checks/plan.ts'
-import { type Inspected, type Outcome, type RunDeps, runGuardrails } from '../../checks/run.ts'
+import { type CheckedBody, type Outcome, type RunDeps, runGuardrails } from '../../checks/run.ts'
 
 /** The inspection of an answer: all that it works with. */
 export interface Inspection {
@@ -42,7 +42,7 @@ export interface InspectedAnswer extends EgressHandler {
 }
 
 /** Runs the guardrails on what an answer says. */
-export function runAfter<Body extends Inspected>(
+export function runAfter<Body extends CheckedBody>(
   { aimed, plan, deps }: Inspection,
   body: Body,
   options: AfterOptions<Body>,

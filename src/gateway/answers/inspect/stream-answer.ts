@@ -6,7 +6,7 @@ import { type InspectedAnswer, type Inspection, isDedicated, runAfter, statusOf 
 import { type AnswerHead, headersFor } from './answer-head.ts'
 import type { BodyEdit } from '../../checks/check.ts'
 import type { Guardrail } from '../../checks/guardrail.ts'
-import { checksOf, type Inspected, runGuardrails } from '../../checks/run.ts'
+import { checksOf, type CheckedBody, runGuardrails } from '../../checks/run.ts'
 import { requestFacts } from '../../checks/facts.ts'
 import { StreamWindow } from './stream-window.ts'
 
@@ -227,10 +227,10 @@ class StreamAnswer implements InspectedAnswer {
     relay.onEnd(this.#ended ?? [])
   }
 
-  async #conclude(body: Inspected, release: (edits: readonly BodyEdit[], passed: boolean) => void): Promise<void> {
+  async #conclude(body: CheckedBody, release: (edits: readonly BodyEdit[], passed: boolean) => void): Promise<void> {
     const { relay } = this.#inspection
     const made: BodyEdit[] = []
-    const apply = (before: Inspected, edits: readonly BodyEdit[]): Inspected => {
+    const apply = (before: CheckedBody, edits: readonly BodyEdit[]): CheckedBody => {
       made.push(...edits)
       return { ...before, parts: before.parts.map(({ path, role, text }) => ({ path, role, text: newText(edits, path) ?? text })) }
     }

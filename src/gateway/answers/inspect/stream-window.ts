@@ -2,7 +2,7 @@ import type { BodyEdit } from '../../checks/check.ts'
 import type { DialectId } from '../../dialects/dialect.ts'
 import type { TextPart } from '../../dialects/neutral/texts.ts'
 import { type Mark, maxKept, type Moment, StreamChannels } from './stream-channels.ts'
-import type { Inspected } from '../../checks/run.ts'
+import type { CheckedBody } from '../../checks/run.ts'
 import { readFrames, type Frame, rewriteFrame } from './stream-frames.ts'
 
 interface HeldFrame {
@@ -47,7 +47,7 @@ export class StreamWindow {
   }
 
   /** Returns what was said, as checks see it: not all of it when it is more than is kept. */
-  said(): Inspected {
+  said(): CheckedBody {
     const more = this.total > maxKept && { cut: `There is more to read than ${maxKept} characters.` }
     return { json: undefined, parts: this.parts(), ...more }
   }

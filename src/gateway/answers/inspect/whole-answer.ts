@@ -14,12 +14,12 @@ import { denial } from '../../checks/denial.ts'
 import type { HookResults } from '../../checks/hook-results.ts'
 import { answerTexts } from '../../dialects/answer-texts.ts'
 import { editsOfFrames, objectsOfLines, spanning, spanningTexts } from '../../dialects/spanning-texts.ts'
-import type { Inspected, Outcome } from '../../checks/run.ts'
+import type { CheckedBody, Outcome } from '../../checks/run.ts'
 import { isFields } from '../../../lib/json/fields.ts'
 import { isVast, vast } from '../../dialects/texts/walk.ts'
 
 /** An answer as checks see it, and as it can be sent. */
-interface Answer extends Inspected {
+interface Answer extends CheckedBody {
   /** Null when it cannot be read. */
   readonly text: string | null
   readonly isJson: boolean
