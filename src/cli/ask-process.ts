@@ -9,7 +9,7 @@ export interface ProcessAnswer {
   readonly text: string
 }
 
-/** Asks a running process what it tells without a key; twice, when the first time there was no answer. */
+/** Requests to a running process for its public facts, without a key; each is retried once if no answer comes. */
 export interface ProcessQuestions {
   readonly url: string
   ask(path: string): Promise<ProcessAnswer | null>
@@ -19,8 +19,8 @@ export interface ProcessQuestions {
 const timeoutMs = 5000
 
 /**
- * Returns the address at which this machine asks the process of these settings; null when it takes any free port. A certificate is seldom
- * made for the address by which a machine knows itself: over HTTPS it is asked at its public address.
+ * Returns the address at which this machine reaches the process with these settings; null when it takes any free port. A certificate is seldom made
+ * for the local address of a machine: over HTTPS the public address is used.
  */
 export function ownUrl({ host, port, tls, managementPort, publicUrl }: ListenAddress): string | null {
   const open = managementPort ?? port

@@ -7,7 +7,7 @@ import { UsageError } from './failure.ts'
 
 export { readTable, recordFiles } from '../app/level/release-records.ts'
 
-/** The folder that holds `releases/`: what `--root` names, or the nearest above this program. */
+/** The folder that holds `releases/`: the value of `--root`, or the nearest above this program. */
 export function rootFor(command: Command): string {
   const named: unknown = command.optsWithGlobals()['root']
   const root = typeof named === 'string' ? path.resolve(named) : above(import.meta.dirname)
@@ -21,7 +21,7 @@ function above(folder: string): string | null {
   return parent === folder ? null : above(parent)
 }
 
-/** The release that somebody named; throws UsageError when there is none. */
+/** The named release; throws UsageError when it does not exist. */
 export function releaseNamed(table: ReleaseTable, version: string): ReleaseRecord {
   const release = findRelease(table, version)
   if (release !== null) return release

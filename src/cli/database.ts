@@ -26,8 +26,8 @@ export const addWait = (command: Command): Command =>
 const retryMs = 500
 
 /**
- * Runs `work` on the database that the settings name, the embedded one included; waits for it as long as `--wait` says. Work that is
- * `repeatable` is begun again when the database goes away meanwhile. Throws ConfigError and DatabaseConnectionError.
+ * Runs `work` on the database that the settings name, the embedded one included; waits for it as long as `--wait` allows. Work that is `repeatable`
+ * is begun again when the database goes away meanwhile. Throws ConfigError and DatabaseConnectionError.
  */
 export async function withDatabase<T>(
   command: Command,
@@ -56,7 +56,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** Only a server makes an embedded PostgreSQL: a command that made one would work on an empty database and tell of success. */
+/** Only a server makes an embedded PostgreSQL: a command that made one would work on an empty database and report success. */
 function demandDatabase(config: Config): void {
   if (!config.database.embedded || hasEmbedded(config)) return
   throw new CommandError(

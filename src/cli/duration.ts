@@ -10,7 +10,7 @@ export function readDuration(text: string): number {
   }
 }
 
-/** The same for what must take some time. */
+/** The same for a duration above zero. */
 export function readLength(text: string): number {
   const milliseconds = readDuration(text)
   if (milliseconds > 0) return milliseconds

@@ -1,7 +1,7 @@
 /** The exit codes of all commands; those above 2 are the numbers of sysexits.h. */
 export const exitCodes = {
   done: 0,
-  /** A check found something, or what was asked for is refused or failed. */
+  /** A check found something, or the request was refused or failed. */
   refused: 1,
   /** The command line is wrong. */
   usage: 2,

@@ -6,7 +6,7 @@ import { DistributionFault } from '../distribution/fault.ts'
 import { RecordError } from '../release/table.ts'
 import { exitCodes, type ExitCode } from './exit-codes.ts'
 
-/** A command cannot do what was asked; its message is for the person who asked. */
+/** A command cannot do its work; its message is for the person who asked. */
 export class CommandError extends Error {
   readonly exitCode: ExitCode
 
@@ -17,7 +17,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The command line asks for what cannot be. */
+/** The command line asks for something impossible. */
 export class UsageError extends CommandError {
   constructor(message: string) {
     super(message, exitCodes.usage)
@@ -25,7 +25,7 @@ export class UsageError extends CommandError {
   }
 }
 
-/** The exit code for what a command threw; says what went wrong, unless the library did already. A bug is thrown on. */
+/** The exit code for an error of a command; prints the message, unless the library did already. A bug is thrown on. */
 export function exitCodeFor(error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
   const code = codeOf(error)

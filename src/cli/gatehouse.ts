@@ -1,7 +1,7 @@
 import { exitCodeFor } from './failure.ts'
 import { createProgram } from './program.ts'
 
-// Whoever reads the output may have seen enough, as `head` has: the command goes on without them.
+// The reader of the output may have closed it, as `head` does: the command goes on without one.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error

@@ -49,7 +49,7 @@ const refuse = (): never => {
   )
 }
 
-/** Nothing was sealed, so that there is nothing to open. */
+/** No secret was sealed, so there is none to open. */
 const emptyVault: Vault = {
   sealed: null,
   encrypt: async () => refuse(),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 const Line = z.looseObject({ msg: z.string().default('') })
 
-/** A log for people: what the product logs while a command works, as plain lines on standard error. */
+/** A log for people: the product's log lines of a command, as plain lines on standard error. */
 export const progressLog = (): Logger => pino({ base: null, timestamp: false }, { write: (line) => console.error(toText(line)) })
 
 function toText(line: string): string {

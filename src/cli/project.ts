@@ -55,7 +55,7 @@ export function readCode(): Code {
   }
 }
 
-/** Everything marked in what the routes take and answer. */
+/** All marks in the schemas of requests and answers of the routes. */
 const markedFields = (): Code['fields'] => {
   const routes = features.flatMap((one) => one.routes)
   const places = [
@@ -120,7 +120,7 @@ const SettingPlaces = z
   })
   .pipe(z.array(z.object({ env: z.string() })))
 
-/** The chart's text files, the images that its manifest says it renders, and the settings that its map holds. */
+/** The chart's text files, the images that its manifest names, and the settings in its map. */
 function readChart(folder: string): Project['chart'] {
   const files = Object.fromEntries(filesIn(folder).map((file) => [file, readFileSync(path.join(folder, file), 'utf8')]))
   const manifest = ChartManifest.safeParse(parse(files['Chart.yaml'] ?? ''))
@@ -131,7 +131,7 @@ function readChart(folder: string): Project['chart'] {
   }
 }
 
-/** A map that nobody can read is no map; that it is not what it should be is for R11 to say. */
+/** An unreadable map counts as none; rule R11 reports a map that is wrong. */
 function readPlaces(text: string | undefined): readonly string[] | null {
   const places = SettingPlaces.safeParse(text)
   return places.success ? places.data.map(({ env }) => env) : null

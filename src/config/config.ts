@@ -45,7 +45,7 @@ export interface DatabaseConfig {
 export interface TlsConfig {
   readonly cert: string
   readonly key: Secret
-  /** Of client certificates, which are then demanded. */
+  /** The authorities of client certificates, which are then demanded. */
   readonly ca: string | null
 }
 
@@ -74,7 +74,7 @@ export interface PricesConfig {
   readonly abilitiesLocalPath: string | null
 }
 
-/** The store of bodies of logs. What its kind does not need is empty or null. */
+/** The store of bodies of logs. Fields that its kind does not need are empty or null. */
 export interface LogStoreConfig {
   readonly kind: Exclude<LogStoreKind, 'none'>
   readonly bucket: string
@@ -96,7 +96,7 @@ export interface LogStoreConfig {
   readonly sse: SseType | null
   readonly kmsKey: string | null
   readonly bucketKey: boolean
-  /** Of Azure Storage. */
+  /** The account of Azure Storage. */
   readonly account: string
   readonly container: string
   readonly accountKey: Secret | null
@@ -107,14 +107,14 @@ export interface LogStoreConfig {
   readonly federatedTokenFile: string
   /** `workload`: Google's metadata server gives the token. */
   readonly googleMode: 'default' | 'workload'
-  /** Of a workload identity pool at Google. */
+  /** The audience of a workload identity pool at Google. */
   readonly federationAudience: string
   readonly serviceAccount: string | null
 }
 
 /** The identity of this process, and the hosts beside its cloud's to which a proof of it may be sent. */
 export interface IdentityConfig extends PlatformIdentity {
-  /** The organisations that may use it with what they store: `all`, or ids and `first`. */
+  /** The organisations that may use it for their stored references: `all`, or ids and `first`. */
   readonly offeredTo: 'all' | readonly string[]
   readonly trustedHosts: readonly string[]
 }
@@ -145,7 +145,7 @@ export interface OidcConfig {
   readonly redirectUri: string | null
   /** Null: nowhere. */
   readonly postLogoutRedirectUri: string | null
-  /** Those that are given by hand; null: as the discovery document says. */
+  /** The endpoints that the operator gives; null: those of the discovery document. */
   readonly endpoints: {
     readonly authorization_endpoint: string | null
     readonly token_endpoint: string | null
@@ -166,9 +166,9 @@ export interface OidcConfig {
 /** A provider of SAML 2.0, as the settings have it. */
 export interface SamlConfig {
   readonly metadataXml: string
-  /** Of Gatehouse; null: the URL of its metadata. */
+  /** The entity ID of Gatehouse; null: the URL of its metadata. */
   readonly entityId: string | null
-  /** PEM; null: requests are not signed, and nothing can be encrypted for us. */
+  /** PEM; null: requests are not signed, and answers cannot be encrypted for us. */
   readonly spKey: Secret | null
   readonly spCertificate: string | null
   readonly domains: readonly string[]
@@ -184,7 +184,7 @@ export interface Config {
   /** Null: bodies of logs stay in the database. */
   readonly logStore: LogStoreConfig | null
   readonly identity: IdentityConfig
-  /** Of secrets of external managers: how long they are believed, serve while the manager is away, and are waited for. */
+  /** How long secrets of external managers are fresh, how long they serve while the manager is away, and how long requests wait for them. */
   readonly secretTimes: { readonly ttlMs: number; readonly maxStaleMs: number; readonly timeoutMs: number }
   /** Null: spans of requests are not exported. */
   readonly spanExport: SpanExportConfig | null
@@ -224,7 +224,7 @@ export interface Config {
     readonly direct: readonly string[]
     readonly names: 'checked' | 'pinned' | 'unchecked'
   } | null
-  /** Of one address, over all workers; 0: no limit. */
+  /** The limit of one address, over all workers; 0: no limit. */
   readonly failedCredentialsPerMinute: number
   /** Extra header prefixes: `portkey` makes `x-portkey-*` mean `x-service-*`. */
   readonly headerAliases: readonly string[]
@@ -237,7 +237,7 @@ export interface Config {
     readonly workspaceName: string
     readonly adminApiKey: Secret | null
     readonly workspaceApiKey: Secret | null
-    /** Of the first owner; null: none is made. */
+    /** The address of the first owner; null: none is made. */
     readonly ownerEmail: string | null
     readonly ownerPassword: Secret | null
   }
@@ -253,7 +253,7 @@ export interface Config {
   readonly sessions: {
     /** Without a request. */
     readonly idleMs: number
-    /** Whatever they do. */
+    /** The longest life, in use or not. */
     readonly lifetimeMs: number
   }
   /** Null: no mail is sent. */
@@ -285,10 +285,10 @@ export interface Config {
   readonly maxSpoolBytes: number
   /** How long a cached view may serve while the database is away. */
   readonly cacheMaxStaleMs: number
-  /** Of cached answers, in each process. */
+  /** The bytes of cached answers in each process. */
   readonly answerMemoryBytes: number
   readonly maxAnswerBytes: number
-  /** Of one organisation in the database. */
+  /** The bytes of cached answers of one organisation in the database. */
   readonly storedAnswerBytes: number
   /** The most bytes of kept responses, and of spans, of one organisation. */
   readonly storedResponseBytes: number
@@ -297,7 +297,7 @@ export interface Config {
   readonly storedItems: StoredBounds
   /** Null: answers are given again to equal requests only. */
   readonly semantic: SemanticConfig | null
-  /** Of embeddings, in each process. */
+  /** The bytes of embeddings in each process. */
   readonly vectorMemoryBytes: number
   readonly drainDelayMs: number
   readonly terminationGraceMs: number
@@ -305,20 +305,20 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   readonly logRetentionDays: number
   readonly metricsRetentionDays: number
-  /** The days that organisations are told; what is kept follows from the two above. */
+  /** The days that organisations see; the time of deletion follows from the two above. */
   readonly shownRetentionDays: { readonly logs: number; readonly metrics: number }
   /** 0: no response is kept. */
   readonly responseRetentionDays: number
-  /** Null: usage limits deny and rate limits allow what nobody can count now. */
+  /** Null: while limits cannot be counted, usage limits deny and rate limits allow. */
   readonly limitsWhenUnavailable: 'deny' | 'allow' | null
   readonly limitsSettleWaitMs: number
-  /** As they were given: ask `isOn`, since below their release they turn nothing off. */
+  /** As they were given: ask `isOn`, since below their release they have no effect. */
   readonly flags: Readonly<Record<FeatureFlag, boolean>>
   /** The settings that were given, in the order of the documents. */
   readonly given: readonly SettingName[]
-  /** Those that the API tells of. */
+  /** The settings that the API shows. */
   readonly told: readonly PublicSetting[]
-  /** Names that were given of settings that a release announces and nothing reads yet. */
+  /** Given names of settings that a release announces and no code reads yet. */
   readonly unread: readonly string[]
   /** The release this build is, e.g. `1.12.0`. */
   readonly version: string
@@ -329,7 +329,7 @@ export interface Config {
     /** Version of the chart, e.g. `1.6.0` of `app-1.6.0`. */
     readonly chart: string | null
     readonly image: string | null
-    /** Why it does what the guards refuse. */
+    /** The reason why it departs from the guards. */
     readonly reason: string | null
     readonly chartCheck: 'enforce' | 'warn'
   }

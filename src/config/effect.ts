@@ -7,7 +7,7 @@ interface Level {
   atLeast(release: string): boolean
 }
 
-/** A setting that was given and does not do what it says, and why. */
+/** A setting that was given and does not take effect, and why. */
 export interface SettingNote {
   readonly name: string
   readonly note: string

@@ -1,7 +1,7 @@
 import { gather, sourceOf, type Environment } from './environment.ts'
 import { settingNames, settings, type SettingName } from './settings.ts'
 
-/** A setting as the documents tell it, with the value that takes effect here. */
+/** A setting as the documents describe it, with the value that takes effect here. */
 export interface SettingReport {
   readonly name: SettingName
   readonly type: string

@@ -13,7 +13,7 @@ export interface GivenSettings {
 
 const largestSecretBytes = 64 * 1024
 
-/** Gathers what was given. An empty value counts as absent, because compose files and charts pass unset variables so. */
+/** Gathers the given settings. An empty value counts as absent, because compose files and charts pass unset variables so. */
 export function gather(env: Environment): GivenSettings {
   const problems: Problem[] = []
   const values: Partial<Record<SettingName, string>> = {}
@@ -45,7 +45,7 @@ function readSecret(name: SettingName, env: Environment, problems: Problem[]): s
     if (content === '') return refuse('names an empty file')
     return content.length > largestSecretBytes ? refuse('names a file that is too large for a secret') : content
   } catch (error) {
-    // Without the path: somebody may have put the secret itself here.
+    // Without the path: the operator may have put the secret itself here.
     return refuse(`names a file that cannot be read (${errorCode(error)})`)
   }
 }

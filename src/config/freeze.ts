@@ -8,7 +8,7 @@ export function deepFreeze<T extends object>(value: T): T {
   return Object.freeze(value)
 }
 
-/** A set that nobody can change; `Object.freeze` alone would let `add` through. */
+/** A set that cannot be changed; `Object.freeze` alone would let `add` through. */
 export function frozenSet<T>(items: Iterable<T>): ReadonlySet<T> {
   const set = new Set(items)
   Object.defineProperties(set, { add: { value: refuse }, delete: { value: refuse }, clear: { value: refuse } })

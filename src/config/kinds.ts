@@ -11,7 +11,7 @@ export interface Kind<T extends {}> {
   readonly schema?: Readonly<Record<string, unknown>>
 }
 
-/** Throws what is wrong with a value. */
+/** Throws the fault of a value. */
 export function fault(message: string): never {
   throw new EnvError(message)
 }
@@ -32,10 +32,7 @@ export const text = (most: number): Kind<string> => ({
   },
 })
 
-/**
- * The schema of a text of some form, or of none, which means unset. It keeps out what is clearly something else, before anything is
- * deployed; `parse` judges the rest.
- */
+/** The schema of a text of some form, or of none, which means unset. It keeps out clear mistakes before a deployment; `parse` judges the rest. */
 export const formed = (pattern: string): Kind<string>['schema'] & object => ({ type: 'string', pattern: `^(${pattern})?$` })
 
 /** Any value that is never shown. */
@@ -117,7 +114,7 @@ export const chart: Kind<string> = {
   },
 }
 
-/** A size in the unit that the setting's name says, given back in bytes. */
+/** A size in the unit that the name of the setting states, returned in bytes. */
 export const size = (bytes: number, { least, most }: { least: number; most: number }): Kind<number> => ({
   name: bytes === 1024 ? 'KiB' : 'MiB',
   schema: { type: 'number', minimum: least, maximum: most },

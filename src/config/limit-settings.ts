@@ -21,7 +21,7 @@ const storedBound: Kind<StoredBound> = {
   },
 }
 
-/** The settings for requests of which nobody can tell yet whether they fit into a limit. */
+/** The settings for requests that cannot be checked against a limit yet. */
 export const limitSettings = {
   LIMITS_WHEN_UNAVAILABLE: optional(choice(['deny', 'allow'] as const), {
     desc: 'What becomes of requests under limits while the database is away and the process holds no slice of them any more. `deny` answers 503, `allow` lets them pass uncounted. Unset: usage limits deny, rate limits allow.',

@@ -5,7 +5,7 @@ import type { settings, SettingName } from './settings.ts'
 
 type Values = CleanedEnv<typeof settings>
 
-/** Returns the identity of the workload, as the settings and the variables of its platform tell it. */
+/** Returns the identity of the workload, from the settings and the variables of its platform. */
 export const identityOf = (values: Values): IdentityConfig => ({
   offeredTo: offeredTo(values),
   trustedHosts: values.CLOUD_IDENTITY_HOSTS,

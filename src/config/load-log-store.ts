@@ -60,13 +60,13 @@ export function missingForLogStore(values: Values): readonly NeededSetting[] {
 const named = (names: readonly SettingName[] | undefined, because: string): readonly NeededSetting[] =>
   (names ?? []).map((name) => ({ name, because }))
 
-/** Returns what the ways need by which a store of Azure and Google signs in. */
+/** Returns the settings that each way to sign in to a store of Azure or Google needs. */
 function modeNeeds({ AZURE_AUTH_MODE: azureMode, GCP_AUTH_MODE: googleMode }: Values, kind: Kind): readonly NeededSetting[] {
   if (kind === 'azure') return named(azureNeeds[azureMode], `AZURE_AUTH_MODE is ${azureMode}`)
   return googleMode === 'default' ? named(googleNeeds[kind], `LOG_STORE is ${kind}, and GCP_AUTH_MODE is default`) : []
 }
 
-/** Returns what keys and roles need of each other. */
+/** Returns the settings that keys and roles need of each other. */
 function keyNeeds(values: Values, kind: Kind): readonly NeededSetting[] {
   if (kind === 'local' || kind === 'azure') return []
   if (values.LOG_STORE_ACCESS_KEY !== undefined) return named(['LOG_STORE_SECRET_KEY'], 'LOG_STORE_ACCESS_KEY is given')
@@ -77,7 +77,7 @@ function keyNeeds(values: Values, kind: Kind): readonly NeededSetting[] {
 
 const signsInToAws: ReadonlySet<Kind> = new Set<Kind>(['s3', 's3_assume', 'gcs_assume'])
 
-/** By what a workload signs in to AWS, and, with the last two, to Google. Instances are not asked: each has an answer, right or not. */
+/** The variables by which a workload signs in to AWS, and, with the last two, to Google. Instances are not asked: each has an answer, right or not. */
 const identities = ['AWS_ACCESS_KEY_ID', 'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI', 'AWS_CONTAINER_CREDENTIALS_FULL_URI'] as const
 const googleIdentities = ['GCP_WIF_TOKEN_FILE', 'GCP_WIF_TOKEN_URL'] as const
 
@@ -89,7 +89,7 @@ function isWithoutIdentity(values: Values, kind: Kind): boolean {
 
 const bucket = 'LOG_STORE_GENERATIONS_BUCKET'
 
-/** By kinds. A word that is no kind has been refused already. */
+/** The needed settings of each kind. A word that is no kind has been refused already. */
 const needs: Readonly<Record<string, readonly SettingName[]>> = {
   local: ['LOG_STORE_LOCAL_PATH'],
   s3: [bucket],

@@ -15,7 +15,7 @@ export function proxiesOf(values: CleanedEnv<typeof proxySettings>): Config['pro
   return proxies.https === null && proxies.http === null ? null : proxies
 }
 
-/** Reads the forward proxies alone, for commands that need no other setting. Throws a ConfigError that names what is wrong. */
+/** Reads the forward proxies alone, for commands that need no other setting. Throws a ConfigError that names the fault. */
 export function loadProxies(env: Environment): Config['proxies'] {
   const { values } = gather(env)
   return proxiesOf(

@@ -8,7 +8,7 @@ interface Values {
   readonly TRACE_SPANS_STORED_IN_MB: number
 }
 
-/** The bounds of what organisations store. */
+/** The bounds of the rows that organisations store. */
 export const storedOf = (values: Values): Pick<Config, 'storedItems' | 'storedResponseBytes' | 'storedSpanBytes'> => ({
   storedItems: itemsOf(values.STORED_ITEMS_MAX),
   storedResponseBytes: values.KEPT_RESPONSES_STORED_IN_MB,

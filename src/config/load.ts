@@ -299,7 +299,7 @@ const givenDatabase = (values: Values, host: string): DatabaseConfig => ({
   ssl: { mode: values.DB_SSL, ca: values.DB_SSL_CA ?? null, cert: values.DB_SSL_CERT ?? null, key: values.DB_SSL_KEY ?? null },
 })
 
-/** A placeholder until the embedded PostgreSQL has started and told its port and password. */
+/** A placeholder until the embedded PostgreSQL has started and its port and password exist. */
 const embeddedDatabase = (values: Values): DatabaseConfig => ({
   embedded: true,
   host: '127.0.0.1',

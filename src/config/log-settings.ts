@@ -1,7 +1,7 @@
 import { choice, integer } from './kinds.ts'
 import { optional, setting } from './setting.ts'
 
-/** Settings of how long logs and what was counted of them are kept, and how. */
+/** Settings of how long logs and the counts of them are kept, and how. */
 export const logSettings = {
   LOG_RETENTION_DAYS: setting(integer(1, 3650), '90', { desc: 'The number of days after which request logs are deleted.', example: '30' }),
   LOG_RETENTION_DISPLAY: optional(integer(1, 3650), {

@@ -3,7 +3,7 @@ import { choice, integer, onOff, secret, text } from './kinds.ts'
 import { publicUrl } from './network.ts'
 import { optional, setting } from './setting.ts'
 
-/** The place where bodies of logs are kept, and what opens it. */
+/** The place where bodies of logs are kept, and the credentials for it. */
 export const logStoreSettings = {
   LOG_STORE: setting(choice(logStores), 'none', {
     desc: 'Where bodies and headers of request logs are kept: `none` in the database, `local` in a folder, else in a bucket or container. Figures stay in the database.',

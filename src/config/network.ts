@@ -91,7 +91,7 @@ export const webOrigin: Kind<string> = {
   },
 }
 
-/** The address of a metadata service: plain HTTP to a link-local or loopback address, and no name that somebody could make resolve elsewhere. */
+/** The address of a metadata service: plain HTTP to a link-local or loopback address, and no name that an attacker could make resolve elsewhere. */
 export const metadataAddress: Kind<string> = {
   name: 'link-local or loopback URL',
   schema: formed(String.raw`(http://)?[\w.:\[\]-]+(/[^\s?#]*)?`),

@@ -28,7 +28,7 @@ export const privateKey: Kind<Secret> = {
   },
 }
 
-/** The same, kept as it was given, for whoever reads it again later: the file may change. */
+/** The same, kept as given, because it is read again later: the file may change. */
 export const certificatesSource: Kind<string> = { name: 'PEM or path', parse: (input) => (certificates.parse(input), input) }
 
 /** The same, kept as it was given. */

@@ -50,7 +50,7 @@ const noProxy: Kind<readonly string[]> = {
   parse: (input) => [...new Set(input.split(/[\s,]+/).flatMap((item) => (item === '' ? [] : [noProxyItem.parse(item)])))],
 }
 
-/** The forward proxies. Their names are those that most programs know. */
+/** The forward proxies. Their names are those that most programs use. */
 export const proxySettings = {
   HTTPS_PROXY: optional(forwardProxy, {
     desc: 'The forward proxy for calls to `https://` URLs, with the credentials that it asks for. Also read from `https_proxy`. Without it Gatehouse connects directly. It holds for providers, webhooks, identity providers, secret managers, log stores, traces and registries, not for the database, mail and metadata services.',
@@ -72,5 +72,5 @@ export const proxySettings = {
   }),
 }
 
-/** The names under which other programs know these settings too; the upper-case name goes first. */
+/** The names that other programs use for these settings too; the upper-case name goes first. */
 export const otherNames: Readonly<Record<string, string>> = { HTTPS_PROXY: 'https_proxy', HTTP_PROXY: 'http_proxy', NO_PROXY: 'no_proxy' }

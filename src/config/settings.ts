@@ -301,5 +301,5 @@ export const allSettingNames = Object.keys(settings) as readonly SettingName[]
 /** The settings that the table of releases announces and that no code reads yet. */
 export const announcedNames: readonly string[] = published.flatMap(({ env = [] }) => env).filter((name) => !Object.hasOwn(settings, name))
 
-/** The names of the settings that this build has; the others have their defaults, whatever is given. */
+/** The names of the settings that this build has; the others have their defaults, given or not. */
 export const settingNames: readonly SettingName[] = allSettingNames.filter((name) => isBuiltWith(settings[name].since))

@@ -3,7 +3,7 @@ import type { Environment } from './environment.ts'
 import { otherNames } from './proxy-settings.ts'
 import { settingNames, settings, type SettingName } from './settings.ts'
 
-/** A name in the environment that we do not know, and the setting it is probably meant to be. */
+/** An unknown name in the environment, and the setting it is probably meant to be. */
 export interface SuspiciousName {
   readonly name: string
   readonly meant: string
@@ -46,7 +46,7 @@ const ours: readonly string[] = settingNames.flatMap((name) => [
   ...(otherNames[name] === undefined ? [] : [otherNames[name]]),
 ])
 
-/** Finds misspelt settings: what is not ours but lies at most two edits away, in any case. */
+/** Finds misspelt settings: unknown names at most two edits away from one, in any case. */
 export function suspiciousNames(env: Environment): readonly SuspiciousName[] {
   return Object.keys(env).flatMap((name) => {
     const meant = name.length < shortest || ours.includes(name) || innocent.has(name) ? null : findMeant(name.toUpperCase())

@@ -37,7 +37,7 @@ const told: ReadonlySet<SettingName> = new Set<SettingName>([
   'POLICY_ENABLED',
 ])
 
-/** A setting of the process that the API tells of. */
+/** A setting of the process that the API shows. */
 export interface PublicSetting {
   readonly name: SettingName
   readonly effect: string
@@ -48,7 +48,7 @@ export interface PublicSetting {
   readonly given: string | null
 }
 
-/** Returns the settings that the API tells of, in the order of the documents. */
+/** Returns the settings that the API shows, in the order of the documents. */
 export const toldSettings = (values: Readonly<Partial<Record<SettingName, string>>>): readonly PublicSetting[] =>
   settingNames
     .filter((name) => told.has(name))

@@ -17,7 +17,7 @@ export function version(folder: string = import.meta.dirname): string {
 const own = version()
 
 /**
- * Returns true if this build has what a release brought. A build of an earlier release is made of the same sources: what came after it is
+ * Returns true if this build has the additions of a release. A build of an earlier release is made of the same sources: additions of later ones are
  * left out of its settings and of its tables by this alone.
  */
 export const isBuiltWith = (release: string): boolean => compareVersions(own, release) >= 0

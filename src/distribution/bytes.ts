@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-/** Bytes in pieces: what a file, a part of an archive or a compressor gives. */
+/** Bytes in pieces: from a file, a part of an archive or a compressor. */
 export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 /** The length of bytes and their SHA-256, hex. */
@@ -12,7 +12,7 @@ export interface Fingerprint {
   readonly size: number
 }
 
-/** Reads all of it, and tells `onBytes` how much each piece was. */
+/** Reads all of it, and reports the size of each piece to `onBytes`. */
 export async function fingerprint(chunks: Chunks, onBytes: (count: number) => void = () => {}): Promise<Fingerprint> {
   const hash = createHash('sha256')
   let size = 0

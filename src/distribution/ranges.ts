@@ -33,7 +33,7 @@ export async function openRanges(files: readonly string[]): Promise<Ranges> {
     throw error
   }
 
-  /** At most what one part holds. */
+  /** At most the bytes of one part. */
   async function some(offset: number, length: number): Promise<Buffer> {
     const part = parts.find(({ start, size: bytes }) => offset >= start && offset < start + bytes)
     if (part === undefined) return Buffer.alloc(0)

@@ -27,7 +27,7 @@ export const readPublicKey = (pem: string): KeyObject =>
     return createPublicKey(pem)
   })
 
-/** Says in words what OpenSSL says in numbers. */
+/** Explains in words a fault that OpenSSL reports as a number. */
 function checkPem(pem: string): void {
   if (!pem.includes('-----BEGIN ')) throw new Error('it has no line "-----BEGIN"')
 }

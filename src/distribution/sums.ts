@@ -19,7 +19,7 @@ export const formatSums = (sums: Sums): string =>
 
 const line = /^([0-9a-f]{64}) {2}(.+)$/
 
-/** Reads a list. Throws DistributionFault `archive_malformed` for what is no list, or names files outside its folder. */
+/** Reads a list. Throws DistributionFault `archive_malformed` for a text that is no list, or names files outside its folder. */
 export function parseSums(text: string): Sums {
   const sums = new Map<string, string>()
   for (const entry of text.split('\n').slice(0, -1)) {

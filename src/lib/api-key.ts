@@ -7,7 +7,7 @@ const randomLength = 43
 const checksumLength = 6
 const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`)
 
-/** A new API key: `gh-`, 256 random bits in base62, and a checksum by which scanners tell a leaked key from noise. */
+/** A new API key: `gh-`, 256 random bits in base62, and a checksum by which scanners distinguish a leaked key from noise. */
 export function createApiKey(): string {
   const random = toBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), randomLength)
   return prefix + random + checksum(random)

@@ -13,7 +13,7 @@ export const centNames: Readonly<Record<string, string>> = {
   cache_read_image_input_token: 'cache_read_image',
 }
 
-/** Of `additional_units`. */
+/** The names of `additional_units`. */
 export const centUnits: Readonly<Record<string, string>> = {
   web_search: 'web_search',
   file_search: 'file_search',

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 
-/** Returns what is wrong with certificates in PEM, as words that follow their name; null: nothing. */
+/** Returns the fault of certificates in PEM, as words that follow their name; null: they are good. */
 export function faultOfCertificates(pem: string): string | null {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)
   if (blocks === null) return 'holds no certificate'

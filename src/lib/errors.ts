@@ -117,7 +117,10 @@ export function issuesOf({ status, param, message, details }: ApiError): { reado
   return status === 400 && param !== null ? { issues: [{ param, code: 'invalid', message }] } : {}
 }
 
-/** Headers that tell the SDKs whether to try again: final refusals say no, our own 429 and 503 say when, and a 429, and a 412 that says when, say yes. */
+/**
+ * Headers by which the SDKs decide whether to retry: `no` on final refusals, a time on our own 429 and 503, and `yes` on a 429, and on a 412 with a
+ * time.
+ */
 export function retryHeaders(error: ApiError): Readonly<Record<string, string>> {
   if (error.retryAfter !== null)
     return {
@@ -128,7 +131,7 @@ export function retryHeaders(error: ApiError): Readonly<Record<string, string>> 
   return error.status === 501 || (error.status < 500 && error.status !== 408) ? { 'x-should-retry': 'false' } : {}
 }
 
-/** Whatever was thrown, as an ApiError: what we did not foresee becomes `internal`, and its message stays in the log. */
+/** Any thrown value as an ApiError: an unforeseen error becomes `internal`, and its message stays in the log. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
   return new ApiError('internal', 'Something went wrong on our side. Quote the request id when you report it.', { cause: thrown })

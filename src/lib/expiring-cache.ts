@@ -7,8 +7,8 @@ export interface ExpiringValue<T> {
 }
 
 /**
- * A bounded memory of values that expire. All who ask for a value while it is being made wait for the same one; failures are not kept. A
- * value that ends soon is made anew beside those who use it: a failure then costs nobody anything before its end.
+ * A bounded cache of values that expire. Concurrent requests for a missing value share one load; failures are not kept. A value near its end is
+ * renewed in the background, so that a failure costs no request anything before the value expires.
  */
 export interface ExpiringCache<T> {
   /** Synchronous when the value is held. */

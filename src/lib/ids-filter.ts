@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The query field of a list that asks for some of its rows by what they are called: `a,b`. */
+/** The query field of a list that asks for some of its rows by their ids or names: `a,b`. */
 export const idsFilter = (what: string) =>
   z
     .string()

@@ -40,7 +40,7 @@ export function listFields({ sorts, sort, defaultSize = 50 }: ListOptions) {
   }
 }
 
-/** The query field by which a list is searched; `within` says what is looked at. */
+/** The query field by which a list is searched; `within` names the searched fields. */
 export const searchField = (within: string) =>
   textField(255)
     .optional()
@@ -109,11 +109,11 @@ export function readCursor(sort: string, text: string): string | null {
   return found.startsWith(`${sort} `) ? found.slice(sort.length + 1) : null
 }
 
-/** The condition on a text that holds what was searched for, in any case; undefined when nothing was. */
+/** The condition that a text contains the search term, in any case; undefined without a search term. */
 export const containing = (search: string | undefined) =>
   search === undefined || search === '' ? undefined : { $ilike: `%${search.replaceAll(/[\\%_]/g, String.raw`\$&`)}%` }
 
-/** The condition that one of these properties holds what was searched for; none when nothing was. */
+/** The condition that one of these properties contains the search term; none without a search term. */
 export function searching(search: string | undefined, ...properties: readonly string[]) {
   const held = containing(search)
   return held === undefined ? {} : { $or: properties.map((property) => ({ [property]: held })) }

@@ -21,8 +21,8 @@ export const newPasswordField = secretField(z.string().min(minPasswordLength).ma
 })
 
 /**
- * One hash at a time, each of which takes a processor for tens of milliseconds, so that the others stay for requests. Those for whom hashes are
- * made take turns: a network from which somebody signs in, or a person.
+ * One hash at a time, each of which takes a processor for tens of milliseconds, so that the other processors stay free for requests. The networks
+ * from which people sign in, and the people themselves, take turns.
  */
 const inTurn = createTurns({
   most: 1,
@@ -39,7 +39,10 @@ export async function hashPassword(password: string, owner: string): Promise<str
   return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${phc(salt)}$${phc(hash)}`
 }
 
-/** Returns true for the password with this hash. Null, of somebody who has none, takes the same time and is never true. Throws AB06 when too many wait. */
+/**
+ * Returns true for the password with this hash. Null, for a person without a password, takes the same time and is never true. Throws AB06 when too
+ * many wait.
+ */
 export async function isPassword(password: string, stored: string | null, owner: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt, hash] =
     /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/.exec(stored ?? nobody) ?? []

@@ -1,8 +1,8 @@
 const decimals = 12
 
 /**
- * Reads a decimal text as an amount in pico-units: 10^-12 of a US dollar, of a token or of a request. Digits behind the twelfth are
- * rounded. Throws RangeError on what is no amount, such as a negative one.
+ * Reads a decimal text as an amount in pico-units: 10^-12 of a US dollar, of a token or of a request. Digits behind the twelfth are rounded. Throws
+ * RangeError on a text that is no amount, such as a negative number.
  */
 export function parsePico(text: string): bigint {
   const [, whole, behind = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(text) ?? []
@@ -16,7 +16,7 @@ export function formatPico(pico: bigint): string {
   return `${text.slice(0, -decimals)}.${text.slice(-decimals)}`
 }
 
-/** Reads the number of a JSON body: its shortest decimal form is what its author wrote. */
+/** Reads the number of a JSON body: its shortest decimal form is the number as its author wrote it. */
 export const toPico = (amount: number): bigint => parsePico(String(amount))
 
 /** Returns the number that JSON shows of an amount. */

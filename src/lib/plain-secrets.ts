@@ -1,10 +1,10 @@
 import { Secret } from './secret.ts'
 
-/** Returns JSON with secrets in the clear. Give it to nothing but a thread of this process, to which secrets cannot be copied. */
+/** Returns JSON with secrets in the clear. Pass it only to a thread of this process, to which secrets cannot be copied. */
 export const inTheClear = (value: unknown): string => JSON.stringify(value, reveal)
 
 function reveal(this: Readonly<Record<string, unknown>>, name: string, plain: unknown): unknown {
-  // What is plain of a secret no longer tells it.
+  // A secret in plain form no longer marks itself as one.
   const held = this[name]
   return held instanceof Secret ? { revealed: held.reveal() } : plain
 }

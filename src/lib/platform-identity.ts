@@ -1,6 +1,6 @@
 import type { Secret } from './secret.ts'
 
-/** The identity that its platform gives this process, as settings of the operator and variables of the platform tell it. */
+/** The identity that its platform gives this process, from settings of the operator and variables of the platform. */
 export interface PlatformIdentity {
   /** The token of the pod's service account, which Kubernetes keeps fresh. */
   readonly serviceAccountTokenFile: string
@@ -38,7 +38,7 @@ export interface AwsWorkload {
 }
 
 export interface AzureWorkload {
-  /** Of Entra: `https://login.microsoftonline.com`. */
+  /** The authority of Entra: `https://login.microsoftonline.com`. */
   readonly authority: string
   readonly tenantId: string | null
   readonly clientId: string | null
@@ -55,7 +55,7 @@ export interface AzureWorkload {
 export interface GoogleWorkload {
   /** `http://169.254.169.254` */
   readonly instance: string
-  /** Of workload identity federation; null: the metadata server is asked. */
+  /** The audience of workload identity federation; null: the metadata server is asked. */
   readonly audience: string | null
   readonly serviceAccount: string | null
   /** A file with the token that is exchanged; null: `tokenUrl`. */

@@ -15,7 +15,7 @@ export interface StoredKind {
 const active = `status = 'active'`
 const kept = `status <> 'archived'`
 
-/** The bounds of what organisations store, by table. `STORED_ITEMS_MAX` sets others. */
+/** The bounds of the rows that organisations store, by table. `STORED_ITEMS_MAX` sets others. */
 export const storedKinds = {
   alert_webhooks: { most: 20, words: 'alert webhooks', per: 'workspace', live: active },
   api_keys: { most: 50_000, words: 'API keys', live: kept },
@@ -48,7 +48,7 @@ export const storedKinds = {
 
 export type StoredKindName = keyof typeof storedKinds
 
-/** Tells whether a table holds a kind of things that is bounded. */
+/** Returns whether a table holds a kind of rows that is bounded. */
 export const isStoredKind = (table: string): table is StoredKindName => Object.hasOwn(storedKinds, table)
 
 /** How many things of each kind an owner may have. */

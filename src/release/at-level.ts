@@ -3,12 +3,10 @@ import { flagOf, laterValues, markOf, type Mark } from './since.ts'
 import { changedParts, defOf, isSchema, partsOf, shapeOf } from './schema-parts.ts'
 import { compareVersions, isVersion } from './version.ts'
 
-/**
- * `request`: what comes later is refused, and the fault names its release; `answer`: it is left out; `description`: the schema has it not.
- */
+/** `request`: a later field is refused, and the fault names its release; `answer`: it is left out; `description`: the schema lacks it. */
 export type Use = 'request' | 'answer' | 'description'
 
-/** Level of an installation, and the flags that turn off what is marked with them. */
+/** Level of an installation, and the flags that turn off the parts marked with them. */
 export interface ShownLevel {
   readonly release: string
   readonly off?: ReadonlySet<string>
@@ -22,13 +20,13 @@ interface Stage extends ShownLevel {
 const absent = Symbol('absent')
 
 /**
- * A schema as it is at a level: without the fields, forms and values that later releases bring. Made once for all levels between which
- * nothing is marked; a schema of which everything is there is the very same.
+ * A schema as it is at a level: without the fields, forms and values that later releases bring. Made once for all levels between which no part is
+ * marked; a schema with all its parts is returned unchanged.
  */
 export function atLevel<T extends z.ZodType>(schema: T, shown: string | ShownLevel, use: Use): T {
   const found = whole(schema, typeof shown === 'string' ? { release: shown, use } : { release: shown.release, off: shown.off ?? none, use })
   if (found === absent) throw new Error('A schema as a whole cannot come with a release: mark the route.')
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is missing at a level is as good as not sent
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a part that is missing at a level is as good as not sent
   return found as T
 }
 
@@ -53,7 +51,7 @@ function whole(schema: z.ZodType, stage: Stage): z.ZodType | typeof absent {
 
 const none: ReadonlySet<string> = new Set()
 
-/** Returns true if a mark (a release or a flag) takes away what has it. */
+/** Returns true if a mark (a release or a flag) takes away the part that has it. */
 const isLater = (mark: string, { release, off }: Stage) => (isVersion(mark) ? compareVersions(mark, release) > 0 : off?.has(mark) === true)
 
 const reached = new WeakMap<z.core.$ZodType, readonly string[]>()
@@ -99,7 +97,7 @@ function build(schema: z.ZodType, stage: Stage): z.ZodType | typeof absent {
   return type === 'array' && stage.use === 'answer' ? listAt(remade(schema, def), schema, stage) : remade(schema, def)
 }
 
-/** Returns the former schema. Answers hold what is stored, in any form. */
+/** Returns the former schema. Answers hold stored values, in any form. */
 function before(schema: z.ZodType, { since: release, former }: Mark, stage: Stage): z.ZodType | typeof absent {
   if (former === undefined) return absent
   if (stage.use === 'answer') return schema
@@ -150,7 +148,7 @@ const blank = z
   .transform(() => undefined)
   .optional()
 
-/** In the place of a field that is not there: nothing, or a fault that says when it comes. */
+/** Replaces a field that is not there: by no field, or by a fault that names its release. */
 const refused = (field: z.ZodType, stage: Stage): z.ZodType => z.never({ error: () => says(laterIn(field, stage)) }).optional()
 
 function unionAt(schema: z.ZodType, stage: Stage): z.ZodType {
@@ -210,7 +208,7 @@ const says = (mark: string) =>
     ? `comes with release ${mark}, which is above the level of this installation`
     : `is off: set ${mark} to ON, or remove it, to turn it on`
 
-/** The same schema with other parts, and what is told of it. */
+/** The same schema with other parts, and with its descriptions. */
 function remade(schema: z.ZodType, def: Readonly<Record<string, unknown>>): z.ZodType {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of the same kind as the schema's own
   const fresh = schema.clone(def as unknown as typeof schema._zod.def)

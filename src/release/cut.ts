@@ -10,7 +10,7 @@ export const cutTable = ({ releases, charts }: ReleaseTable, release: string): R
   charts: charts.filter(({ appVersion }) => upTo(release)(appVersion)),
 })
 
-/** Returns the code's own description without what came after its release. */
+/** Returns the code's own description without the additions after its release. */
 export function cutCode(code: Code): Code {
   const has = upTo(code.version)
   const known = code.features.filter(({ since }) => has(since))

@@ -1,10 +1,10 @@
 import { compareVersions } from './version.ts'
 
-/** The release whose behaviour a process shows: what came later is there, and off. */
+/** The release whose behaviour a process shows: later additions are there, and off. */
 export interface Level {
   /** For example `1.11.2`. It rises while the process runs, when an upgrade is finalized. */
   readonly release: string
-  /** Returns true if what a release brought or changed is on. The one place in the code where a release is named beside `since` and `changes`. */
+  /** Returns true if the additions and changes of a release are on. The one place in the code where a release is named beside `since` and `changes`. */
   atLeast(release: string): boolean
   /** The flags that are OFF at this level; absent: none. */
   readonly off?: ReadonlySet<string>

@@ -8,7 +8,7 @@ export interface MarkedPart {
   readonly since: string
 }
 
-/** Everything that is marked within a schema, each name once. What holds itself is looked at once. */
+/** Everything that is marked within a schema, each name once. A schema that contains itself is visited once. */
 export function marksWithin(schema: z.ZodType): readonly MarkedPart[] {
   const found = new Map<string, string>()
   const visit = (part: z.ZodType, name: string, above: ReadonlySet<z.ZodType>) => {

@@ -2,7 +2,7 @@ import { isBuilt } from './items.ts'
 import type { Code } from './project.ts'
 import type { ReleaseRecord } from './record.ts'
 
-/** The build's own description, by which notes tell what it has. */
+/** The build's own description, from which notes take its contents. */
 export type BuildContents = Pick<Code, 'features' | 'settings'>
 
 /** A line of the notes, and whether the build has it. */

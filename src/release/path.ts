@@ -1,7 +1,7 @@
 import type { ReleaseRecord } from './record.ts'
 import { chartFor, releasesBetween, type ReleaseTable } from './table.ts'
 
-/** One upgrade on the way, with what the operator has to know of everything that it passes over. */
+/** One upgrade on the way, with the notes of all releases that it passes over. */
 export interface Hop {
   readonly version: string
   /** The chart's tag, such as `app-1.6.0`; null when no chart deploys the release. */

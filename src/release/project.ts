@@ -4,7 +4,7 @@ import type { ReleaseTable } from './table.ts'
 
 /** The code's own description. */
 export interface Code {
-  /** The release that it says it is. */
+  /** The release that `package.json` states. */
   readonly version: string
   readonly features: readonly {
     readonly id: string

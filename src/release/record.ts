@@ -45,7 +45,7 @@ const Stop = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('conditional'), when: z.enum(['volume']), reason: Sentence }),
 ])
 
-/** A line, and behind it in brackets what of the record it is of: `Lists can be filtered by tags. [tags]`. */
+/** A line, and behind it in brackets the entry of the record that it describes: `Lists can be filtered by tags. [tags]`. */
 const Note = z.string().transform((line) => {
   const [, text = line, names = ''] = /^(.*?)(?: \[([^\]]*)\])?$/.exec(line) ?? []
   return {
@@ -75,7 +75,7 @@ export const ReleaseRecord = z.strictObject({
   security: z.array(Sentence).default([]),
   postgres: z.string().regex(/^>=\d+ <\d+$/, 'is no range: write >=14 <19'),
   kubernetes: z.string().regex(/^>=\d+\.\d+$/, 'is no floor: write >=1.25'),
-  /** One line for each thing that changed, with what of the record it is of. */
+  /** One line for each change, with the entry of the record that it describes. */
   notes: z.string().transform((text) =>
     text
       .split('\n')
@@ -92,7 +92,7 @@ export type Chart = z.output<typeof Chart>
 
 export const ChartList = z.strictObject({ charts: z.array(Chart).min(1) })
 
-/** `releases/locks/<version>.lock.json`, written once at build time: SHA-256 of what was released, its images, and the digests of all. */
+/** `releases/locks/<version>.lock.json`, written once at build time: SHA-256 of the released files, its images, and the digests of all. */
 export const Lock = z.strictObject({
   version: Version,
   record: z.string(),

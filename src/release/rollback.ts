@@ -9,11 +9,14 @@ export interface RollbackVerdict {
   readonly oldest: string | null
   /** The chart to deploy it with; null: none is known. */
   readonly chart: string | null
-  /** Why, and what to do. */
+  /** The reason, and the way out. */
   readonly reason: string
 }
 
-/** Judges a rollback by what the database accepts: since the last `finalize`, only what was finalized and what came later. Null: it was never migrated. */
+/**
+ * Judges a rollback by the releases that the database accepts: since the last `finalize`, only the finalized one and later ones. Null: it was never
+ * migrated.
+ */
 export function rollbackVerdict(
   table: ReleaseTable,
   state: { readonly level: string; readonly minAppVersion: string } | null,

@@ -7,7 +7,7 @@ import { folderOf } from './version.ts'
 type Draft = z.input<typeof ReleaseRecord>
 type Phase = ReleaseRecord['migrations'][number]['phase']
 
-/** The release to scaffold; `phases` says what each migration file calls itself, by its id. */
+/** The release to scaffold; `phases` gives the name of each migration file, by its id. */
 export interface ReleaseDraft {
   readonly version: string
   readonly date: string
@@ -17,7 +17,7 @@ export interface ReleaseDraft {
 const unwritten = 'TODO: one line for each thing that changed, in the words of an operator.'
 const order: readonly Phase[] = ['expand', 'backfill', 'contract']
 
-/** The record of a new release, as far as the code can tell: what it has that no record names. Floors are the former release's. */
+/** The record of a new release, as far as it can be read from the code: its additions that no record names. Floors are the former release's. */
 export function scaffold(project: Project, { version, date, phases }: ReleaseDraft): Draft {
   const { releases } = project.table
   const former = releases.at(-1)

@@ -48,7 +48,7 @@ export const markOf = (schema: z.core.$ZodType): Mark | null => inherited(marks,
 /** The releases of the values of exactly this schema, by value. */
 export const laterValues = (schema: z.core.$ZodType): Readonly<Record<string, string>> => inherited(values, schema) ?? {}
 
-/** A copy that tells more of itself, or checks more, keeps its mark. */
+/** A copy with more description or more checks keeps its mark. */
 function inherited<T>(of: WeakMap<z.core.$ZodType, T>, schema: z.core.$ZodType): T | undefined {
   const { parent } = schema._zod
   return of.get(schema) ?? (parent === undefined ? undefined : inherited(of, parent))

@@ -3,7 +3,7 @@ import type { Project } from './project.ts'
 
 const kinds: readonly Item['kind'][] = ['feature', 'change', 'setting', 'field', 'preflight check', 'operation']
 
-/** The table of `release status`: for each release what is implemented and what is pending, by kind. */
+/** The table of `release status`: the implemented and pending entries of each release, by kind. */
 export const statusLines = (project: Project): readonly string[] => {
   const releases = project.table.releases.map((release) => ({ release, items: itemsOf(release, project) }))
   return [

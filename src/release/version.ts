@@ -3,7 +3,7 @@ const pattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/
 /** Returns true if a text is `major.minor.patch`, without leading zeros, prefix or suffix. */
 export const isVersion = (text: string): boolean => pattern.test(text)
 
-/** Negative when `one` comes before `other`, 0 when they are the same, positive after. Throws on what is no version. */
+/** Negative when `one` comes before `other`, 0 when they are the same, positive after. Throws on a text that is no version. */
 export function compareVersions(one: string, other: string): number {
   const left = parts(one)
   const right = parts(other)

@@ -5,7 +5,7 @@ export interface ComparedTable {
   readonly table: string
   readonly dump: number | null
   readonly database: number | null
-  /** Why the dump is no backup of the database; null: nothing says so. */
+  /** Why the dump is no backup of the database; null: no fault was found. */
   readonly fault: string | null
 }
 

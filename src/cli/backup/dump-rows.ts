@@ -7,7 +7,7 @@ import { CommandError, UsageError } from '../failure.ts'
 
 const newline = 0x0a
 const copyLine = /^COPY (.+?) \([^\n]*\) FROM stdin;\r?$/
-/** A line of SQL that says which table comes is never longer than this. */
+/** A line of SQL that names the next table is never longer than this. */
 const longestHead = 64 * 1024
 
 /** Counts the rows of each table in a dump of pg_dump: of any format, or its SQL on standard input (`-`). */
@@ -57,7 +57,7 @@ export async function countCopied(script: Readable): Promise<ReadonlyMap<string,
   return counts
 }
 
-/** The lines of a text whose rows may have any length, cut to the length that says what they are. */
+/** The lines of a text whose rows may have any length, cut to the length that identifies them. */
 async function* headsOfLines(script: Readable): AsyncGenerator<string> {
   let head: Buffer[] = []
   let kept = 0

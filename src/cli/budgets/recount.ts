@@ -3,7 +3,7 @@ import { asSystem } from '../../app/database/orm.ts'
 import { fromPico } from '../../lib/pico.ts'
 import type { Installation } from '../installation.ts'
 
-/** A budget whose counter says something else than the logs of its period. */
+/** A budget whose counter differs from the logs of its period. */
 export interface Difference {
   readonly counter: string
   readonly counts: string
@@ -30,8 +30,8 @@ interface LoggedAmount {
 }
 
 /**
- * Compares what budgets have counted with what the logs say that was counted against them; `repair` sets the counters to that. Budgets whose period
- * began before the oldest log that is kept are left out.
+ * Compares the counters of budgets with the amounts in the logs; `repair` sets the counters to those amounts. Budgets whose period began before the
+ * oldest log that is kept are left out.
  */
 export const recount = ({ orm }: Pick<Installation, 'orm'>, repair: boolean) =>
   asSystem(orm, async (em) => {
@@ -64,7 +64,7 @@ const adjustedOf = `
     FROM cost_adjustments a, jsonb_array_elements(a.budgets) b
    GROUP BY 1, 2`
 
-/** Sums what logs and adjustments say, by counter and period. Logs are read by the hour: no statement takes long. */
+/** Sums the amounts of logs and adjustments, by counter and period. Logs are read by the hour: no statement takes long. */
 async function loggedSince(em: EntityManager, since: number): Promise<ReadonlyMap<string, bigint>> {
   const sums = new Map<string, bigint>()
   const add = (rows: readonly LoggedAmount[]) => {
@@ -87,7 +87,7 @@ const picoPerNano = 1000n
 /** Counters of money are in nano-dollars, rounded up. */
 const unitsOf = ({ counts, logged }: BudgetComparison): bigint => (counts === 'cost' ? (logged + picoPerNano - 1n) / picoPerNano : logged)
 
-/** Each process rounds up to the nano-dollar and keeps what it rounded. */
+/** Each process rounds up to the nano-dollar and keeps the difference. */
 const roundedBy = 1000n
 
 function differs(budget: BudgetComparison): boolean {

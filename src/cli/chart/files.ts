@@ -29,8 +29,8 @@ export interface ChartSources {
 export const chartFolder = 'charts/app'
 
 /**
- * The generated files of the chart, as they are and as they should be. The chart knows what there was in the release that it was cut for,
- * so that it is the same with every release that it deploys.
+ * The generated files of the chart, as they are and as they should be. The chart contains only what existed in the release that it was cut for, so
+ * that it is the same with every release that it deploys.
  */
 export function chartFiles(root: string, newest: ReleaseTable, sources: ChartSources): Project['generated'] {
   const release = newest.charts.at(-1)?.appVersion ?? ''
@@ -57,7 +57,7 @@ export function chartFiles(root: string, newest: ReleaseTable, sources: ChartSou
   ]
 }
 
-/** The files of values that are written by hand: examples, and what the chart is tried with. */
+/** The files of values that are written by hand: examples, and test values. */
 const valueFiles = (root: string): readonly string[] =>
   globSync(['ci/*-values.yaml', 'examples/*/values.yaml'], { cwd: path.join(root, chartFolder) }).toSorted()
 

@@ -10,11 +10,11 @@ interface ManifestSources {
   readonly built: BuildContents
 }
 
-/** Chart.yaml with its generated fields renewed; what else stands there is written by hand. */
+/** Chart.yaml with its generated fields renewed; all other fields are written by hand. */
 export function withManifest(manifest: string | null, { table, tree, built }: ManifestSources): string {
   const chart = table.charts.at(-1)
   const release = chart === undefined ? null : findRelease(table, chart.appVersion)
-  // That the newest chart deploys no release is for the rules about the records to say.
+  // The rules about the records report a newest chart that deploys no release.
   if (chart === undefined || release === null) return manifest ?? ''
   const document = parseDocument(manifest ?? 'apiVersion: v2\nname: app\n')
   const image = { name: 'gatehouse', image: defaultImage(tree, release.version) }
@@ -36,7 +36,7 @@ export function withManifest(manifest: string | null, { table, tree, built }: Ma
   return document.toString({ lineWidth: 0, flowCollectionPadding: false })
 }
 
-/** The image that the chart renders when nobody chooses another. */
+/** The image that the chart renders by default. */
 export function defaultImage(tree: Tree, release: string): string {
   const given = (name: string) => textAt(tree['image'], name)
   const repository = [given('registry'), given('namespace'), given('name')].filter(Boolean).join('/')

@@ -1,7 +1,7 @@
 /** A JSON Schema of draft-07, with everything inlined. */
 export type Schema = Readonly<Record<string, unknown>>
 
-/** One value of the chart. Without `otherwise` it is unset until somebody sets it. */
+/** One value of the chart. Without `otherwise` it is unset by default. */
 export interface Leaf {
   readonly desc: string
   readonly schema: Schema
@@ -23,13 +23,13 @@ export interface Section {
 export type Node = Leaf | Section
 export type Tree = Readonly<Record<string, Node>>
 
-/** Tells the two kinds of node apart. */
+/** Distinguishes the two kinds of node. */
 export const isSection = (node: Node): node is Section => 'of' in node
 
 /** A key with values of its own below it. */
 export const section = (desc: string, of: Tree): Section => ({ desc, of })
 
-/** The values of a chart that has what these releases brought. */
+/** The values of a chart that has the additions of these releases. */
 export const cutTree = (tree: Tree, has: (release: string) => boolean): Tree =>
   Object.fromEntries(
     Object.entries(tree).flatMap(([name, node]) => {

@@ -1,7 +1,7 @@
 import type { ReleaseRecord } from '../../release/record.ts'
 import { chartFor, type ReleaseTable } from '../../release/table.ts'
 
-/** files/releases.json: what the chart's guard has to know of each release. */
+/** files/releases.json: the facts about each release that the chart's guard needs. */
 export const releasesFile = (table: ReleaseTable): string =>
   `${JSON.stringify({ releases: table.releases.map((release) => known(release, table)) }, null, 1)}\n`
 

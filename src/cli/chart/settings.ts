@@ -17,7 +17,7 @@ export type Place =
   | { readonly env: string; readonly secretKey: string }
   | { readonly env: string; readonly template: string }
 
-/** The settings that the templates set themselves, and from what. */
+/** The settings that the templates set themselves, and the source of each. */
 const fromTemplates: Readonly<Record<string, string>> = {
   DB_PASS: 'database.existingSecret',
   DB_SSL_CA: 'database.ssl.caKey',
@@ -76,7 +76,7 @@ export function settingLeaf(setting: ChartSetting): Leaf {
 }
 
 function exampleFor({ schema, example, otherwise }: ChartSetting): unknown {
-  // The chart holds no addresses but its own home, so that nothing in it can be fetched.
+  // The chart holds no addresses but its own home, so that it never causes a download.
   const shown = otherwise || (example.includes('://') ? '' : example)
   if (schema['type'] === 'boolean') return otherwise !== 'OFF'
   if (schema['type'] === 'integer' || schema['type'] === 'number') return Number(shown)

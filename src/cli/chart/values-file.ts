@@ -13,7 +13,7 @@ export function cutValues(text: string, { all, cut }: Trees): string {
   return removeLater(document.contents, all, cut) ? document.toString({ lineWidth: 0, flowCollectionPadding: true }) : text
 }
 
-/** Tells whether anything was removed. What neither tree knows is not ours to judge. */
+/** Returns whether a value was removed. A value that neither tree contains is kept. */
 function removeLater(values: unknown, all: Tree, cut: Tree): boolean {
   if (!isMap(values)) return false
   const later = values.items.filter(({ key }) => isScalar(key) && String(key.value) in all && !(String(key.value) in cut))

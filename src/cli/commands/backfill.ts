@@ -105,7 +105,7 @@ interface WaitOptions {
   readonly timeoutMs: number
 }
 
-/** Tells the progress on standard error; returns when all that is wanted is done, or when the time is over. */
+/** Reports progress on standard error; returns when the ordered work is done, or when the time is over. */
 async function waitFor(client: Client, files: readonly MigrationFile[], { id, timeoutMs }: WaitOptions): Promise<readonly Backfill[]> {
   const deadline = performance.now() + timeoutMs
   for (let tellAt = performance.now() + pollMs; ; await sleep(pollMs)) {

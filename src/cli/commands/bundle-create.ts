@@ -30,7 +30,7 @@ export const addBundleCreate = (bundle: Command): Command =>
       const { createBundle } = await import('../../distribution/bundle/create.ts')
       const { refuseTarget } = await import('../../distribution/bundle/parts.ts')
       const { writeArchive } = await import('../../distribution/bundle/write.ts')
-      // Said at once, and not when all has been read.
+      // Refused at once, before anything is read.
       refuseTarget(output)
       const meter = createMeter('read')
       const contents = await collectBundle(release, { onBytes: meter.bytes })

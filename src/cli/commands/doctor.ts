@@ -117,7 +117,7 @@ async function examine({ url: given, process: asks }: Options): Promise<DoctorRe
   }
 }
 
-/** Of several processes the troubles name theirs. */
+/** When there are several processes, the troubles name theirs. */
 const placed = (troubles: readonly Trouble[], urls: readonly string[], at: number): readonly Trouble[] =>
   urls.length < 2 ? troubles : troubles.map((trouble) => Object.assign({}, trouble, { what: `${urls[at] ?? ''}: ${trouble.what}` }))
 

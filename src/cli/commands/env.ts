@@ -48,7 +48,7 @@ const description = ({ name, type, default: otherwise, description: text, since,
   '',
 ]
 
-/** Says on stderr what is wrong with the environment; true when a setting cannot be used. */
+/** Prints the faults of the environment on stderr; returns true when a setting cannot be used. */
 async function reportTrouble(env: Environment): Promise<boolean> {
   for (const { name, meant } of suspiciousNames(env)) console.error(`warning: ${name} is not a setting; did you mean ${meant}?`)
   for (const name of ignoredSettings(env)) console.error(`warning: ${name} has no effect without DB_HOST: the embedded PostgreSQL is used`)

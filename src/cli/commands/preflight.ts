@@ -117,7 +117,7 @@ function readRelease(text: string): NonNullable<Circumstances['helmRelease']> {
   return { name, namespace: namespace ?? null }
 }
 
-/** A result for people: one line, and below it what to do. */
+/** A result for people: one line, and below it the remedy. */
 export function toText({ id, status, detail, fix }: Result): string {
   const [first = '', ...rest] = wrap(detail, '')
   const indent = ' '.repeat(38)

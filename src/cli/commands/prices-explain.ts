@@ -69,7 +69,7 @@ async function lookUp(provider: string, model: string, given: string | undefined
   return { ...base, tried, found: null, source: null, catalogue: null, prices: [] }
 }
 
-/** Returns what a folder has of a provider. */
+/** Returns the lists of a provider in a folder. */
 async function openLists(folder: string | undefined, known: Pick<BuiltInPrices, 'file'>) {
   const { existsSync, readFileSync } = await import('node:fs')
   const { readPriceList } = await import('../../app/prices/read-list.ts')

@@ -132,7 +132,7 @@ function addDiff(prices: Command): void {
   explain(command, { example: 'gatehouse prices diff old-catalogue new-catalogue', exits: { 1: 'a folder has no lists' } })
 }
 
-/** Returns what lists change in the catalogue of the installation: a whole catalogue takes its place, others go over it. */
+/** Returns the changes that lists make to the catalogue of the installation: a whole catalogue takes its place, others go over it. */
 async function changesBy(folder: string, lists: readonly ListedProvider[]): Promise<readonly Difference[]> {
   const { readLists } = await import('../prices/catalogue-files.ts')
   const { differencesOf, overlaid } = await import('../prices/compare-catalogues.ts')

@@ -27,7 +27,7 @@ export const addReleaseNew = (release: Command): Command =>
     .option('--print', 'write the record to standard output, and no file')
     .action(async (version: string, { date, print }: Options, command: Command) => {
       const root = rootFor(command)
-      // The code of the whole product is loaded only here, because it says what is new.
+      // The code of the whole product is loaded only here, because it determines the additions.
       const { readProject } = await import('../project.ts')
       const { readMigrations } = await import('../../app/database/schema/migration-files.ts')
       const project = readProject(root)
@@ -60,7 +60,7 @@ function readDate(text: string): string {
   throw new InvalidArgumentError('write a date such as 2026-03-20')
 }
 
-/** Leaves out what is empty, as records do. */
+/** Leaves out empty fields, as records do. */
 function compact(draft: object): object {
   return Object.fromEntries(
     Object.entries(draft).flatMap(([name, value]: [string, unknown]) => {

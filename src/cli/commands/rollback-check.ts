@@ -23,7 +23,7 @@ export const addRollbackCheck = (program: Command): Command =>
       releaseNamed(table, to)
       const { state, latest } = await withDatabase(this, ({ connection }) =>
         withClient(connection.login, async (client) => ({
-          // In this order: of what held no lock any more, the state is the one that it left.
+          // Read in this order: a process that no longer holds the lock has written the state before.
           latest: (await readHistory(client, 1))[0],
           state: await readReleaseState(client),
         })),

@@ -68,7 +68,7 @@ async function writeBundle(file: string, options: Options) {
   }
 }
 
-/** A log that somebody names is wanted: a bundle without it would be sent before anybody saw the gap. */
+/** A named log is required: a bundle without it would be sent before the gap is seen. */
 function assertReadable(file: string): void {
   if (file === '-') return
   try {

@@ -1,7 +1,7 @@
 import type { Place } from './places.ts'
 import { quote, walk } from './posix.ts'
 
-/** The completion for bash. What it has no words for, bash completes with files. */
+/** The completion for bash. Where it has no words, bash completes with files. */
 export const bashCompletion = (places: readonly Place[]): string => `# bash completion for gatehouse: source <(gatehouse completion bash)
 _gatehouse() {
   local at="" value="" words="" i

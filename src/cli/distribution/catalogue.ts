@@ -1,7 +1,7 @@
 import { providers } from '../../gateway/providers/catalog.ts'
 import type { Provider } from '../../gateway/providers/provider.ts'
 
-/** The catalogue of providers as data: which hosts a firewall must let through, and what each speaks. */
+/** The catalogue of providers as data: the hosts that a firewall must let through, and the dialects of each provider. */
 export function catalogueData(): string {
   const rows = Object.entries<Provider>(providers).map(([id, { api, baseUrl, speaks, variants = [] }]) => ({
     id,

@@ -1,4 +1,4 @@
-/** Tells on standard error how far long work is. */
+/** Reports the progress of long work on standard error. */
 export interface Meter {
   readonly step: (text: string) => void
   readonly bytes: (count: number) => void

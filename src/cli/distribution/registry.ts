@@ -1,4 +1,4 @@
-// oxlint-disable-next-line no-restricted-imports -- opens no socket: it sets whom the egress believes
+// oxlint-disable-next-line no-restricted-imports -- opens no socket: it sets the authorities that the egress trusts
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { Registry } from '../../distribution/registry/registry.ts'
@@ -14,7 +14,7 @@ interface Options {
   readonly ca?: string
 }
 
-/** Adds `--to` and who we are there, which `openNamedRegistry` reads. */
+/** Adds `--to` and the login for it, which `openNamedRegistry` reads. */
 export const addRegistry = (command: Command): Command =>
   command
     .addOption(

@@ -1,7 +1,7 @@
 import type { ProcessQuestions } from '../ask-process.ts'
 import { found, type Trouble } from './trouble.ts'
 
-/** Compares the price lists that processes hold, and those of the workers of one. A process that does not answer, or not everybody, says nothing here. */
+/** Compares the price lists that processes hold, and those of the workers of one. A process that does not answer, or not to every caller, is left out. */
 export async function comparePriceLists(processes: readonly ProcessQuestions[]): Promise<readonly Trouble[]> {
   const held = await Promise.all(processes.map(async (one) => (await one.ask('/metrics'))?.text ?? ''))
   const lists = Map.groupBy(

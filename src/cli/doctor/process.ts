@@ -27,7 +27,7 @@ export async function examineProcess(running: ProcessQuestions, spoolBytes: numb
   ]
 }
 
-/** Figures that are not for everybody (METRICS_ACCESS) say nothing here. */
+/** Figures that are not public (METRICS_ACCESS) are left out. */
 function metricsTroubles(metrics: ProcessAnswer | null, spoolBytes: number): readonly Trouble[] {
   if (metrics?.status === 401 || metrics?.status === 404) return []
   return metrics?.status === 200 ? figureTroubles(metrics.text, spoolBytes) : [found('process-stalls', 'error', '/metrics')]

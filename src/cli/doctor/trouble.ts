@@ -10,7 +10,7 @@ export interface Trouble {
   readonly fix: string
 }
 
-/** A finding of the doctor's own, with what was seen. */
+/** A finding of the doctor's own, with the observation. */
 export const found = (id: FindingId, severity: Trouble['severity'], seen: string): Trouble =>
   explained(id, findingAdvice[id], { severity, seen })
 

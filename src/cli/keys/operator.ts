@@ -14,7 +14,7 @@ import { organisationScopes, userScopes, workspaceScopes } from '../../lib/acces
 import { CommandError, UsageError } from '../failure.ts'
 import type { Installation } from '../installation.ts'
 
-/** No key, no user: whoever may run commands on the installation. The trail names the account and the machine. */
+/** No key, no user: a person who may run commands on the installation. The trail names the account and the machine. */
 const operatorOf = (organisationId: string): Actor => ({
   type: 'operator',
   id: '00000000-0000-0000-0000-000000000000',

@@ -1,6 +1,6 @@
 import type { Stage } from './stage.ts'
 
-/** How a check came out. `skipped`: it could not look, and says why. */
+/** The outcome of a check. `skipped`: it could not look, with the reason. */
 export type Status = 'ok' | 'warn' | 'fail' | 'skipped'
 
 /** The result of a check. */

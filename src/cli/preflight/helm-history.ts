@@ -3,7 +3,7 @@ import { z } from 'zod'
 const RevisionShape = z.looseObject({ revision: z.coerce.number(), status: z.string(), chart: z.string().default('') })
 const History = z.array(RevisionShape)
 
-/** One revision of a release, as Helm tells it. */
+/** One revision of a release, as Helm prints it. */
 export type Revision = z.infer<typeof RevisionShape>
 
 /** Returns the revisions that `helm history -o json` wrote, oldest first; null: this is something else. */

@@ -12,7 +12,7 @@ export interface Result extends Verdict {
 const questions = 3
 const slow = 'Find out why the database or this machine is that slow; "gatehouse preflight --timeout" gives it longer.'
 
-/** Runs the checks one after the other, so that they do not disturb one another; tells each result at once. */
+/** Runs the checks one after the other, so that they do not disturb one another; reports each result at once. */
 export async function runChecks(
   checks: readonly Check[],
   stage: Stage,
@@ -27,7 +27,7 @@ export async function runChecks(
   return results
 }
 
-/** A check never throws: what went wrong in it is its verdict. */
+/** A check never throws: a failure in it is its verdict. */
 async function verdictOf(check: Check, stage: Stage): Promise<Verdict> {
   const limitMs = stage.circumstances.timeoutMs * questions
   const { promise: late, resolve } = Promise.withResolvers<Verdict>()

@@ -24,7 +24,7 @@ export interface Circumstances {
   readonly helmHistory: readonly Revision[] | null
 }
 
-/** When nobody says anything. */
+/** The circumstances when no option names others. */
 export const usualCircumstances: Circumstances = {
   timeoutMs: 15_000,
   longestTransactionMs: 60_000,
@@ -50,7 +50,7 @@ export interface Stage {
   /** Why the settings cannot be used; null: they can. */
   readonly configError: ConfigError | null
   database(): Promise<ReachedDatabase>
-  /** Why the database cannot be reached; null: it can, or nobody tried. */
+  /** Why the database cannot be reached; null: it can, or no connection was tried. */
   connectionError(): Promise<DatabaseConnectionError | null>
   close(): Promise<void>
 }

@@ -11,7 +11,7 @@ export interface ListedProvider {
   readonly asOf?: string
 }
 
-/** A whole catalogue: what `assets/prices` holds. */
+/** A whole catalogue: the contents of `assets/prices`. */
 export interface Catalogue {
   readonly asOf: string
   readonly providers: readonly ListedProvider[]

@@ -1,6 +1,6 @@
 import type { ListedProvider } from './catalogue-files.ts'
 
-/** A model of which two catalogues say different things. */
+/** A model that differs between two catalogues. */
 export interface Difference {
   readonly provider: string
   readonly model: string

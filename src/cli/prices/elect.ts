@@ -29,9 +29,9 @@ const dayMs = 86_400_000
 const repeated = 0.1
 
 /**
- * Decides between several lists of the same models by votes that weigh the less the older their list is: prices move, and two lists of last spring must not outvote
- * the one of today. Lists whose main rates are the same form a group, and the heaviest group wins; between equals that of the last list. Within it each
- * lesser rate is decided in the same way, under each condition. The lists that lost give nothing for that model.
+ * Decides between several lists of the same models by votes that weigh less the older their list is: prices move, and two old lists must not outvote
+ * the one of today. Lists whose main rates are the same form a group, and the heaviest group wins; between equals that of the last list. Within it
+ * each lesser rate is decided in the same way, under each condition. The lists that lost contribute no rates for that model.
  */
 export function elect(sources: readonly Source[], today: string): readonly ListedProvider[] {
   const providers = new Map<string, Map<string, NamedVotes>>()
@@ -88,7 +88,7 @@ function chosenOf(votes: readonly Vote[], { today, usual }: Election): Fields {
   const sellers = votes.filter(({ rates }) => mainRates(rates).length > 0)
   const groups = groupsOf(sellers, (one, other) => agree(one.rates, other.rates))
   const won = byClock(sellers) ?? sensible(groups, usual)
-  // A list that only knows what differs under conditions contradicts no other.
+  // A list that only has rates under conditions contradicts no other.
   const winners = votes.filter((vote) => won.includes(vote) || !sellers.includes(vote))
   const rates = decided(winners.map((vote) => ({ ...vote, own: vote.rates })))
   const parts = partsIn(winners, rates)
@@ -98,14 +98,14 @@ function chosenOf(votes: readonly Vote[], { today, usual }: Election): Fields {
   return { ...facts, ...newest(votes), prices: framed(frame, period, today), confidence: confidenceOf(votes, groups) }
 }
 
-/** The list that knows the weekdays of prices that depend on the time is taken whole: another one may have the other half of the day as its usual price. */
+/** The list that has the weekdays of prices that depend on the time is taken whole: another one may have the other half of the day as its usual price. */
 function byClock(votes: readonly Vote[]): readonly Vote[] | null {
   const known = votes.filter(({ parts }) => parts.some(({ condition }) => condition['weekdays'] !== undefined))
   const last = known.at(-1)
   return last === undefined ? null : known.filter(({ rates }) => agree(rates, last.rates))
 }
 
-/** A single list that is far from what the model costs elsewhere has a wrong unit more often than a new price. */
+/** A single list that is far from the price of the model elsewhere has a wrong unit more often than a new price. */
 function sensible(groups: readonly (readonly Vote[])[], usual: MedianPrice): readonly Vote[] {
   const won = heaviest(groups)
   const rate = won[0]?.rates['input']
@@ -138,7 +138,7 @@ function rateOf(votes: readonly RateVote[], name: string): number {
   return (group.find(({ former }) => former) ?? group.at(-1))?.rate ?? 0
 }
 
-/** A list that lost on a rate has no say in what it becomes under a condition. */
+/** A list that lost on a rate has no vote on that rate under a condition. */
 function partsIn(winners: readonly Vote[], rates: ListedRates): readonly ConditionalPart[] {
   const found = new Map<string, { condition: Fields; votes: RateVote[] }>()
   for (const { parts, rates: own, weight, former } of winners) {
@@ -170,7 +170,7 @@ const factsOf = (model: Fields): Fields =>
 
 const isEmpty = (value: unknown): boolean => isFields(value) && Object.keys(value).length === 0
 
-/** The end of a model is set and moved late: the last list that knows it is right. */
+/** The end of a model is set and moved late: the last list that states it is right. */
 function newest(votes: readonly Vote[]): Fields {
   const last = votes.findLast(({ model }) => model['deprecated'] !== undefined)
   return last === undefined ? {} : { deprecated: last.model['deprecated'] }

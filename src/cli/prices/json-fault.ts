@@ -8,7 +8,7 @@ const space = /[ \t\n\r]*/y
 const scalar = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/uy
 const name = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*"/uy
 
-/** Returns where a text stops being JSON; null: it is JSON. The engine's own message does not always say. The text is not nested deeply. */
+/** Returns where a text stops being JSON; null: it is JSON. The engine's own message does not always state it. The text is not nested deeply. */
 export function jsonFault(text: string): TextPlace | null {
   let at = 0
   const skip = (pattern: RegExp): boolean => {

@@ -15,7 +15,7 @@ export const perMillion: ReadPrice = (price) => rateOf(price, 1_000_000n)
 /** US dollars for an hour, as a rate for one second. */
 export const perHour: ReadPrice = (price) => rateOf(price, 3600n)
 
-/** Returns null for what is no price, and for zero, which stands for "not known" in public files. */
+/** Returns null for a value that is no price, and for zero, which stands for "not known" in public files. */
 function rateOf(price: unknown, units: bigint): number | null {
   if (typeof price !== 'number' || !Number.isFinite(price) || price <= 0) return null
   return Number(divideEven(parsePico(withoutNoise(price)), units))

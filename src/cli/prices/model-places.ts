@@ -1,6 +1,6 @@
 import type { Fields } from '../../lib/json/fields.ts'
 
-/** The name of a model, and the place that the name tells. */
+/** The name of a model, and the place that the name contains. */
 export interface PlacedName {
   readonly model: string
   readonly condition: Fields

@@ -16,8 +16,8 @@ import { jsonFault, placeAt } from './json-fault.ts'
 export const [builtIn, inEffect] = ['built-in', 'in-effect']
 
 /**
- * Opens the prices that an argument names: `built-in`, `in-effect`, a folder of lists, one list, or the address of a service for prices. Throws UsageError that
- * tells the file, the line and the field of what cannot be read.
+ * Opens the prices that an argument names: `built-in`, `in-effect`, a folder of lists, one list, or the address of a service for prices. Throws
+ * UsageError with the file, the line and the field of a list that cannot be read.
  */
 export async function openPrices(named: string): Promise<readonly ListedProvider[]> {
   if (named === builtIn) return filesIn(installedPrices())
@@ -55,7 +55,7 @@ function missing(folder: string): never {
   throw new UsageError(`${folder}: a setting names this folder for price lists, and it is not on this machine`)
 }
 
-/** Asks a service for the lists of all providers that the installation knows. */
+/** Asks a service for the lists of all providers of the installation. */
 async function listsAt(url: string): Promise<readonly ListedProvider[]> {
   const { createEgress } = await import('../../gateway/egress/create-egress.ts')
   const address = URL.parse(url)

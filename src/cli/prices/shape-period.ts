@@ -18,7 +18,10 @@ export interface RawPeriod {
   readonly kind: unknown
 }
 
-/** Makes a period as the catalogue has it: nothing charged twice, a rate for conditions that hold together, and no rate that a look-up finds without it. */
+/**
+ * Makes a period as the catalogue has it: no use charged twice, a rate for conditions that hold together, and no rate that a look-up finds without
+ * it.
+ */
 export function shapedPeriod(raw: RawPeriod): Fields {
   const { rates, parts } = withParents(tokensFirst(raw))
   const all = tidiedParts(

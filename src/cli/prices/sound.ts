@@ -9,7 +9,7 @@ export async function faultsOf(lists: readonly ListedProvider[]): Promise<readon
   return catalogueFaults(lists, readCatalogue(installedPrices()))
 }
 
-/** Reads files that people hand over: their faults are told, and are no bugs. */
+/** Reads files that people hand over: their faults are reported, and are no bugs. */
 export function readable<T>(name: string, read: () => T): T {
   try {
     return read()

@@ -29,7 +29,7 @@ export const sources: readonly Source[] = [
   logSource,
 ]
 
-/** The secrets that are known, and what is known to be missing of them. */
+/** The known secrets, and the sources of secrets that could not be read. */
 export interface SecretInventory {
   readonly secrets: readonly KnownSecret[]
   readonly gaps: readonly string[]
@@ -40,7 +40,7 @@ interface MissingPart {
   readonly why: string
 }
 
-/** Collects every part, takes the secrets out, and says in `manifest.json` what is in it and what is not. */
+/** Collects every part, takes the secrets out, and lists in `manifest.json` the parts that are in it and those that are not. */
 export async function collectBundle(scene: Scene, known: SecretInventory, onPart: (name: string) => void): Promise<Bundle> {
   const redact = createRedactor(known.secrets)
   const missing: MissingPart[] = []
@@ -90,7 +90,7 @@ function describe(
       redactions: { by_value: byValue, by_pattern: byPattern },
     })),
     redactions: { by_value: sum('byValue'), by_pattern: sum('byPattern') },
-    // Named so that the redactor of documents does not take the counts for what they count.
+    // Named so that the redactor of documents does not mistake the counts for secrets.
     known_values: countBy(known.secrets.map(({ label }) => label)),
     gaps: known.gaps,
     missing,

@@ -27,7 +27,7 @@ async function ask(client: Client, questions: Readonly<Record<string, string>>):
   return answers
 }
 
-/** How PostgreSQL is set up and how it does. Of statements that run only their first word is told. */
+/** The settings and the state of PostgreSQL. Running statements are reduced to their first word. */
 export const postgresSource: Source = {
   name: 'PostgreSQL',
   async collect({ stage }) {
@@ -65,7 +65,7 @@ export const historySource: Source = {
   },
 }
 
-/** The fingerprint of a key tells nothing of it; under its own name it would be taken for one. */
+/** The fingerprint of a key reveals no part of it; under its own name it would be taken for a key. */
 const historyQuestions: Readonly<Record<string, string>> = {
   schema_migrations: 'SELECT * FROM schema_migrations ORDER BY id',
   release_history: 'SELECT * FROM release_history ORDER BY id',
@@ -80,7 +80,7 @@ async function presentIn(client: Client, questions: Readonly<Record<string, stri
   return present
 }
 
-/** How much of what there is: counts alone, no names and no contents. */
+/** The amount of each content: counts alone, no names and no contents. */
 export const contentSource: Source = {
   name: 'content',
   async collect({ stage }) {
@@ -100,7 +100,7 @@ const contentQuestions: Readonly<Record<string, string>> = {
   journal_cursors: 'SELECT node, segment, shipped_bytes, updated_at FROM journal_cursors ORDER BY updated_at DESC LIMIT 100',
 }
 
-/** The last exchanges that went wrong, and the last changes: who, what, when and how it ended, and nothing of what was said. */
+/** The last failed exchanges, and the last changes: actor, action, time and outcome, without any content. */
 export const recentSource: Source = {
   name: 'recent exchanges',
   async collect({ stage }) {

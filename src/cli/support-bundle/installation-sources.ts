@@ -111,5 +111,5 @@ export function journalFiles(dataDir: string): readonly { readonly file: string;
   })
 }
 
-/** The installation's own record of what it waits for, for the sources below. */
+/** The installation's own record of pending work, for the sources below. */
 export const dataDirOf = ({ stage }: Pick<Scene, 'stage'>): string | null => (stage.configError === null ? stage.settings().dataDir : null)

@@ -30,7 +30,7 @@ export async function gatherSecrets(stage: Stage): Promise<SecretInventory> {
 async function openDatabase(stage: Stage): Promise<StoredSecrets> {
   const config = stage.settings()
   const { client, config: database } = await stage.database()
-  // A vault that is opened for the first time makes its pepper; there is nothing to open then.
+  // A vault that is opened for the first time makes its pepper; there is none to open then.
   if (!(await hasTable(client, 'instance_secrets')) || !(await hasRows(stage))) return { secrets: [], unopened: 0 }
   const { runtime } = await connect(database, stage.log)
   const orm = await openOrm({ client: runtime, poolSize: 2, entities: [], log: stage.log })

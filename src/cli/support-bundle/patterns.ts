@@ -15,7 +15,7 @@ const passName = /(?:^|[_.-])pass$|^pgpassword$/i
 /** Returns true if a field of this name may hold a secret. */
 export const isSecret = (name: string): boolean => isSecretName(name) || passName.test(name)
 
-/** Takes out what looks like a secret: by its shape, by what stands before it, and both again in what is encoded. */
+/** Takes out texts that look like a secret: by their shape, by the text before them, and both again in encoded parts. */
 export function replacePatterns(text: string): CountedText {
   const plain = replacePlain(text)
   let count = plain.count
@@ -32,7 +32,7 @@ const hexRun = /(?<![0-9a-f])(?:[0-9a-f]{2}){16,5000}(?![0-9a-f])/gi
 const base64Run = /(?<![\w+/-])[\w+/-]{24,20000}={0,2}/g
 const mostlyPrintable = /^[\t\n\r\x20-\x7e]+$/
 
-/** Logins in the addresses of servers; a password may hold what belongs encoded. */
+/** Logins in the addresses of servers; a password may hold characters that should be encoded. */
 const serverLogin =
   /\b((?:postgres(?:ql)?|redis|rediss|mysql|mariadb|mongodb|amqps?|ldaps?|smtps?):\/\/)[^\s"'<>@/:]{0,200}:[^\s"'<>]{0,2000}@/gi
 /** Headers of which all that follows is secret. */

@@ -14,7 +14,7 @@ export const localSecrets = (env: Environment, config: Config | null): readonly 
   ...Object.entries(env).flatMap(([name, value]) => fromVariable(name, value ?? '')),
 ]
 
-/** Each value once, under its last label, and those alone that can be told from other text. */
+/** Each value once, under its last label, and only those that can be distinguished from other text. */
 export const distinct = (secrets: readonly KnownSecret[]): readonly KnownSecret[] => [
   ...new Map(secrets.filter(({ value }) => value.length >= shortestSecret).map((secret) => [secret.value, secret])).values(),
 ]
@@ -38,7 +38,7 @@ const soundsSecret = (name: string) => ours.has(name) || (!isHarmless.has(name) 
 const partsOf = (value: string, label: string): readonly KnownSecret[] =>
   [value, ...(value.includes(',') ? value.split(',').map((part) => part.trim()) : [])].map((part) => ({ value: part, label }))
 
-/** The passwords of addresses, encoded and not. A password may hold an @ that nobody encoded. */
+/** The passwords of addresses, encoded and not. A password may hold an unencoded @. */
 function loginsIn(text: string): readonly string[] {
   return [...text.matchAll(/:\/\/[^\s/:@]{0,200}:([^\s]{1,2000})@/g)].flatMap(([, password = '']) => [password, decodeSegment(password)])
 }
@@ -54,7 +54,7 @@ function inFile(file: string, label: string): readonly KnownSecret[] {
   }
 }
 
-/** The texts of a document under names that sound secret, and all of what hangs below one. */
+/** The texts of a document under names that sound secret, and all texts below one. */
 export function textsIn(document: unknown, secret = false): readonly string[] {
   if (typeof document === 'string') return secret ? [document] : []
   if (typeof document !== 'object' || document === null) return []

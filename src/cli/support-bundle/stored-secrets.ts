@@ -23,7 +23,7 @@ interface Row {
 
 const mostRows = 50_000
 
-/** Opens whatever the vault sealed, in any table: so nobody can forget a column here. */
+/** Opens all values that the vault sealed, in any table, so that no column can be forgotten here. */
 export async function openStored(orm: MikroORM, vault: Vault): Promise<StoredSecrets> {
   const columns = await asSystem(orm, (em) => em.execute<Column[]>(sealedColumns))
   const secrets: KnownSecret[] = []
@@ -39,7 +39,7 @@ export async function openStored(orm: MikroORM, vault: Vault): Promise<StoredSec
   return { secrets, unopened }
 }
 
-/** Sealed documents hold secrets and nothing else. */
+/** Sealed documents hold secrets only. */
 const valuesIn = (text: string): readonly string[] => textsIn(parsed(text), true)
 
 /** Bytes in tables with tenants that are no hash, no log and no wrapped key: those of the vault. */

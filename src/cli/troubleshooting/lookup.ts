@@ -25,7 +25,7 @@ const tables: readonly (readonly [where: string, table: Readonly<Record<string, 
   ],
 ]
 
-/** Every meaning of a word; none when nobody uses it. */
+/** Every meaning of a word; empty for an unknown word. */
 export const explainWord = (word: string): readonly LocatedAdvice[] =>
   tables.flatMap(([where, table]) => {
     const advice = Object.hasOwn(table, word) ? table[word] : undefined

@@ -52,7 +52,7 @@ async function findFiles(ranges: Ranges): Promise<ReadonlyMap<string, Place>> {
   return places
 }
 
-/** Behind its end an archive is filled up with zeros, and whatever else is there nobody has signed. */
+/** Behind its end an archive is filled up with zeros, and any other bytes there are unsigned. */
 async function refuseMore(ranges: Ranges, end: number): Promise<void> {
   let at = end
   for await (const piece of ranges.stream(end, ranges.size - end)) {
@@ -63,7 +63,7 @@ async function refuseMore(ranges: Ranges, end: number): Promise<void> {
   }
 }
 
-/** A source that jumps over what is skipped. */
+/** A source that jumps over skipped bytes. */
 function rangesSource(ranges: Ranges): ByteSource {
   let position = 0
   return {

@@ -2,14 +2,14 @@ import { z } from 'zod'
 
 /** The bundle's own description, in `bundle.json`. */
 export const BundleInfo = z.object({
-  /** The form of the archive; a program that knows only lower numbers must refuse it. */
+  /** The form of the archive; a program that supports only lower numbers must refuse it. */
   format: z.literal(1),
   product: z.literal('gatehouse'),
   release: z.string(),
   /** The chart's version; null: there is none. */
   chart: z.string().nullable(),
   artifacts: z.array(z.object({ name: z.string(), tag: z.string(), digest: z.string() })),
-  /** The price catalogue that the release brings; bundles of before do not say. */
+  /** The price catalogue that the release brings; absent in older bundles. */
   prices: z.object({ as_of: z.string(), digest: z.string() }).optional(),
 })
 export type BundleInfo = z.output<typeof BundleInfo>

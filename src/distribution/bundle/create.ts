@@ -16,11 +16,11 @@ export interface CreateOptions {
   /** Everything but the list, its signature, the key and `bundle.json`. */
   readonly files: readonly BundleFile[]
   readonly key: KeyObject
-  /** Told of each piece that was read. */
+  /** Called with the size of each piece that was read. */
   readonly onBytes?: (count: number) => void
 }
 
-/** The bytes of a new bundle. What a reader needs first comes first, blobs last; the same content and key differ only in the signature. */
+/** The bytes of a new bundle. Parts that a reader needs first come first, blobs last; the same content and key differ only in the signature. */
 export async function createBundle({ info, files, key, onBytes }: CreateOptions): Promise<Chunks> {
   const own: BundleFile[] = [
     { path: bundleFile, from: Buffer.from(`${JSON.stringify(info, null, 2)}\n`) },

@@ -9,8 +9,8 @@ import { bundleFile, BundleInfo, differenceFile, type Difference } from './conte
 import { readDifference } from './verify.ts'
 
 /**
- * The bytes of `archive` without the layers that `known` has, or itself left out. List and signature stay as they are, so that
- * anybody can make a difference, and the receiver still checks what the signer signed.
+ * The bytes of `archive` without the layers that `known` has, or itself left out. List and signature stay as they are, so that any holder of a bundle
+ * can make a difference, and the receiver still checks the signed bytes.
  */
 export async function createDifference(archive: Archive, known: Archive): Promise<{ chunks: Chunks; difference: Difference }> {
   const earlier = await readDifference(known)
@@ -23,7 +23,7 @@ export async function createDifference(archive: Archive, known: Archive): Promis
   return { difference, chunks: writeTar(members(archive, difference)) }
 }
 
-/** Returns the digests of the manifests, which tell the contents of a bundle. */
+/** Returns the digests of the manifests, which list the contents of a bundle. */
 async function documentsOf(archive: Archive): Promise<ReadonlySet<string>> {
   const artifacts = await readArtifacts((await archive.text('index.json')) ?? '', archive.blobs)
   return new Set(artifacts.flatMap(({ manifests }) => manifests.map(({ descriptor }) => blobPath(descriptor.digest))))

@@ -8,7 +8,7 @@ import { keyFile, parseSums, signatureFile, sumsFile, type Sums } from '../sums.
 import type { Archive } from './archive.ts'
 import { bundleFile, BundleInfo, Difference, differenceFile } from './contents.ts'
 
-/** A bundle that is what its signer made. */
+/** A bundle that is unchanged since its signer made it. */
 export interface VerifiedBundle {
   readonly info: BundleInfo
   readonly key: KeyObject
@@ -20,11 +20,11 @@ export interface VerifiedBundle {
 
 export interface VerifyOptions {
   readonly trust: Trust
-  /** Told of each piece that was read. */
+  /** Called with the size of each piece that was read. */
   readonly onBytes?: (count: number) => void
 }
 
-/** The files that the list does not name: itself, its signature, and what was left out. */
+/** The files that the list does not name: itself, its signature, and parts left out. */
 const unlisted: ReadonlySet<string> = new Set([sumsFile, signatureFile, differenceFile])
 
 /**

@@ -13,8 +13,8 @@ export interface Target {
 }
 
 /**
- * Writes an archive to its file, or to parts of at most `split` bytes. They get their names when all is written, so that a command
- * that was stopped leaves nothing that looks whole. Gives the names. Throws DistributionFault `file_exists` when there is one already.
+ * Writes an archive to its file, or to parts of at most `split` bytes. They get their names when all is written, so that a command that was stopped
+ * leaves no file that looks whole. Returns the names. Throws DistributionFault `file_exists` when there is one already.
  */
 export async function writeArchive(chunks: Chunks, { file, split }: Target): Promise<readonly string[]> {
   refuseTarget(file)

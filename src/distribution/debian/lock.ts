@@ -18,12 +18,12 @@ export const DebianLock = z.strictObject({
   day: z.iso.date(),
   /** The packages by variant of the image; `evaluation` adds to `release`. People write this part. */
   wanted: z.strictObject({ release: z.array(z.string()), evaluation: z.array(z.string()) }),
-  /** By architecture and name. `gatehouse release lock` writes this part. */
+  /** The packages by architecture and name. `gatehouse release lock` writes this part. */
   packages: z.record(z.string(), z.record(z.string(), LockedPackage)),
 })
 export type DebianLock = z.output<typeof DebianLock>
 
-/** Reads the lines of `apt-get download --print-uris`: what each package is called, where it lies and what its SHA-256 is. */
+/** Reads the lines of `apt-get download --print-uris`: name, address and SHA-256 of each package. */
 export function readUris(text: string): readonly (readonly [name: string, LockedPackage])[] {
   return text.split('\n').flatMap((line) => {
     const [, address = '', file = '', sha256] = /^'([^']+)' (\S+) \d+ SHA256:([0-9a-f]{64})$/.exec(line) ?? []

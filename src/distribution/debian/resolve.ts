@@ -9,7 +9,7 @@ import { architectures, readUris, type DebianLock } from './lock.ts'
 const mirror = 'http://deb.debian.org'
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
-/** The newest versions of the wanted packages, from Debian's signed lists, whatever this machine itself runs. Throws DistributionFault. */
+/** The newest versions of the wanted packages, from Debian's signed lists, independent of the Debian of this machine. Throws DistributionFault. */
 export async function resolveLock(lock: DebianLock, day: string): Promise<DebianLock> {
   const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-apt-'))
   try {
@@ -53,7 +53,7 @@ const never = (): never => {
   throw new Error('a package without a version')
 }
 
-/** Options with which apt reads and writes nothing of this machine. */
+/** Options with which apt reads and writes no folder of this machine. */
 function ownFolders(own: string, architecture: string): readonly string[] {
   const settings = {
     'Dir::Etc::sourcelist': path.join(own, 'sources.list'),

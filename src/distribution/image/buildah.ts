@@ -50,7 +50,7 @@ async function lastLayer(layout: string): Promise<readonly TarInput[]> {
   return members.toSorted((one, other) => comparePaths(one.path.split('/'), other.path.split('/')))
 }
 
-/** A folder before what is in it, names by their characters. */
+/** A folder before its contents, names by their characters. */
 function comparePaths(one: readonly string[], other: readonly string[]): number {
   const at = one.findIndex((part, index) => part !== other[index])
   if (at === -1) return one.length - other.length

@@ -7,13 +7,13 @@ export interface ImageBuild {
   /** The folder that docker/base.sh made. */
   readonly base: string
   readonly release: string
-  /** ISO 8601, of the release's day: nothing in the image is newer. */
+  /** ISO 8601, the day of the release: no file in the image is newer. */
   readonly created: string
   /** The commit, or `unknown`. */
   readonly revision: string
   /** The major version of the PostgreSQL that the base has for an evaluation; null: a release has none. */
   readonly postgres: string | null
-  /** Told of each step. */
+  /** Called with the title of each step. */
   readonly onStep: (text: string) => void
 }
 

@@ -12,7 +12,7 @@ export interface ImageSettings {
 
 type Draft = { -readonly [K in keyof ImageSettings]: ImageSettings[K] }
 
-/** Reads the last stage, with the arguments of the build. Knows what our Dockerfile uses; throws on any other instruction. */
+/** Reads the last stage, with the arguments of the build. Supports the instructions of our Dockerfile; throws on any other. */
 export function settingsOfDockerfile(text: string, given: Readonly<Record<string, string>>): ImageSettings {
   const lines = text
     .replaceAll(/^#.*\n/gm, '')

@@ -2,7 +2,7 @@ import path from 'node:path'
 import type { ImageBuild } from './builder.ts'
 import { runStep } from './run.ts'
 
-/** Fetches into npm's cache what the two installs of the Dockerfile ask for. */
+/** Fetches into npm's cache the packages that the two installs of the Dockerfile need. */
 export async function warmCache({ root, work }: Pick<ImageBuild, 'root' | 'work'>, cache: string): Promise<void> {
   for (const tools of [[], ['esbuild']]) {
     const folder = path.join(work, `fetched-${tools.length}`)

@@ -2,18 +2,18 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { DistributionFault } from '../fault.ts'
 
-/** A program to run, and what it is for. */
+/** A program to run, and its purpose. */
 export interface Step {
   readonly title: string
   readonly command: readonly [program: string, ...args: string[]]
   readonly cwd?: string
-  /** Added to what this process has. */
+  /** Added to the variables of this process. */
   readonly variables?: Readonly<Record<string, string>>
 }
 
 const keptBytes = 16 * 1024
 
-/** Runs a program to its end and gives what it wrote on standard output. Throws DistributionFault `build_failed` with the end of what it said. */
+/** Runs a program to its end and returns its standard output. Throws DistributionFault `build_failed` with the end of its standard error. */
 export async function runStep({ title, command: [program, ...args], cwd, variables }: Step): Promise<string> {
   const assignments = Object.entries(variables ?? {}).map(([name, value]) => `${name}=${value}`)
   // `env` adds to the environment, which only src/config reads here.

@@ -10,8 +10,8 @@ import { argumentsOf, secondsOf, type ImageBuild } from './builder.ts'
 import { settingsOfDockerfile } from './dockerfile.ts'
 
 /**
- * Writes the image: the two layers of the base, one of the program, and what docker/Dockerfile says of it. All builders end here, so that the
- * same files have the same digest, whoever compiled them. Gives the folder of an OCI layout.
+ * Writes the image: the two layers of the base, one of the program, and the configuration of docker/Dockerfile. All builders end here, so that the
+ * same files have the same digest, independent of the builder. Returns the folder of an OCI layout.
  */
 export async function writeImage(build: ImageBuild, members: () => AsyncIterable<TarInput> | Iterable<TarInput>): Promise<string> {
   const { root, work, base, created } = build

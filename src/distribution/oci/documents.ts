@@ -15,7 +15,7 @@ export const mediaTypes = {
   dockerManifest: 'application/vnd.docker.distribution.manifest.v2+json',
 } as const
 
-/** The annotation by which an index names what it lists: `<repository>:<tag>`. */
+/** The annotation by which an index names its entries: `<repository>:<tag>`. */
 export const refName = 'org.opencontainers.image.ref.name'
 
 /** The only text that a file `oci-layout` may hold. */

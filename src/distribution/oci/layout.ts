@@ -23,9 +23,9 @@ export interface LayoutWriter {
   /** Stores bytes as they come. */
   add(mediaType: string, chunks: Chunks): Promise<Descriptor>
   addJson(mediaType: string, value: unknown): Promise<Descriptor>
-  /** Stores what another layout has. */
+  /** Stores blobs of another layout. */
   copy(descriptors: readonly Descriptor[], from: Blobs): Promise<void>
-  /** Names what the layout lists, in this order: `<repository>:<tag>`. */
+  /** Names the entries of the layout, in this order: `<repository>:<tag>`. */
   finish(entries: readonly { readonly reference: string; readonly descriptor: Descriptor }[]): Promise<void>
 }
 

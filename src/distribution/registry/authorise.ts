@@ -20,7 +20,7 @@ interface Challenge {
 
 const basic = ({ username, password }: Credentials) => `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 
-/** For whom a challenge is to be satisfied. */
+/** The caller for whom a challenge is to be satisfied. */
 export interface Caller {
   readonly repository: string
   /** The registry's own host: credentials go nowhere else. */

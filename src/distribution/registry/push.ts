@@ -18,7 +18,7 @@ export interface PushOptions {
   readonly target: RegistryTarget
   readonly registry: Registry
   readonly blobs: Blobs
-  /** Told of each step. */
+  /** Called with the title of each step. */
   readonly onStep?: (text: string) => void
   readonly onBytes?: (count: number) => void
 }
@@ -38,7 +38,7 @@ const referenceOf = (target: RegistryTarget, { name, tag }: { name: string; tag:
   `${target.host}/${repositoryOf(target, name)}:${tag}`
 
 /**
- * Sends what the registry lacks of the artifacts, and names them last. Stopped in the middle, the next call goes on. Throws
+ * Sends the blobs of the artifacts that the registry lacks, and names them last. Stopped in the middle, the next call goes on. Throws
  * DistributionFault `blob_missing`, before anything is sent, when neither we nor the registry have all of it.
  */
 export async function pushArtifacts(artifacts: readonly Artifact[], options: PushOptions): Promise<readonly PushResult[]> {

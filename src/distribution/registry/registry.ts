@@ -13,7 +13,7 @@ import { sendOver, type WireAnswer, type WireRequest } from './wire.ts'
 export interface Registry {
   hasBlob(repository: string, digest: string): Promise<boolean>
   putBlob(repository: string, descriptor: Descriptor, chunks: () => Chunks): Promise<void>
-  /** The digest of what a tag or digest names; null when the registry says that there is none. */
+  /** The digest of a tag or digest; null when the registry has none. */
   findManifest(repository: string, reference: string): Promise<string | null>
   /** Gives the digest under which the registry stored it. */
   putManifest(

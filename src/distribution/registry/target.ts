@@ -1,6 +1,6 @@
 import { isRepository } from '../oci/documents.ts'
 
-/** A place in a registry: what `--to` names. */
+/** A place in a registry: the value of `--to`. */
 export interface RegistryTarget {
   /** `https://registry.example:5000` */
   readonly origin: string
@@ -11,7 +11,7 @@ export interface RegistryTarget {
   readonly prefix: string
 }
 
-/** Reads `[http://|https://]host[:port][/prefix]`, HTTPS unless it says otherwise; null when it is none. */
+/** Reads `[http://|https://]host[:port][/prefix]`, HTTPS by default; null for any other text. */
 export function parseTarget(text: string): RegistryTarget | null {
   const url = URL.parse(/^https?:\/\//.test(text) ? text : `https://${text}`)
   if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return null

@@ -14,7 +14,7 @@ export interface WireRequest {
 
 export interface WireAnswer {
   readonly status: number
-  /** By lower-case name; the last one counts. */
+  /** The headers by lower-case name; the last one counts. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly text: string
 }

@@ -120,7 +120,7 @@ async function copyDocuments(root: string, folder: string): Promise<void> {
 async function describeImage({ version, created, image, onStep }: Parts, draft: Draft): Promise<void> {
   for (const { platform, manifest, layers } of image.platforms) {
     const sbom = await createSbom({ version, created, manifest, layers }, image.blobs)
-    // Told and not refused: an old release must be rebuilt to the same bytes whenever somebody asks.
+    // Reported and not refused: an old release must be rebuilt to the same bytes at any time.
     for (const { name, version: found, until } of endedBy(new Date().toISOString().slice(0, 10), sbom.components))
       onStep(
         `warning: ${name} ${found} in the image for ${platform} is ${until === null ? 'of no line that is known here' : `mended no more since ${until}`}`,

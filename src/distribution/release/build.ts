@@ -30,13 +30,13 @@ export interface ReleaseBuild {
   readonly packages: string | null
   /** True if uncommitted changes may be built; the release is then marked. */
   readonly allowDirty: boolean
-  /** The commit of the sources as the image tells it; null: the checkout knows. */
+  /** The commit of the sources as the image states it; null: read from the checkout. */
   readonly revision: string | null
   /** The file with the record of a nightly run of this commit; null: the release holds none. */
   readonly nightly: string | null
   /** The chart that deploys it. */
   readonly chart: Chart
-  /** Told of each step. */
+  /** Called with the title of each step. */
   readonly onStep: (text: string) => void
 }
 
@@ -63,7 +63,7 @@ export async function buildRelease(build: ReleaseBuild): Promise<BuiltRelease> {
       checkVersion(image, build.version)
       const lock = await assemble(staged, { ...build, image, builder, packages, created: createdAt(build), revision })
       await refuseTaken(folder)
-      // Takes the place of an empty folder, and of nothing else.
+      // Takes the place of an empty folder only.
       await rename(staged, folder)
       return { folder, builder, lock }
     } finally {
@@ -74,7 +74,7 @@ export async function buildRelease(build: ReleaseBuild): Promise<BuiltRelease> {
   }
 }
 
-/** A release is built where there is nothing, or an empty folder. */
+/** A release is built in a new or an empty folder. */
 async function refuseTaken(folder: string): Promise<void> {
   const found = await lstat(folder).catch(() => null)
   if (found === null) return

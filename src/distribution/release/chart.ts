@@ -49,7 +49,10 @@ export async function packageChart(folder: string, { name, seconds }: { name: st
   return Readable.from(writeTar(members(), seconds), { objectMode: false }).pipe(createGzip({ level: 9 }))
 }
 
-/** Returns a test for files that `.helmignore` leaves out. It knows the patterns of names, folders and `*`; others are refused, so that none is ignored. */
+/**
+ * Returns a test for files that `.helmignore` leaves out. It supports the patterns of names, folders and `*`; others are refused, so that none is
+ * ignored.
+ */
 async function readIgnored(folder: string): Promise<(file: string) => boolean> {
   const text = await readFile(path.join(folder, '.helmignore'), 'utf8').catch(() => '')
   const lines = text.split('\n').map((line) => line.trim())

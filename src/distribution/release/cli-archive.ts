@@ -12,7 +12,7 @@ import { cliLauncher, imageProgram } from './names.ts'
 /** The folder that only the server needs. */
 const leftOut = 'app/postgres'
 
-/** Written for every Node that is in use, so that an old one says what is wrong and not that it does not know a word of the program. */
+/** Written for every Node that is in use, so that an old one prints a clear message and not a syntax error of the program. */
 const launcher = `#!/usr/bin/env node
 var major = Number(process.versions.node.split('.')[0])
 if (major < 24) {
@@ -41,6 +41,6 @@ export function cliArchive({ layers }: PlatformImage, blobs: Blobs, { version, s
     }
     if (!hasProgram) throw new DistributionFault('file_missing', `the image has no ${imageProgram}, which is its command line`)
   }
-  // The reader of the archive is told of a fault: `pipe` would tell only the process.
+  // The reader of the archive gets a fault: `pipe` would report it only to the process.
   return pipeline(Readable.from(writeTar(members(), seconds), { objectMode: false }), createGzip(), () => {})
 }

@@ -16,7 +16,7 @@ const sources =
 const program = ['package.json', 'assets', 'docker/ca', 'migrations', 'releases', 'src']
 
 /**
- * The places in files that name the release, and their text for another release. `release check` in a cut proves what is generated; these are
+ * The places in files that name the release, and their text for another release. `release check` in a cut proves the generated files; these are
  * written by hand.
  */
 const stamps: readonly (readonly [file: string, place: RegExp, stamp: (release: CutRelease) => string])[] = [
@@ -37,14 +37,13 @@ export interface CutOptions {
   /** The folder to make. */
   readonly folder: string
   readonly release: CutRelease
-  /** Only what a process reads while it runs, without documents, chart and image. */
+  /** Only the files that a process reads while it runs, without documents, chart and image. */
   readonly runs?: boolean
 }
 
 /**
- * Makes the sources of an earlier release from a checkout: the same code under that version, with the records, migrations, charts and
- * documents of that release. What came later is there as code and reached by nothing: settings, columns, features and fields name
- * the release that brought them.
+ * Makes the sources of an earlier release from a checkout: the same code under that version, with the records, migrations, charts and documents of
+ * that release. Later additions are there as unreachable code: settings, columns, features and fields name the release that brought them.
  */
 export async function cutSources({ root, folder, release, runs = false }: CutOptions): Promise<void> {
   for (const name of runs ? program : sources) {
@@ -66,7 +65,7 @@ export async function cutSources({ root, folder, release, runs = false }: CutOpt
   await generate(folder)
 }
 
-/** Says on each page written by hand that it tells of later releases too; what is generated afterwards is of the release alone. */
+/** Notes on each page written by hand that it describes later releases too; pages generated afterwards are of the release alone. */
 async function noteLaterReleases(folder: string, { version }: CutRelease): Promise<void> {
   const docs = path.join(folder, 'docs')
   const pages = (await readdir(docs, { recursive: true })).filter((name) => name.endsWith('.md') && !/^(?:adr|reference)\b/.test(name))
@@ -78,7 +77,7 @@ async function noteLaterReleases(folder: string, { version }: CutRelease): Promi
     await edit(file, (text) => text.replace(/^# .*\n/, (title) => `${title}\n${note}\n`))
 }
 
-/** Removes what is named after a later release. */
+/** Removes the files that are named after a later release. */
 async function removeLater(folder: string, { version }: CutRelease, releaseIn: (name: string) => string): Promise<void> {
   const names = await readdir(folder).catch(() => [])
   const later = names.filter((name) => isVersion(releaseIn(name)) && compareVersions(releaseIn(name), version) > 0)
@@ -103,7 +102,7 @@ async function edit(file: string, change: (text: string) => string): Promise<voi
   await writeFile(file, change(await readFile(file, 'utf8')))
 }
 
-/** Lets the cut write its own documents: its code knows which settings, fields and releases it has. */
+/** Lets the cut write its own documents from its settings, fields and releases. */
 async function generate(folder: string): Promise<void> {
   const title = 'the documents of the release'
   await runStep({ title, command: [process.execPath, 'src/cli/gatehouse.ts', 'release', 'generate'], cwd: folder })

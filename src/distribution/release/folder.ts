@@ -59,7 +59,7 @@ export async function signRelease(folder: string, key: KeyObject): Promise<void>
   await writeFile(path.join(folder, signatureFile), `${signText(await readSums(folder), key)}\n`)
 }
 
-/** Checks the signature of a release and its files, and gives what it would publish. Throws DistributionFault. */
+/** Checks the signature of a release and its files, and returns the artifacts that it would publish. Throws DistributionFault. */
 export async function verifyRelease(
   folder: string,
   { trust, onBytes }: { trust: Trust; onBytes?: (count: number) => void },

@@ -30,7 +30,7 @@ export async function openImage(place: string): Promise<SourceImage> {
   const [listed, ...others] = parseDocument(Index, index ?? '', `${place}: index.json`).manifests
   if (listed === undefined || others.length > 0)
     throw new DistributionFault('manifest_malformed', `${place} must hold one image, and lists ${others.length + 1}`)
-  // What the layout called it is not part of the image.
+  // The name in the layout is not part of the image.
   const { annotations: _, ...descriptor } = listed
   const children = isIndex(descriptor) ? parseDocument(Index, await readDocument(descriptor, blobs), 'the image').manifests : [descriptor]
   const platforms = await Promise.all(children.filter(isRunnable).map((manifest) => readPlatform(manifest, blobs)))
@@ -47,7 +47,7 @@ async function openLayout(place: string) {
   return { index: await archive.text('index.json'), blobs: archive.blobs, close: archive.close }
 }
 
-/** Builders also list what they attest of an image; such an entry has no platform to run on. */
+/** Builders also list attestations of an image; such an entry has no platform to run on. */
 const isRunnable = ({ platform }: Descriptor) => platform?.os !== 'unknown'
 
 const readManifest = async (descriptor: Descriptor, blobs: Blobs) =>
@@ -64,7 +64,7 @@ async function readPlatform(manifest: Descriptor, blobs: Blobs): Promise<Platfor
   return { platform: `${config.os}-${config.architecture}`, manifest, config, layers }
 }
 
-/** The label that says which release an image is. Throws DistributionFault `version_differs`. */
+/** The label that names the release of an image. Throws DistributionFault `version_differs`. */
 export function checkVersion({ platforms }: SourceImage, version: string): void {
   for (const { platform, config } of platforms) {
     const label = config.config.Labels?.['org.opencontainers.image.version']

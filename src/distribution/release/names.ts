@@ -20,7 +20,7 @@ export const imageProgram = 'app/program/gatehouse.js'
 /** The file that starts the command line in its archive. */
 export const cliLauncher = 'gatehouse.cjs'
 
-/** The tag of an image: the release, and what it is for when that is not to be released. */
+/** The tag of an image: the release, and its purpose when it is not to be released. */
 export const imageTag = (version: string, variant: Variant): string => (variant === 'release' ? version : `${version}-${variant}`)
 
 /** The repositories of a release in a registry. */

@@ -7,7 +7,7 @@ export interface Revision {
   readonly commit: string | null
   /** True if the sources differ from the commit. */
   readonly dirty: boolean
-  /** How the image tells it: the commit, `<commit>-dirty`, or `unknown`. */
+  /** The label of the image: the commit, `<commit>-dirty`, or `unknown`. */
   readonly label: string
 }
 

@@ -18,7 +18,7 @@ export interface Component {
   readonly components?: readonly Component[]
 }
 
-/** `package-lock.json`, or what npm writes of it beside the packages that it installed. */
+/** `package-lock.json`, or npm's copy of it beside the installed packages. */
 const NpmLock = z.object({
   packages: z.record(
     z.string(),

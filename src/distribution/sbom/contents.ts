@@ -19,7 +19,7 @@ const dpkgList = /^var\/lib\/dpkg\/info\/([^/:]+)(?::[^/]+)?\.list$/
 const copyright = /^usr\/share\/doc\/[^/]+\/copyright$/
 const elf = Buffer.from([0x7f, 0x45, 0x4c, 0x46])
 
-/** Reads an image once: the documents of that name, what its packages are, and each binary. */
+/** Reads an image once: the documents of that name, its lists of packages, and each binary. */
 export async function readContents(layers: readonly Descriptor[], blobs: Blobs, named: ReadonlySet<string>): Promise<ImageContents> {
   const [documents, links, binaries] = [new Map<string, string>(), new Map<string, string>(), new Map<string, SharedLibrary>()]
   for (const layer of layers) {
@@ -37,7 +37,7 @@ export async function readContents(layers: readonly Descriptor[], blobs: Blobs, 
   return { documents, links, binaries: [...binaries.values()] }
 }
 
-/** Node itself, whose own files say what it is. */
+/** Node itself, whose own files state its version. */
 const known = new Set(['usr/local/bin/node'])
 
 /** The shared libraries by the package that they belong to. Throws DistributionFault when a binary belongs to none. */
@@ -60,7 +60,7 @@ export function librariesByPackage({ documents, binaries }: ImageContents): Read
   return libraries
 }
 
-/** /lib is /usr/lib on Debian, and so with the others; the lists of packages know both. */
+/** /lib is /usr/lib on Debian, and so with the others; the lists of packages use both. */
 const merged = (path: string) => path.replace(/^(?=(?:bin|lib|lib64|sbin)\/)/, 'usr/')
 
 /** The copyright file of a package, whose folder may be a link to that of another. */

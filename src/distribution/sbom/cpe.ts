@@ -19,7 +19,7 @@ const products: Readonly<Record<string, string>> = {
   zlib: 'zlib:zlib',
 }
 
-/** The same by the names that Node gives to what it was built with; those that have no entry there are in no list of vulnerabilities. */
+/** The same by the names that Node gives to its own dependencies; those that have no entry there are in no list of vulnerabilities. */
 export const nodeProducts: Readonly<Record<string, string>> = {
   ares: 'c-ares:c-ares',
   brotli: 'google:brotli',
@@ -40,7 +40,7 @@ export const nodeProducts: Readonly<Record<string, string>> = {
 export const cpeOf = (product: string, version: string): string =>
   `cpe:2.3:a:${product}:${version.replaceAll(/[^\w.-]/g, (sign) => `\\${sign}`)}:*:*:*:*:*:*:*`
 
-/** Of a source package of Debian; one that the database does not know goes by the name that such products get there. */
+/** Returns the name of a source package of Debian; one that is not in the database goes by the name that such products get there. */
 export function cpeOfSource(source: string, version: string): string {
   const name = source.replace(/-?\d+(?:\.\d+)*$/, '')
   return cpeOf(products[name] ?? `${name}_project:${name}`, upstreamVersion(version))

@@ -2,7 +2,7 @@ import type { Component } from './components.ts'
 
 /** The day after which its makers mend a line no more, by product and the beginning of the version. Add a line when a product gets one. */
 const lines: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  // Security support by Debian itself, without the years of LTS. Debian mends what its packages bring, whatever the age of that.
+  // Security support by Debian itself, without the years of LTS. Debian mends the contents of its packages, of any age.
   debian: { '11': '2024-08-14', '12': '2026-06-10', '13': '2028-08-09' },
   node: { '20.': '2026-04-30', '22.': '2027-04-30', '24.': '2028-04-30', '26.': '2029-04-30' },
   openssl: {
@@ -19,11 +19,11 @@ const lines: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   postgresql: { '14.': '2026-11-12', '15.': '2027-11-11', '16.': '2028-11-09', '17.': '2029-11-08', '18.': '2030-11-14' },
 }
 
-/** Something that nobody mends, or of which we do not know until when. */
+/** A part without security support, or with an unknown end of support. */
 export interface UnsupportedPart {
   readonly name: string
   readonly version: string
-  /** Null: the table above does not know this line. */
+  /** Null: the table above does not contain this line. */
   readonly until: string | null
 }
 

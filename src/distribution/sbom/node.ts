@@ -3,13 +3,13 @@ import { parseDocument } from '../oci/documents.ts'
 import { cpeOf, nodeProducts } from './cpe.ts'
 import type { Component } from './components.ts'
 
-/** `process.versions` of the Node in the image, which only itself can tell. */
+/** `process.versions` of the Node in the image, which only that Node can report. */
 const Versions = z.record(z.string(), z.string())
 
 /** Numbers of interfaces and of data, which are no software. */
 const noSoftware = new Set(['cldr', 'modules', 'napi', 'node', 'tz', 'unicode'])
 
-/** Node, by its headers, and what it was built with, where the image tells that. */
+/** Node, by its headers, and its own dependencies, where the image states them. */
 export function nodeComponents(header: string, versions: string | null): readonly Component[] {
   const version = nodeVersionOf(header)
   if (version === null) return []
@@ -45,7 +45,7 @@ function partOf(name: string, version: string): Component {
   }
 }
 
-/** The version that Node's headers tell; null when they do not. */
+/** The version that Node's headers state; null when they do not. */
 export function nodeVersionOf(header: string): string | null {
   const numbers = ['MAJOR', 'MINOR', 'PATCH'].map((part) => new RegExp(`^#define NODE_${part}_VERSION (\\d+)$`, 'm').exec(header)?.[1])
   return numbers.includes(undefined) ? null : numbers.join('.')

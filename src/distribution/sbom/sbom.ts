@@ -31,8 +31,8 @@ const osRelease = 'usr/lib/os-release'
 const wanted: ReadonlySet<string> = new Set([npmLock, npmManifest, nodeHeader, nodeVersions, dpkgStatus, osRelease])
 
 /**
- * Reads from an image what it consists of, and tells it as CycloneDX 1.6: Debian's packages with their shared libraries, Node with what
- * it was built with, npm's packages.
+ * Reads the contents of an image, and describes them as CycloneDX 1.6: Debian's packages with their shared libraries, Node with its own dependencies,
+ * npm's packages.
  */
 export async function createSbom(subject: SbomSubject, blobs: Blobs): Promise<Sbom> {
   const contents = await readContents(subject.layers, blobs, wanted)

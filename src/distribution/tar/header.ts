@@ -96,7 +96,7 @@ function paxRecord([key, value]: readonly [string, string]): string {
   return `${length}${rest}`
 }
 
-/** A header as it stands in the archive. `flag` says what it is: `0` a file, `5` a folder, `2` a link, `x` an extension … */
+/** A header as it stands in the archive. `flag` is the kind: `0` a file, `5` a folder, `2` a link, `x` an extension … */
 export interface RawHeader {
   readonly name: string
   readonly flag: string

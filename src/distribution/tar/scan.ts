@@ -19,8 +19,8 @@ const mostExtended = 1024 * 1024
 const types: Readonly<Record<string, TarMember['type']>> = { '0': 'file', '\0': 'file', '5': 'folder', '2': 'link' }
 
 /**
- * The members of an archive. Between two of them the source may be read up to the end of the content. Knows the extensions of POSIX
- * and GNU for long names. Throws DistributionFault `archive_malformed`.
+ * The members of an archive. Between two of them the source may be read up to the end of the content. Supports the extensions of POSIX and GNU for
+ * long names. Throws DistributionFault `archive_malformed`.
  */
 export async function* scanTar(source: ByteSource): AsyncGenerator<ScannedMember> {
   const long: Long = {}

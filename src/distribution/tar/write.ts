@@ -18,7 +18,7 @@ export const fileOf = (path: string, bytes: Uint8Array): TarInput => ({
   content: () => [bytes],
 })
 
-/** The bytes of an archive, in pieces. The same members give the same bytes. Throws when a file has another size than it said. */
+/** The bytes of an archive, in pieces. The same members give the same bytes. Throws when a file has another size than its header. */
 export async function* writeTar(members: AsyncIterable<TarInput> | Iterable<TarInput>, seconds = 0): AsyncGenerator<Uint8Array> {
   for await (const { content, size = 0, target = '', ...member } of members) {
     yield encodeHeader({ ...member, size, target }, seconds)

@@ -5,9 +5,9 @@ import { userKeyCategory, userKeyFields } from './user-key-settings.ts'
 
 interface Row {
   readonly category: string
-  /** The release that brings it; absent for what was always there. */
+  /** The release that brings it; absent for settings that were there from the start. */
   readonly since?: string
-  /** The value when neither the organisation nor the workspace says anything. */
+  /** The value when neither the organisation nor the workspace sets one. */
   readonly otherwise: boolean
   readonly description: string
 }
@@ -140,15 +140,15 @@ export const accessOverridesView = z
   )
   .meta({ description: "What differs from the organisation's settings." })
 
-/** A setting with the value that counts, and who gave it. */
+/** A setting with its effective value and the source of the value. */
 export interface SettingState {
   readonly name: AccessSetting
   readonly value: boolean
-  /** `default`: neither the organisation nor the workspace says anything. */
+  /** `default`: neither the organisation nor the workspace sets it. */
   readonly source: 'default' | 'organisation' | 'workspace'
 }
 
-/** Returns the state of a setting, from what an organisation and a workspace have stored. */
+/** Returns the state of a setting, from the stored values of an organisation and a workspace. */
 export function settingState(name: AccessSetting, organisation: unknown, overrides: unknown): SettingState {
   const { category, otherwise } = accessSettings[name]
   const [there, above] = [field(field(overrides, category), name), field(organisation, name)]
@@ -157,7 +157,7 @@ export function settingState(name: AccessSetting, organisation: unknown, overrid
   return { name, value: otherwise, source: 'default' }
 }
 
-/** The settings that count, from what an organisation and a workspace have stored. */
+/** The effective settings, from the stored values of an organisation and a workspace. */
 export const effectiveSettings = (organisation: unknown, overrides: unknown): AccessSettings =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for every name
   Object.fromEntries(names.map((name) => [name, settingState(name, organisation, overrides).value])) as AccessSettings

@@ -5,7 +5,7 @@ import { grantOf, type Role } from './roles.ts'
 export const deciders = ['role', 'setting', 'override', 'key'] as const
 export type Decider = (typeof deciders)[number]
 
-/** The answer to whether a caller may do what a scope allows, with what decides it. */
+/** The answer to whether a caller may use a scope, with the reason. */
 export interface Decision {
   readonly scope: string
   readonly allowed: boolean
@@ -25,7 +25,7 @@ export interface ActingPerson {
   readonly overrides: unknown
 }
 
-/** Returns what decides whether a person has a scope, by the rules of `scopesOfRole`. */
+/** Returns the reason why a person has a scope or lacks it, by the rules of `scopesOfRole`. */
 export function decide(scope: string, { role, holds, settings, overrides }: ActingPerson): Decision {
   if (role === null || !holds.has(scope)) return { scope, allowed: false, decidedBy: 'role', settings: [] }
   const grant = grantOf(role, scope)
@@ -37,7 +37,7 @@ export function decide(scope: string, { role, holds, settings, overrides }: Acti
   return { scope, allowed: on.length > 0, decidedBy: isOverridden ? 'override' : 'setting', settings: deciding }
 }
 
-/** Returns what decides for a key with these scopes; a service key has them and no role. `person` is the holder of a user key. */
+/** Returns the reason for a key with these scopes; a service key has them and no role. `person` is the holder of a user key. */
 export function decideForKey(scope: string, scopes: ReadonlySet<string>, person: ActingPerson | null): Decision {
   if (person === null || !scopes.has(scope)) return { scope, allowed: scopes.has(scope), decidedBy: 'key', settings: [] }
   return decide(scope, person)

@@ -28,7 +28,7 @@ export const missingMetadata = (wanted: readonly string[], metadata: unknown): s
     return typeof value !== 'string' || value === ''
   }) ?? null
 
-/** The refusal of what lacks it. */
+/** The refusal of a request that lacks it. */
 export const lacksMetadata = (noun: string, key: string): ApiError =>
   new ApiError('AB01', `The organisation asks that the metadata of every ${noun} holds ${JSON.stringify(key)}, with a text.`, {
     param: `defaults.metadata.${key}`,

@@ -12,6 +12,6 @@ export const groupBasedProvisioningField = since(
 
 const stored = z.object({ group_based_user_provisioning: z.boolean() })
 
-/** Returns what the stored settings of an organisation say. */
+/** Returns whether the stored settings of an organisation turn on provisioning by groups. */
 export const groupBasedProvisioning = (settings: unknown): boolean =>
   stored.safeParse(settings).data?.group_based_user_provisioning ?? false

@@ -45,7 +45,7 @@ export function scopesOfService({ type, scopes, maker, settings }: ServiceKey): 
   return scopesOfRole(scopes, maker.role ?? (type === 'organisation-service' ? null : 'member'), settings)
 }
 
-/** The owner of the logs that somebody sees who does not see all: the credential itself, and a person with all their credentials. */
+/** The owner of the logs that a caller sees who does not see all: the credential itself, and a person with all their credentials. */
 export interface OwnData {
   readonly apiKeyId: string
   readonly userId: string | null

@@ -9,13 +9,13 @@ export type WorkspaceRole = (typeof workspaceRoles)[number]
 /** A person's role in a workspace. Owners and admins of the organisation act as admins in every workspace. */
 export type Role = 'owner' | 'organisation-admin' | WorkspaceRole
 
-/** Higher is more. Nobody gives a role above their own. */
+/** Higher is more. A person cannot give a role above their own. */
 const ranks: Readonly<Record<Role, number>> = { owner: 5, 'organisation-admin': 4, admin: 3, manager: 2, member: 1 }
 
 /** Returns true if `role` ranks as high as `other` or higher. */
 export const isAtLeast = (role: Role, other: Role): boolean => ranks[role] >= ranks[other]
 
-/** The role that counts in a workspace; null for somebody who is not there. */
+/** The effective role in a workspace; null for a person who is no member. */
 export function roleIn(organisation: OrganisationRole, workspace: WorkspaceRole | null): Role | null {
   if (organisation === 'member') return workspace
   return organisation === 'owner' ? 'owner' : 'organisation-admin'
@@ -68,7 +68,7 @@ const rules: Readonly<Record<string, { readonly manager: Grants; readonly member
   logs: { manager: { view: 'managersViewLogs', write: 'managersViewLogs' }, member: { view: 'membersViewLogs', write: false } },
 }
 
-/** Calling models, and what calls to them bring: everybody who holds the scope, whatever the resource's rule. */
+/** Calling models, and the scopes that such calls need: open to every holder of the scope, whatever rule the resource has. */
 const use: ReadonlySet<string> = new Set(['prompts.render', 'guardrails.invoke', 'logs.read', 'logs.write'])
 
 /** Only for owners and admins of the organisation. */

@@ -78,7 +78,7 @@ export const userScopes = [...expand(shared), ...expand(dataPlane)]
 
 const ofOrganisation: ReadonlySet<string> = new Set(expand(organisation))
 
-/** Returns true for a scope on the organisation itself, which nobody has in a workspace. */
+/** Returns true for a scope on the organisation itself, which no caller has in a workspace. */
 export const isOrganisationScope = (scope: string): boolean => ofOrganisation.has(scope)
 
 const everyScope = [...new Set([...organisationScopes, ...workspaceScopes])]
@@ -89,5 +89,5 @@ export const personScopes = (role: 'owner' | 'admin' | 'member'): readonly strin
 const usable: ReadonlySet<string> = new Set(expand(dataPlane))
 const readable: ReadonlySet<string> = new Set([...usable, ...workspaceScopes.filter((scope) => /\.(?:read|list)$/.test(scope))])
 
-/** Every scope that a JSON Web Token can hold: what calls models and, when it `reads`, what reads and lists in its workspace. */
+/** Every scope that a JSON Web Token can hold: those for calling models and, when it `reads`, those for reading and listing in its workspace. */
 export const tokenScopes = (reads: boolean): ReadonlySet<string> => (reads ? readable : usable)

@@ -21,13 +21,13 @@ export const sessionSettingsField = z
   .optional()
   .meta({ description: 'The rules for the sessions of people who signed in.' })
 
-/** Returns the longest life of a session in milliseconds, from what an organisation has stored; Infinity: it has no rule. */
+/** Returns the longest life of a session in milliseconds, from the stored settings of an organisation; Infinity: it has no rule. */
 export function longestSessionMs(settings: unknown): number {
   const seconds = field(field(settings, 'session_settings'), 'max_session_ttl')
   return typeof seconds === 'number' ? seconds * 1000 : Infinity
 }
 
-/** Returns true if people who sign in with a password need a second factor, by what an organisation has stored. */
+/** Returns true if people who sign in with a password need a second factor, by the stored settings of an organisation. */
 export const requiresFactor = (settings: unknown): boolean => field(field(settings, 'session_settings'), 'require_second_factor') === true
 
 const field = (value: unknown, name: string): unknown =>

@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts'
 import { rankOf, type RankedCredential } from './rank.ts'
 import { isAtLeast, type Role } from './roles.ts'
 
-/** The rank of the caller who set each limit of a resource, by its field. Absent: anybody who may change the resource changes it. */
+/** The rank of the caller who set each limit of a resource, by its field. Absent: every caller that may change the resource may change the limit. */
 export type SetterRanks = Readonly<Record<string, Role>>
 
 /** A limit as it was and as it is to be; null, undefined and empty lists and objects are none. */

@@ -73,7 +73,7 @@ const fields = {
     .meta({ description: 'Seconds for which fetched keys are believed without asking again.' }),
 }
 
-/** How an organisation knows the tokens of its issuer: the field `settings.jwt`. */
+/** How an organisation recognises the tokens of its issuer: the field `settings.jwt`. */
 export const tokenSettings = z
   .strictObject(fields)
   .superRefine(({ jwks, jwks_url: url }, context) => {

@@ -21,7 +21,7 @@ export const userKeyCategory = 'user_api_keys'
 
 export type UserKeySettings = Readonly<Record<keyof typeof userKeyFields, number | null>>
 
-/** The settings that count, from what an organisation and a workspace have stored. */
+/** The effective settings, from the stored values of an organisation and a workspace. */
 export function userKeySettings(organisation: unknown, overrides: unknown): UserKeySettings {
   const value = (name: keyof typeof userKeyFields): number | null => {
     const found = [field(field(overrides, userKeyCategory), name), field(organisation, name)].find((stored) => typeof stored === 'number')
@@ -37,7 +37,7 @@ export function userKeySettings(organisation: unknown, overrides: unknown): User
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Returns until when a secret made at a time serves, where rotation is asked for, epoch milliseconds; null: nobody asks. */
+/** Returns the end of use of a secret made at a given time, in epoch milliseconds; null: no setting asks for rotation. */
 export const rotationDue = ({ user_api_key_rotation_period: days }: UserKeySettings, secretFromMs: number): number | null =>
   days === null ? null : secretFromMs + days * dayMs
 

@@ -1,4 +1,4 @@
-/** A set of hashes that never forgets one and takes a few bits for each: what it does not hold was not put in. */
+/** A set of hashes that never forgets one and takes a few bits for each: a hash that it does not hold was never added. */
 export interface BloomFilter {
   /** Takes 16 bytes at least that are as good as random. */
   add(hash: Uint8Array): void

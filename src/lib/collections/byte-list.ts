@@ -21,7 +21,7 @@ export class ByteList {
     this.#loose = 0
   }
 
-  /** All bytes as one; the same buffer again as long as nothing is added. */
+  /** All bytes as one; the same buffer again as long as no bytes are added. */
   join(): Buffer {
     const [only] = this.#pieces
     if (this.#pieces.length === 1 && only !== undefined) return only

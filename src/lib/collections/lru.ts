@@ -1,10 +1,10 @@
-/** A bounded map that keeps what was used lately; a hit costs one look-up. */
+/** A bounded map that keeps recently used entries; a hit costs one look-up. */
 export interface Lru<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
 }
 
-/** Two generations of at most `size / 2`: the older one is dropped when the newer is full, and what is used moves to the newer. */
+/** Two generations of at most `size / 2`: the older one is dropped when the newer is full, and a used entry moves to the newer. */
 export function createLru<T>(size: number): Lru<T> {
   let newer = new Map<string, T>()
   let older = new Map<string, T>()

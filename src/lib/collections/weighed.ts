@@ -24,7 +24,10 @@ export interface Bounds {
   readonly mostOfOne: number
 }
 
-/** An empty one. Over the bound of all, the owner with the most gives way. What is heavier than an owner may have is not kept. */
+/**
+ * Creates an empty cache. Over the common bound, an entry of the owner with the most weight is evicted. An entry heavier than the bound of an owner
+ * is not kept.
+ */
 export function createWeighed<T>({ most, mostOfOne }: Bounds): WeightedCache<T> {
   const owners = new Map<string, OwnerEntries<T>>()
   let weight = 0

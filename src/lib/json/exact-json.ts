@@ -1,8 +1,8 @@
 import { parseAnswer } from './json.ts'
 
 /**
- * JSON that JavaScript cannot hold: integers above 2^53, `1.0`, and keys such as `"1"`, which move to the front of an object. Values that were
- * read from such a text remember it, and are written as it. What is copied or changed is a new value, which remembers nothing.
+ * JSON that JavaScript cannot hold: integers above 2^53, `1.0`, and keys such as `"1"`, which move to the front of an object. Values that were read
+ * from such a text remember it, and are written as it. A copied or changed value is new and remembers no text.
  */
 interface Source {
   readonly text: string
@@ -11,7 +11,7 @@ interface Source {
 }
 
 const sources = new WeakMap<object, Source>()
-/** False until the first text of the process is remembered: then nothing is looked for. */
+/** False until the first text of the process is remembered: until then no value is looked up. */
 let remembers = false
 
 const isHeld = (value: unknown): value is object => typeof value === 'object' && value !== null
@@ -35,7 +35,7 @@ export function exactOrUndefined(text: string): unknown {
   }
 }
 
-/** Makes what stands within a value remember the text from which all was read. The value itself would keep the whole text for a number of its own. */
+/** Makes the values within a value remember the text from which all were read. The value itself would keep the whole text for a number of its own. */
 export function rememberExact(value: unknown, text: string): void {
   if (isHeld(value) && suspect.test(text)) new Marker(text, value).walk(value)
 }
@@ -105,7 +105,7 @@ interface Open {
   awaitsKey: boolean
   /** True if JavaScript changes one of its own keys or numbers. */
   isLossy: boolean
-  /** True if a key stands twice in it: then the text says more than the value that was looked at. */
+  /** True if a key stands twice in it: then the text holds more than the parsed value. */
   isDouble: boolean
 }
 
@@ -114,7 +114,7 @@ const isIndex = (key: string): boolean => /^(?:0|[1-9]\d{0,9})$/.test(key)
 /** Walks through a text beside its value. A class, because it keeps its place. */
 class Marker {
   readonly #text: string
-  /** The value that remembers nothing. */
+  /** The value that remembers no text. */
   readonly #except: object | null
   readonly #open: Open[] = []
   #at = 0

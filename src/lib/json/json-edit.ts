@@ -13,8 +13,8 @@ interface Node {
 }
 
 /**
- * Changes a JSON text at some paths and leaves every other byte as it is: numbers of any length, duplicate keys, spaces. Of a path
- * only the last step may be missing in an object; it is added. The text is JSON that was parsed before.
+ * Changes a JSON text at some paths and leaves every other byte as it is: numbers of any length, duplicate keys, spaces. Only the last step of a path
+ * may be missing in an object; it is added. The text is JSON that was parsed before.
  */
 export function editJson(text: string, edits: readonly JsonEdit[]): string {
   if (edits.length === 0) return text

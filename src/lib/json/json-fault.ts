@@ -17,7 +17,7 @@ export function findJsonFault(text: string): JsonFault {
 type ExpectedToken = 'value' | 'firstValue' | 'key' | 'firstKey' | 'colon' | 'next'
 type Bracket = '{' | '['
 
-/** Walks the tokens with an explicit stack, so that depth costs nothing. */
+/** Walks the tokens with an explicit stack, so that depth is free. */
 function firstFault(text: string): number {
   const open: Bracket[] = []
   let expected: ExpectedToken = 'value'

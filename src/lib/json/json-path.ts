@@ -6,7 +6,7 @@ export const everyItem = Symbol('[*]')
 
 export type JsonPath = readonly (string | number)[]
 
-/** A path as people write it, and as every `param` says it: `checks[0].id`, `logit_bias.50256`. */
+/** A path as people write it, and as every `param` shows it: `checks[0].id`, `logit_bias.50256`. */
 export const pathText = (path: readonly PropertyKey[]): string =>
   path.map((one, at) => (typeof one === 'number' ? `[${one}]` : `${at === 0 ? '' : '.'}${String(one)}`)).join('')
 

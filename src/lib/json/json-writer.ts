@@ -16,8 +16,8 @@ const openings = { '[': 0x5b, '{': 0x7b } as const
 const closings = { ']': 0x5d, '}': 0x7d } as const
 
 /**
- * Writes JSON as UTF-8 into memory that it keeps, as `JSON.stringify` would write it, but without a text in between: what is written for every
- * request leaves nothing behind for the garbage collector. Commas come by themselves.
+ * Writes JSON as UTF-8 into memory that it keeps, as `JSON.stringify` would write it, but without a text in between: writing a request leaves no
+ * garbage to collect. Commas come by themselves.
  */
 export class JsonWriter {
   readonly #reserved: number
@@ -61,7 +61,7 @@ export class JsonWriter {
     this.#follows = true
   }
 
-  /** Writes a member of the open object. Nothing is written for undefined. */
+  /** Writes a member of the open object; skips it if the value is undefined. */
   member(name: string, value: unknown): void {
     if (value === undefined) return
     this.#separate()
@@ -71,7 +71,7 @@ export class JsonWriter {
     this.value(value)
   }
 
-  /** Writes a value of whatever kind JSON has. Throws what `JSON.stringify` throws for others. */
+  /** Writes any JSON value. Throws as `JSON.stringify` does for other values. */
   value(value: unknown): void {
     this.#separate()
     if (typeof value === 'string') this.#text(value)

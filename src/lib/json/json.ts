@@ -6,13 +6,12 @@ import { findJsonFault } from './json-fault.ts'
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const SHORT_STRING = 24
-/** Of a longer text nobody is told where it is wrong: to find out takes ten times as long as to read it. */
+/** The position of a fault in a longer text is not reported: finding it takes ten times as long as reading the text. */
 const longestExplained = 1024 * 1024
 
 /**
- * The value of a JSON body that nobody has checked yet. Throws ApiError `invalid_request`, with the position of the fault, for
- * bytes that are not UTF-8, for malformed JSON, for more than `maxDepth` levels and for a key `__proto__` anywhere. `remember` gets the text
- * beside its value.
+ * The value of a JSON body that has not been checked yet. Throws ApiError `invalid_request`, with the position of the fault, for bytes that are not
+ * UTF-8, for malformed JSON, for more than `maxDepth` levels and for a key `__proto__` anywhere. `remember` gets the text beside its value.
  */
 export function parseJson(bytes: Uint8Array, maxDepth = 128, remember?: (value: unknown, text: string) => void): unknown {
   if (!isUtf8(bytes)) throw refused('is not valid UTF-8')
@@ -31,8 +30,8 @@ const deepestAnswer = 1000
 const shortText = 16 * 1024
 
 /**
- * Returns the value of a text that comes from another host. Throws `SyntaxError` for what is no JSON, and for a long text that is nested very
- * deeply: to parse a megabyte of brackets takes half a second, in which the process serves no other request.
+ * Returns the value of a text that comes from another host. Throws `SyntaxError` if the text is not JSON, and for a long text that is nested very
+ * deeply: parsing a megabyte of brackets takes half a second, in which the process serves no other request.
  */
 export function parseAnswer(text: string): unknown {
   if (isNestedDeeply(text)) throw new SyntaxError(`nested deeper than ${deepestAnswer} levels`)
@@ -55,7 +54,7 @@ function isDeeper(text: string, most: number): boolean {
   return false
 }
 
-/** Returns the value of a text that need not be JSON, of which nothing is demanded; undefined: it is none. */
+/** Returns the value of a text that may be JSON; undefined: it is not. */
 export function jsonOrUndefined(text: string): unknown {
   try {
     return parseAnswer(text)

@@ -21,8 +21,8 @@ const formats: Readonly<Record<string, string>> = {
 const units: Readonly<Record<string, string>> = { array: 'item', set: 'item', string: 'character' }
 
 /**
- * Says of a value that does not fit what is expected, in words of JSON; what came instead is told beside it. Of a key, what is wrong
- * with it. Undefined: as the schema says.
+ * Describes the expected value, in terms of JSON, for a value that does not fit; the caller adds the value that came instead. For a key, describes
+ * its fault. Undefined: the message of the schema stands.
  */
 export function plainIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_key') return issue.issues[0]?.message
@@ -35,7 +35,7 @@ export function plainIssue(issue: z.core.$ZodRawIssue): string | undefined {
   return undefined
 }
 
-/** Says what a value that fits no form of a union should have been; undefined when the forms have no types to tell. */
+/** Describes a value that would fit one form of a union; undefined when the forms have no types to name. */
 export function plainUnion(errors: readonly (readonly z.core.$ZodIssue[])[]): string | undefined {
   const types = errors.flatMap(([first]) => (first?.code === 'invalid_type' && first.path.length === 0 ? [first.expected] : []))
   return types.length < errors.length ? undefined : expected(types, kinds)

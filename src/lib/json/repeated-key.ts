@@ -7,12 +7,12 @@ import { stringEnd } from './json-edit.ts'
  */
 export const repeatedKey = (text: string, value: unknown): string | null => (membersIn(text) === keysOf(value) ? null : firstRepeated(text))
 
-/** So many digits of a number a process can tell apart. */
+/** So many digits of a number survive in a double. */
 const exactDigits = 15
 
 /**
- * Returns true if a JSON text says more than the value that was parsed from it: a key comes twice, or a number may have been rounded. The bytes
- * are looked through as they are, because a text of them would be one more copy.
+ * Returns true if a JSON text holds more than the value that was parsed from it: a key comes twice, or a number may have been rounded. Scans the
+ * bytes directly, because a text of them would be one more copy.
  */
 export function saysMore(bytes: Uint8Array, value: unknown): boolean {
   let members = 0
@@ -48,7 +48,7 @@ function membersIn(text: string): number {
   return count
 }
 
-/** Of a value that was read with a bound for its depth. */
+/** Counts the keys of a value that was read with a bound for its depth. */
 function keysOf(value: unknown): number {
   if (!isFields(value)) return Array.isArray(value) ? value.reduce<number>((sum, child) => sum + keysOf(child), 0) : 0
   let count = 0

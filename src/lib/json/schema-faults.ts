@@ -13,7 +13,7 @@ export interface SchemaFault extends Issue {
 
 /** The most faults that are looked at. */
 export const maxFaults = 100
-/** The most unknown fields of one object that are listed: an answer stays small, whatever was sent. */
+/** The most unknown fields of one object that are listed, so that the answer to any request stays small. */
 const maxUnknown = 20
 
 interface JudgedValue {
@@ -52,7 +52,7 @@ function meantField(schema: z.core.$ZodType | undefined, path: readonly Property
 /** A longer name is no misspelling, and comparing it would take long. */
 const longestName = 60
 
-/** Returns what `error.issues` lists of faults. */
+/** Returns faults in the form of `error.issues`. */
 export const toIssues = (faults: readonly Issue[]): readonly Issue[] => faults.map(({ param, code, message }) => ({ param, code, message }))
 
 interface OpenFault {
@@ -103,7 +103,7 @@ const hasOwnWords = ({ errors, message }: z.core.$ZodIssueInvalidUnion): boolean
 /** How far into the value a form got before it failed. */
 const depth = (issues: readonly z.core.$ZodIssue[]): number => Math.max(0, ...issues.slice(0, maxFaults).map(({ path }) => path.length))
 
-/** The value at a path. A text that a schema cuts into a list has no parts of its own: then the whole text is what came. */
+/** The value at a path. A text that a schema cuts into a list has no parts of its own: then the whole text is the value. */
 export function valueAtPath(root: unknown, path: readonly PropertyKey[]): unknown {
   let value = root
   for (const part of path) {
@@ -115,7 +115,7 @@ export function valueAtPath(root: unknown, path: readonly PropertyKey[]): unknow
 
 const toldFaults = 20
 
-/** Joins what is said of each fault to one text, which names the first twenty. */
+/** Joins the messages of the faults to one text, which names the first twenty. */
 export const joinFaults = (texts: readonly string[]): string =>
   `${texts.slice(0, toldFaults).join('; ')}${texts.length > toldFaults ? `; and ${texts.length - toldFaults} more` : ''}`
 

@@ -12,7 +12,7 @@ export type Forms = readonly Schema[]
  */
 export const secretField = <T extends z.ZodType>(schema: T): T => schema.meta({ writeOnly: true })
 
-/** Finds the secrets in a value whose own content tells where they are, such as the parameters of a check. */
+/** Finds the secrets in a value whose own content marks their place, such as the parameters of a check. */
 export type FindSecretPaths = (value: unknown) => readonly JsonPath[]
 
 const finders = new WeakMap<Schema, FindSecretPaths>()
@@ -36,7 +36,7 @@ export const secretPathsIn = (forms: Forms, value: unknown): readonly JsonPath[]
 export const formsAt = (forms: Forms, member: string | number): Forms =>
   forms.flatMap((form) => layersOf(form).flatMap((layer) => membersOf(layer, member)))
 
-/** A copy that tells more of itself, or checks more, keeps its mark. */
+/** A copy with more description or more checks keeps its mark. */
 function finderOf(schema: Schema): FindSecretPaths | undefined {
   const { parent } = schema._zod
   return finders.get(schema) ?? (parent === undefined ? undefined : finderOf(parent))

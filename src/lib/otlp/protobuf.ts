@@ -19,7 +19,7 @@ interface Field {
 const deepest = 32
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Reads a protobuf message into what OTLP's JSON of it would be. Throws a ProtobufError. */
+/** Reads a protobuf message into OTLP's JSON form of it. Throws a ProtobufError. */
 export function readMessage(bytes: Uint8Array, message: Message): Readonly<Record<string, unknown>> {
   return new Reader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).message(message, 0)
 }

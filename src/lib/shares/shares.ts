@@ -10,7 +10,7 @@ export interface Shares {
   readonly take: (owner: string | null) => boolean
   /** Takes back a place that was taken. */
   readonly giveBack: (owner: string | null) => void
-  /** Tells whether `take` would return true. */
+  /** Returns whether `take` would return true. */
   readonly hasPlace: (owner: string | null) => boolean
   readonly heldBy: (owner: string | null) => number
   readonly held: number

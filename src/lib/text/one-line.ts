@@ -1,4 +1,4 @@
-/** Returns a text on one line and no longer than `most` UTF-16 units, for headers, subjects and messages that name what somebody sent. */
+/** Returns a text on one line and no longer than `most` UTF-16 units, for headers, subjects and messages that name input of others. */
 export const oneLine = (text: string, most: number): string =>
   text
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')

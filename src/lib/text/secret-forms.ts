@@ -1,4 +1,4 @@
-/** A secret that must not be in the bundle, and what to write in its place. */
+/** A secret that must not be in the bundle, and the text that replaces it. */
 export interface KnownSecret {
   readonly value: string
   /** The source of the secret, such as `DB_PASS`; it is written to the bundle, so it must not reveal the value. */
@@ -12,7 +12,7 @@ export interface Form {
   readonly kind: 'exact' | 'token' | 'run'
 }
 
-/** A shorter secret cannot be told from other text. */
+/** A shorter secret cannot be distinguished from other text. */
 export const shortestSecret = 4
 const shortestExact = 8
 /** Lines of a key file; shorter ones are its ends. */

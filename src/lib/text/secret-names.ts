@@ -3,16 +3,16 @@ const secretName =
 const harmlessName =
   /(?:^|_)(?:id|ids|hint|type|name|names|mode|status|mapping|enabled|count|limit)$|^masked_|^max_|^(?:input|output|total)_tokens?$/i
 
-/** The entries of these lists say in `key` what they look at. */
+/** The entries of these lists name in `key` the field that they look at. */
 const namingLists: ReadonlySet<string> = new Set(['conditions', 'group_by'])
 
 /** Stands for the name of the list where the object is a request itself. */
 export const requestItself = 'request itself'
 
-/** The members of a JSON Web Key that its owner alone has (RFC 7518, section 6). Their names say nothing without the `kty` beside them. */
+/** The members of a JSON Web Key that its owner alone has (RFC 7518, section 6). Their names are ambiguous without the `kty` beside them. */
 const privateMembers: ReadonlySet<string> = new Set(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'])
 
-/** Returns the members of an object that are a private key by its form, whatever the field is called that contains it. */
+/** Returns the members of an object that are a private key by its form, whatever field contains it. */
 export const privateParts = (value: object): ReadonlySet<string> => (typeof Reflect.get(value, 'kty') === 'string' ? privateMembers : none)
 
 const none: ReadonlySet<string> = new Set()

@@ -9,7 +9,7 @@ const name = textField(128).min(1)
 const value = textField(256)
 const fewEnough = (tags: Readonly<Record<string, string>>) => Object.keys(tags).length <= maxTags
 
-/** Tags without a mark are for what is younger than tags. */
+/** Tags without a mark are for resources that are younger than tags. */
 export const tags = {
   /** Names and values that people choose, to find things by. */
   field: z
@@ -51,6 +51,6 @@ function pairs(text: string): Record<string, string> | null {
   return Object.fromEntries(found.map(([pair, at]) => [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]))
 }
 
-/** The condition on a row's tags; empty when nothing was asked for. */
+/** The condition on a row's tags; empty when no tag was asked for. */
 export const taggedWith = (wanted: Readonly<Record<string, string>> | undefined) =>
   wanted === undefined ? {} : { tags: { $contains: wanted } }

@@ -1,6 +1,6 @@
 /**
- * Words of bodies and of what is searched in them: runs of letters and digits, whatever their case. Bodies are JSON or plain text. In the
- * escapes of JSON only characters beyond ASCII are letters, so that a word of ASCII stands in the bytes as it is.
+ * Words of bodies and of search terms: runs of letters and digits, in any case. Bodies are JSON or plain text. In the escapes of JSON only characters
+ * beyond ASCII are letters, so that a word of ASCII stands in the bytes as it is.
  */
 
 /** A text as its words in lower case, each between two spaces. */

@@ -38,7 +38,7 @@ export const settingsMatch: Rule = (project) => [
   ...pending(project, 'R7'),
 ]
 
-/** The newest chart knows the settings of the release that it was cut for; those of later ones come with the next chart. */
+/** The newest chart has the settings of the release that it was cut for; those of later ones come with the next chart. */
 function chartPassesOn({ table, code, chart }: Project): readonly Finding[] {
   const cutFor = table.charts.at(-1)?.appVersion
   if (chart.settings === null || cutFor === undefined) return []

@@ -4,7 +4,7 @@ import { compareVersions } from '../version.ts'
 
 const name = ({ at, operation }: { readonly at: string; readonly operation: string }) => `${at} of ${operation}`
 
-/** R16: what is marked in the code is what the records name, release by release; and what works does not count as pending. */
+/** R16: the marks in the code are those that the records name, release by release; and an entry that works does not count as pending. */
 export const fieldsMatch: Rule = (project) => {
   const { table, code } = project
   return table.releases.flatMap((release) => {
@@ -27,7 +27,7 @@ export const fieldsMatch: Rule = (project) => {
   })
 }
 
-/** R17: each line of the notes is of what the record names, so that it can be told whether a build has it. */
+/** R17: each line of the notes belongs to an entry of the record, so that its presence in a build can be checked. */
 export const notesAreProved: Rule = ({ table }) =>
   table.releases.flatMap(({ features, env, notes, version }) => {
     const names = new Set([...features.added, ...features.changed, ...env.added])

@@ -1,7 +1,7 @@
 import type { Finding, Rule } from '../project.ts'
 import { findRelease } from '../table.ts'
 
-/** R9: what was released stays as it was: its record and its migrations. */
+/** R9: released files stay as they were: the record and its migrations. */
 export const lockedIsUnchanged: Rule = ({ table, locks, hashes }) =>
   locks.flatMap(({ version, record, migrations }) => {
     const edited = Object.entries(migrations).filter(([id, hash]) => hashes.migrations[id] !== hash)
@@ -12,7 +12,7 @@ export const lockedIsUnchanged: Rule = ({ table, locks, hashes }) =>
     ].map((message): Finding => ({ rule: 'R9', where: version, message }))
   })
 
-/** R11: the generated files are what the records say. */
+/** R11: the generated files match the records. */
 export const generatedIsCurrent: Rule = ({ generated }) =>
   generated
     .filter(({ found, expected }) => found !== expected)
@@ -37,7 +37,7 @@ export const imagesAreLocked: Rule = ({ table, locks, chart }) => {
 const remoteReference = /["']?\$ref["']?\s*:\s*["']?[a-z][a-z0-9+.-]*:\/\//i
 const address = /\bhttps?:\/\/\w/
 
-/** R13: a chart that fetches nothing: no remote `$ref`, and no address but home, sources and icon. */
+/** R13: a chart that fetches no file: no remote `$ref`, and no address but home, sources and icon. */
 export const chartIsSelfContained: Rule = ({ chart }) =>
   Object.entries(chart.files).flatMap(([path, text]) =>
     (path === 'Chart.yaml' ? withoutLinks(text) : text).split('\n').flatMap((line, at): readonly Finding[] => {
@@ -48,7 +48,7 @@ export const chartIsSelfContained: Rule = ({ chart }) =>
 
 function faultOf(line: string): string | null {
   if (remoteReference.test(line)) return 'a remote $ref'
-  // `$schema` names a dialect, and nothing fetches it.
+  // `$schema` names a dialect and is not fetched.
   return address.test(line) && !/^\s*"\$schema":/.test(line) ? 'an address' : null
 }
 
@@ -56,7 +56,7 @@ function faultOf(line: string): string | null {
 const withoutLinks = (text: string) =>
   text.replaceAll(/^(?:home|icon|sources):.*(?:\n(?:\s|-).*)*/gm, (found) => found.replaceAll(/[^\n]/g, ''))
 
-/** R15: the build is a release that has a record: what its floor, its level and its notes are is read there. */
+/** R15: the build is a release that has a record, which states its floor, level and notes. */
 export const buildIsRecorded: Rule = ({ table, code: { version } }) =>
   findRelease(table, version) === null
     ? [{ rule: 'R15', where: version, message: 'package.json names it, and it has no record: run "npm run gatehouse -- release new"' }]

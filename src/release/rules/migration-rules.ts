@@ -5,7 +5,10 @@ import { compareVersions, folderOf } from '../version.ts'
 const phases = ['expand', 'backfill', 'contract']
 type Migration = ReleaseRecord['migrations'][number]
 
-/** R8: the records name the migrations that exist, each in its release's folder, in the order of the phases, and contracts wait for what they need. */
+/**
+ * R8: the records name the migrations that exist, each in its release's folder, in the order of the phases, and contracts wait for the backfills that
+ * they need.
+ */
 export const migrationsMatch: Rule = (project) => {
   const { releases } = project.table
   const recorded = new Set(releases.flatMap(({ migrations }) => migrations.map(({ id }) => id)))
@@ -33,7 +36,7 @@ function faultsOf(release: ReleaseRecord, project: Project): readonly string[] {
 
 const rank = (migration: Migration | undefined) => (migration === undefined ? -1 : phases.indexOf(migration.phase))
 
-/** A contract step waits for backfills of earlier releases and says which release may still run beside it. */
+/** A contract step waits for backfills of earlier releases and names the release that may still run beside it. */
 function contractFaults({ id, phase, needs, minApp }: Migration, { version }: ReleaseRecord, { table }: Project): readonly string[] {
   if (phase !== 'contract') return needs.length > 0 || minApp !== undefined ? [`${id} is no contract step, and has needs or minApp`] : []
   const unmet = needs.filter((need) => {

@@ -5,7 +5,7 @@ import type { ReleaseRecord } from '../record.ts'
 import { findRelease } from '../table.ts'
 import { compareVersions } from '../version.ts'
 
-/** R1: the records are the announced releases, no more, no less, and say the same of them. */
+/** R1: the records are the announced releases, no more, no less, with the same facts. */
 export const matchesPublished: Rule = ({ table, published }) => {
   const announced = new Set(published.map(({ version }) => version))
   const invented = table.releases.filter(({ version }) => !announced.has(version))
@@ -29,7 +29,7 @@ function differences(row: Announcement, record: ReleaseRecord | null): readonly 
   ]
 }
 
-/** R2: versions and dates ascend together, and the kind is what the version and the content say. */
+/** R2: versions and dates ascend together, and the kind follows from the version and the content. */
 export const isOrdered: Rule = ({ table: { releases, charts } }) => [
   ...[releases, charts].flatMap(disorder),
   ...releases

@@ -53,10 +53,10 @@ const peer: Schema = {
   properties: { ipBlock, namespaceSelector: { type: 'object' }, podSelector: { type: 'object' } },
   additionalProperties: false,
 }
-/** A list of peers. A misspelt selector would leave a peer that is everybody, or that Kubernetes refuses in the midst of an upgrade. */
+/** A list of peers. A misspelt selector would leave a peer that matches everything, or that Kubernetes refuses in the midst of an upgrade. */
 const peers = (desc: string, otherwise: readonly unknown[] = []) => leaf(desc, { type: 'array', items: peer }, otherwise)
 
-/** How Gatehouse is reached, and what it may reach. */
+/** How Gatehouse is reached, and which hosts it may reach. */
 export const network: Tree = {
   tls: section(
     'TLS on the port of the pods. Certificates are read again when the Secret changes, as cert-manager does it; no pod restarts.',

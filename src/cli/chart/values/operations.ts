@@ -13,7 +13,7 @@ import {
   type Tree,
 } from '../node.ts'
 
-/** A reason in words, or nothing. */
+/** A reason in words, or the empty text. */
 const reason = (desc: string): Leaf => leaf(desc, { type: 'string', pattern: '^(|.{10,500})$' }, '')
 
 /** Migrations, upgrades, tests, and the ways out of the chart. */

@@ -84,7 +84,7 @@ function judgeDates(name: string, certificates: readonly X509Certificate[]): Ver
   return (over ? fail : warn)(`${count}; ${over ? 'expired' : 'expired or about to'}: ${named}`, 'Renew these certificates.')
 }
 
-/** The worst of the verdicts, with what the good ones say when all are good. */
+/** The worst of the verdicts, or, when all are good, their texts together. */
 function worst(verdicts: readonly Verdict[]): Verdict | null {
   const bad = verdicts.find(({ status }) => status === 'fail') ?? verdicts.find(({ status }) => status === 'warn')
   if (bad !== undefined || verdicts.length === 0) return bad ?? null

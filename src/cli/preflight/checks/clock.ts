@@ -19,7 +19,7 @@ export const clockCheck: Check = {
       const tripMs = Date.now() - sentAt
       measured.push({ offsetMs: (rows[0]?.ms ?? Number.NaN) - (sentAt + tripMs / 2), tripMs })
     }
-    // The quickest answer says most.
+    // The quickest answer is the most exact.
     const best = measured.reduce((one, other) => (other.tripMs < one.tripMs ? other : one))
     return judgeClock(best.offsetMs)
   },

@@ -44,7 +44,7 @@ async function storedEnds(client: Client): Promise<{ readonly oldest: LogForm; r
 const end = (direction: 'ASC' | 'DESC') =>
   `(SELECT CASE WHEN sealed IS NULL THEN 'clear' ELSE 'sealed' END FROM log_bodies ORDER BY created_at ${direction} LIMIT 1)`
 
-/** Tells whether the column is there; it is not before the migration that brings it. */
+/** Returns whether the column is there; it is not before the migration that brings it. */
 async function hasColumn(client: Client): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM pg_attribute WHERE attrelid = to_regclass('log_bodies') AND attname = 'sealed' AND NOT attisdropped`,

@@ -55,7 +55,7 @@ function judge(facts: Facts, database: string): Verdict | null {
   return null
 }
 
-/** Creates a table to try the rights: triggers and storage may still refuse what the catalogues allow. */
+/** Creates a table to try the rights: triggers and storage may still refuse although the catalogues allow it. */
 async function tryToCreate(client: Client, { login, schema, bypasses }: Facts): Promise<Verdict> {
   try {
     await client.query(`BEGIN; SET LOCAL lock_timeout = '2s'; CREATE TABLE gatehouse_preflight (); ROLLBACK`)

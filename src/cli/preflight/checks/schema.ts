@@ -4,7 +4,7 @@ import { pendingMigrations } from '../../../app/database/schema/migrate.ts'
 import { cutOff, readHistory } from '../../../app/database/schema/release-state.ts'
 import { fail, ok, warn, type Check, type Verdict } from '../check.ts'
 
-/** Checks that this release knows the schema. */
+/** Checks that this release supports the schema. */
 export const schemaCheck: Check = {
   id: 'schema',
   about:

@@ -31,7 +31,7 @@ export function judgePlain(config: DatabaseConfig): Verdict {
   )
 }
 
-/** Returns the verdict on an encrypted connection. A server that nobody verified is worth a warning, unless it is on this machine. */
+/** Returns the verdict on an encrypted connection. An unverified server is worth a warning, unless it is on this machine. */
 export function judgeEncrypted(config: DatabaseConfig, { protocol, certificateName, certificateEnds }: TlsFacts): Verdict {
   const leftMs = certificateEnds === null ? Number.POSITIVE_INFINITY : certificateEnds.getTime() - Date.now()
   if (leftMs < warnDays * dayMs) {

@@ -8,7 +8,7 @@ interface Extension {
 
 const inMemory = 'the semantic cache compares texts in the memory of each process'
 
-/** Tells where the semantic cache keeps its vectors. */
+/** Reports where the semantic cache keeps its vectors. */
 export const vectorsCheck: Check = {
   id: 'postgres-pgvector',
   about:

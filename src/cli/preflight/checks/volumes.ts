@@ -61,7 +61,7 @@ function refused(folder: string, locked: readonly string[], user: User | null): 
   )
 }
 
-/** Returns the files below a folder that the user cannot write. Of an embedded database only the owner counts: PostgreSQL insists on it. */
+/** Returns the files below a folder that the user cannot write. For an embedded database only the owner counts: PostgreSQL insists on it. */
 function findLocked(folder: string, user: User | null): readonly string[] {
   const locked: string[] = []
   const waiting = [folder]
@@ -76,13 +76,13 @@ function findLocked(folder: string, user: User | null): readonly string[] {
   return locked
 }
 
-/** Root runs PostgreSQL as another account, whatever that is. */
+/** Root runs PostgreSQL as another account. */
 function mayRunCluster({ uid }: Stats, user: User | null): boolean {
   const runner = (user ?? ownUser()).uid
   return runner === 0 || uid === runner
 }
 
-/** For this process the system knows best, with its groups and capabilities; for another user the mode bits tell. */
+/** For this process the system's own answer is best, with its groups and capabilities; for another user the mode bits decide. */
 function mayWrite(entry: string, stats: Stats, user: User | null): boolean {
   if (user !== null) return user.uid === 0 || hasBits(stats, user)
   try {
@@ -111,7 +111,7 @@ function entriesOf(folder: string): readonly string[] {
   return entries
 }
 
-/** A read-only file system and a quota show only when somebody writes. */
+/** A read-only file system and a quota show only on a write. */
 function tryToWrite(folder: string): Verdict | null {
   const file = path.join(folder, `.preflight-${randomBytes(6).toString('hex')}`)
   try {
