@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Deps } from './deps.ts'
 import type { Actor, CallerKind, Route } from './route.ts'
 
-/** Knows the callers of the control plane that show one kind of credential. */
+/** Finds the callers of the control plane by one kind of credential. */
 export interface Authenticator {
   /** As routes name it in `callers`. */
   readonly kind: Exclude<CallerKind, 'key'>
@@ -21,13 +21,13 @@ export interface AskedBy {
   /** The value of one of our own headers, `x-service-…` or an alias, by its short name. */
   readonly ownHeader: (name: string) => string | undefined
   readonly clientAddress: string
-  /** The request was let in before: whether its credential still serves is all that is asked, and nothing of it is renewed. */
+  /** The request was let in before: only the credential's validity is checked, and it is not renewed. */
   readonly looksOnly?: boolean
 }
 
 /** A caller who was found. */
 export interface KnownCaller {
   readonly actor: Actor
-  /** A `Set-Cookie` for the answer, whatever it is; absent: none. */
+  /** A `Set-Cookie` for the answer, successful or not; absent: none. */
   readonly cookie?: string
 }

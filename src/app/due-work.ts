@@ -42,7 +42,7 @@ export async function workOff<Row extends Due>({ claim, work, atOnce, ending }: 
 
 const asJson = (rows: readonly Due[]): string => JSON.stringify(rows.map(({ id, organisation_id }) => ({ id, organisation_id })))
 
-/** The rows in work, as a table for SQL; its parameter is what `claim` is given. */
+/** The rows in work, as a table for SQL; its parameter is the list of leases from `claim`. */
 export const inWorkTable = 'in_work AS (SELECT * FROM jsonb_to_recordset(?::jsonb) AS l (id uuid, organisation_id uuid))'
 
 /** The turn of a row `d` among those of its organisation, in SQL: the rows of the organisation that are in work have the first turns. */

@@ -14,7 +14,7 @@ export interface Feature {
   readonly since: string
   /** The later releases whose recorded changes of this feature it has. */
   readonly changes?: readonly string[]
-  /** A sentence about the part that is not built yet; the notes then say that this build lacks the feature. */
+  /** A sentence about the part that is not built yet; the notes then state that this build lacks the feature. */
   readonly incomplete?: string
   /** Absent: always on. `OFF` removes its routes and jobs. */
   readonly flag?: FeatureFlag
@@ -26,7 +26,7 @@ export interface Feature {
   /** Files that its signed links lead to. */
   readonly files?: readonly FileRoute[]
   /** The protocols that it speaks, with paths of their own. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- what a protocol answers is known to itself alone
+  // oxlint-disable-next-line typescript/no-explicit-any -- the type of a protocol's answers is private to the protocol
   readonly protocols?: readonly Protocol<any>[]
   readonly jobs?: readonly Job[]
   /** How callers of other kinds than keys are known. They act while the feature is on. */
@@ -39,14 +39,14 @@ export interface Feature {
 export interface FileRoute {
   /** Below `/v1`, Koa style. */
   readonly path: `/${string}`
-  /** Says who asks, by the link alone, and what they get. Throws what an answer can be. */
+  /** Finds the caller by the link alone, and the file. Throws the errors that an answer can be. */
   open(link: FileLink, deps: Deps): Promise<FileAnswer>
 }
 
 /** The parameters of a link: of its path and of its query. */
 export type FileLink = Readonly<Record<string, string | undefined>>
 
-/** A file on its way to whoever asked. */
+/** A file on its way to the caller. */
 export interface FileAnswer {
   readonly organisationId: string
   readonly name: string
@@ -61,11 +61,11 @@ export interface Job {
   /** A node-cron pattern. */
   readonly every: string
   /**
-   * True: it takes away, by its age or end, what cannot be had again. Such a job runs only while the clocks of the process and of the
-   * database agree, and `deps.clock` is then that of the database.
+   * True: it deletes, by age or end, data that cannot be recovered. Such a job runs only while the clocks of the process and of the database agree,
+   * and `deps.clock` is then that of the database.
    */
   readonly irreversible: boolean
-  /** `ending` aborts when the process stops or has lost its lock; absent: nobody ends the run. */
+  /** `ending` aborts when the process stops or has lost its lock; absent: the run is never ended early. */
   run(deps: Deps, ending?: AbortSignal): Promise<void>
 }
 

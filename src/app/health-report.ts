@@ -8,7 +8,7 @@ export interface Check {
 export interface HealthReport {
   readonly ready: boolean
   readonly checks: Readonly<Record<'database' | 'migrations' | 'snapshot' | 'encryption_key' | 'journal' | 'draining', Check>> & {
-    /** Of the port, when it speaks HTTPS. */
+    /** The certificate of the port, when it speaks HTTPS. */
     readonly certificate?: Check
     /** While it and that of the database differ. */
     readonly clock?: Check

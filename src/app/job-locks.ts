@@ -4,7 +4,7 @@ import { sideClient } from './database/side-sessions.ts'
 
 /** Locks that keep each job to one process at a time. PostgreSQL gives the locks of a process back when that process dies. */
 export interface JobLocks {
-  /** Runs `work` while this process holds the lock. Returns false, with nothing done, while another run holds it. */
+  /** Runs `work` while this process holds the lock. Returns false, without running it, while another run holds it. */
   hold(lock: string, work: (held: HeldLock) => Promise<void>): Promise<boolean>
 }
 

@@ -7,13 +7,13 @@ import type { Job } from './feature.ts'
 import { createJobLocks, type HeldLock, type JobLocks } from './job-locks.ts'
 
 export interface Jobs {
-  /** No job starts any more, and those that run are told; resolves when they have ended, or after `graceMs`. */
+  /** Starts no job any more, and signals the end to those that run; resolves when they have ended, or after `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
 
 /**
- * Runs background work by its cron patterns. Of all processes one at a time runs a job: whoever gets its advisory lock, which
- * PostgreSQL gives back when that process dies. A run that is still going when the next is due is not doubled.
+ * Runs background work by its cron patterns. One process of all runs a job at a time: the holder of its advisory lock, which PostgreSQL releases when
+ * that process dies. A run that is still going when the next is due is not doubled.
  */
 export function startJobs(jobs: readonly Job[], deps: Deps, client: pg.ClientConfig): Jobs {
   const running = new Set<Promise<void>>()
@@ -51,7 +51,7 @@ function quietLogger(log: Logger) {
 
 interface RunOptions {
   readonly locks: JobLocks
-  /** Aborted when the process stops; absent: nobody tells. */
+  /** Aborted when the process stops; absent: there is no such signal. */
   readonly stopping?: AbortSignal
 }
 
@@ -71,7 +71,7 @@ export async function runJob(job: Job, deps: Deps, { locks, stopping }: RunOptio
   }
 }
 
-/** Returns the clock of the database. Rejects while that of the process differs: one of them is wrong, and nobody knows which. */
+/** Returns the clock of the database. Rejects while that of the process differs: one of them is wrong, and it is unknown which. */
 async function agreedClock(held: HeldLock, { clock }: Deps): Promise<Deps['clock']> {
   const { ms, aheadMs } = await databaseTime(
     async (sql) => (await held.query<{ ms: number }>(sql)).rows,

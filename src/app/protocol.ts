@@ -5,12 +5,12 @@ import type { Actor, Route } from './route.ts'
 
 /**
  * A protocol that a standard of others describes, such as SCIM. It has credentials, answers and errors of its own, and no place in our API
- * description. What its routes do runs as all routes do: in one transaction of the tenant, with a row of the trail.
+ * description. Its routes run as all routes do: in one transaction of the tenant, with a row of the trail.
  */
 export interface Protocol<Answer = unknown> {
   /** The paths from the origin's root below which its routes are. Letters count in their case. */
   readonly prefixes: readonly `/${string}`[]
-  /** The prefixes below which all is its own: what is not there is refused in its own way. */
+  /** The prefixes below which all paths are its own: unknown ones are refused in its own way. */
   readonly whole: readonly `/${string}`[]
   /** Paths below a prefix. */
   readonly routes: readonly Route[]
@@ -22,7 +22,7 @@ export interface Protocol<Answer = unknown> {
   refuse(error: ApiError, requestId: string): ProtocolAnswer
   /** Notes a write in its transaction. */
   written?(heard: ProtocolRequest, em: EntityManager, deps: Deps): Promise<void>
-  /** Hears of every request that was refused to a caller who is known, before its answer goes out. Its failures are logged. */
+  /** Called for every refused request of a known caller, before the answer goes out. Its failures are logged. */
   refused?(heard: ProtocolRequest, deps: Deps): Promise<void>
 }
 

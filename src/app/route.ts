@@ -15,7 +15,7 @@ import type { Deps } from './deps.ts'
 
 /** The caller of the control plane. `workspaceId` is null for an organisation (admin) key. */
 export interface Actor {
-  /** `operator`: somebody at the command line of the installation. */
+  /** `operator`: a person at the command line of the installation. */
   readonly type: 'api_key' | 'user' | 'invite' | 'operator' | 'scim_token'
   readonly id: string
   /** The name of the caller, for the audit trail. */
@@ -26,12 +26,12 @@ export interface Actor {
   readonly userId: string | null
   /** The role of the user in the workspace; null for a service key. */
   readonly role: Role | null
-  /** The person at whose word the credential exists, above whom it never ranks; absent: none is known, or it is their own. */
+  /** The person who caused the credential, above whom it never ranks; absent: unknown, or it is their own. */
   readonly maker?: Maker | null
   /** The access settings of the organisation, or of the workspace. */
   readonly settings: AccessSettings
   readonly permissions: ReadonlySet<string>
-  /** Of a person who signed in; absent for every other caller. */
+  /** The session of a person who signed in; absent for every other caller. */
   readonly session?: ActorSession
 }
 
@@ -40,14 +40,14 @@ export interface ActorSession {
   readonly id: string
   /** The value that a change must show in `x-csrf-token`. */
   readonly csrfToken: string
-  /** When it ends whatever happens, epoch milliseconds. */
+  /** The latest end, epoch milliseconds. */
   readonly expiresAt: number
 }
 
 /** The credentials by which callers are known: an API key or token, the cookie of a session, the token of a provisioning client. */
 export type CallerKind = 'key' | 'session' | 'scim'
 
-/** Returns the credentials that a route takes: keys and sessions unless it says otherwise. */
+/** Returns the credentials that a route takes: keys and sessions by default. */
 export const callersOf = ({ callers }: { readonly callers?: readonly CallerKind[] }): readonly CallerKind[] => callers ?? usualCallers
 
 const usualCallers: readonly CallerKind[] = ['key', 'session']
@@ -82,7 +82,7 @@ export type ForwardCall = (call: DataPlaneCall, signal: AbortSignal) => Promise<
 
 /** The result of a handler of a route with `raw`: the answer begins when the transaction has ended. */
 export class LaterAnswer {
-  /** Begins the answer; the signal says that the caller has left. */
+  /** Begins the answer; the signal aborts when the caller has left. */
   readonly open: (signal: AbortSignal) => Promise<RawAnswer>
 
   constructor(open: (signal: AbortSignal) => Promise<RawAnswer>) {
@@ -97,7 +97,7 @@ export type ListModels = (asked: {
   readonly allowedHosts: AllowedHosts | null
 }) => Promise<readonly OfferedModel[]>
 
-/** The resource of a write. What entities changed is noted by itself; of rows written by SQL `changes` must tell. */
+/** The resource of a write. Changes of entities are noted by themselves; changes of rows by SQL are passed in `changes`. */
 export interface AuditedResource {
   readonly id: string
   readonly workspaceId?: string | null
@@ -108,8 +108,8 @@ export interface AuditedResource {
 }
 
 /**
- * Writes in another organisation than the request's own, as somebody who is known there: in a transaction of its own, with its row in the trail
- * of that organisation; null: there was nothing to write. The handler's own transaction must not be open meanwhile.
+ * Writes in another organisation than the request's own, as a caller of that organisation: in a transaction of its own, with its row in the trail of
+ * that organisation; null: there was no change to write. The handler's own transaction must not be open meanwhile.
  */
 export type WriteElsewhere = (actor: Actor, write: (em: EntityManager) => Promise<AuditedResource | null>) => Promise<void>
 
@@ -124,11 +124,11 @@ export interface Call<Params, Query, Body, Found = unknown> {
   /** A fork inside one transaction, with the tenant set for row-level security and for the `tenant` filter. */
   readonly em: EntityManager
   readonly deps: Deps
-  /** Tells the audit row which resource this write was about; the adapter writes the row in the same transaction. */
+  /** Sets the resource of this write for the audit row; the adapter writes the row in the same transaction. */
   readonly audit: (resource: AuditedResource) => void
-  /** Does something when, and only when, the write is committed; nobody waits for it, and its failure is logged. */
+  /** Runs work when, and only when, the write is committed; no request waits for it, and its failure is logged. */
   readonly afterCommit: (work: () => Promise<void>) => void
-  /** For what is done after the commit. */
+  /** For work after the commit. */
   readonly elsewhere: WriteElsewhere
   /** Takes headers of the answer. */
   readonly reply: Reply
@@ -178,7 +178,7 @@ export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {
   readonly summary: string
   /** The scope a key must hold, e.g. `virtual_keys.list`; any one of a list is enough. */
   readonly permission: string | readonly string[]
-  /** Only organisation (admin) keys may, whatever else holds the scope. */
+  /** Only organisation (admin) keys may, even if another credential holds the scope. */
   readonly organisationKey?: true
   /** Programs need it in order to call models: keys and tokens may call it also while API_ACCESS_ENABLED is OFF. */
   readonly forCalls?: true
@@ -186,17 +186,17 @@ export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {
   readonly flag?: FeatureFlag
   /** The noun of the audit row, e.g. `api-key`. Needed on every write. */
   readonly resource?: string
-  /** The verb of the audit row, when the scope does not say it. */
+  /** The verb of the audit row, when the scope does not contain it. */
   readonly action?: string
   /** A GET that changes something, because a standard of others asks for it: the return from an identity provider. */
   readonly writes?: true
-  /** A POST that changes nothing, or only adds to the logs, and so leaves no row in the audit trail. */
+  /** A POST that changes no resource, or only adds to the logs, and so leaves no row in the audit trail. */
   readonly reads?: true
-  /** A person's browser is sent here: an error is a page for whoever asks for `text/html` sooner than for JSON. */
+  /** A person's browser is sent here: an error is a page for a client that asks for `text/html` sooner than for JSON. */
   readonly browsers?: true
   /** A body may also be a form, as some standards ask; its fields are texts. */
   readonly form?: true
-  /** A body may also be a message of protobuf: `read` gives what its JSON would be, and the answer is then one too. */
+  /** A body may also be a message of protobuf: `read` returns its JSON form, and the answer is then one too. */
   readonly protobuf?: { read(bytes: Uint8Array): unknown; write(answer: Result): Uint8Array }
   /**
    * The answer is bytes of these media types: the handler returns a `LaterAnswer`, and `response` describes one message of them. A POST
@@ -207,15 +207,15 @@ export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {
   readonly aliases?: Readonly<Record<string, string>>
   /** On a PUT or a DELETE: the path of the GET whose answer `If-Match` is about; its own path when absent. */
   readonly representation?: `/${string}`
-  /** The credentials that it takes; keys and sessions when absent. With an empty `permission` everybody who shows one of them may call it. */
+  /** The credentials that it takes; keys and sessions when absent. With an empty `permission` every caller with one of them may call it. */
   readonly callers?: readonly CallerKind[]
-  /** Tells whether a request reads so much that those of its organisation take turns at it, apart from all others. Absent: none does. */
+  /** Returns whether a request reads so much that those of its organisation take turns at it, apart from all others. Absent: none does. */
   costly?(input: { readonly query: Query; readonly body: Body }): boolean
-  /** For callers without a credential: who they are, by what they send. Then no scope is asked for, and `permission` is empty. */
+  /** Finds callers without a credential by the contents of their requests. Then no scope is asked for, and `permission` is empty. */
   identify?(input: AnonymousCall<Params, Query, Body>, deps: Deps): Promise<Actor>
   /**
-   * Finds out what the handler may not ask for itself, since a request holds one database connection at a time and nobody's connection waits
-   * for other hosts: what stands outside its tenant, and what another host says. Its transactions end before that of the handler begins.
+   * Reads ahead for the handler, since a request holds one database connection at a time and no connection waits for other hosts: data outside its
+   * tenant, and answers of other hosts. Its transactions end before that of the handler begins.
    */
   before?(input: EarlyCall<Params, Query, Body>, deps: Deps): Promise<Found>
   readonly params?: z.ZodType<Params>
@@ -224,7 +224,7 @@ export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {
   readonly response: z.ZodType<unknown, Result>
 }
 
-/** A route with its types erased: what the app mounts and what the OpenAPI writer reads. */
+/** A route with its types erased, for the app, which mounts it, and for the OpenAPI writer. */
 export interface Route extends RouteSpec<unknown, unknown, unknown, unknown> {
   handle(call: Call<unknown, unknown, unknown>): Promise<unknown>
 }

@@ -33,7 +33,7 @@ export interface AuditRow {
 /** The predecessor hash of the first row of a chain. */
 export const noHash = Buffer.alloc(0)
 
-/** The hash of the row at this place: nobody without the key of the installation can make one that fits. */
+/** The hash of the row at this place: only a holder of the installation's key can make one that fits. */
 export const linkHash = (vault: Vault, { seq, previous, row }: { seq: number; previous: Uint8Array; row: AuditRow }): Buffer =>
   vault.hashKey(`audit-chain:${seq}:${toHex(previous)}:${canonicalJson(row)}`)
 

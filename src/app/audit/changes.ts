@@ -19,7 +19,7 @@ type ChangeSet = ReturnType<FlushEventArgs['uow']['getChangeSets']>[number]
 
 const recorded = new WeakMap<EntityManager, RowChange[]>()
 
-/** Notes every row that a flush writes, so that no handler has to say what was there before. */
+/** Notes every row that a flush writes, so that no handler has to record the former values. */
 export const changeRecorder: EventSubscriber = {
   onFlush({ em, uow }) {
     const changes = recorded.get(em) ?? []
@@ -43,7 +43,7 @@ const later = (earlier: RowChange, { after }: RowChange) => after && { ...earlie
 const updates: ReadonlySet<ChangeSetType> = new Set([ChangeSetType.UPDATE, ChangeSetType.UPDATE_EARLY])
 const deletes: ReadonlySet<ChangeSetType> = new Set([ChangeSetType.DELETE, ChangeSetType.DELETE_EARLY])
 
-/** The row as it was read, its JSON parsed; also of what is deleted, where the change set has none. */
+/** The row as it was read, its JSON parsed; also of a deleted row, where the change set has none. */
 function originalOf(em: EntityManager, uow: FlushEventArgs['uow'], { entity, meta }: ChangeSet): Readonly<Record<string, unknown>> {
   const original: object = uow.getOriginalEntityData(entity) ?? {}
   const parsed = (name: string, value: unknown): unknown => {

@@ -8,7 +8,7 @@ interface JobWork extends Pick<AuditEntry, 'workspaceId' | 'action' | 'resourceT
   readonly organisationId: string
 }
 
-/** Returns the entry of the trail for what a job did, which no request asked for. */
+/** Returns the entry of the trail for the work of a job, which no request asked for. */
 export const jobEntry = ({ job, organisationId, ...done }: JobWork): AuditEntry => ({
   actor: { type: 'system', id: null, name: job, organisationId, userId: null },
   method: 'JOB',

@@ -10,7 +10,7 @@ import type { Vault } from '../secrets/vault.ts'
 /** Replaces a secret in a text that is kept. */
 export type Replace = (secret: string) => string
 
-/** Returns what the trail has in place of a secret: a keyed hash, which shows that two were the same and no more. */
+/** Returns the trail's replacement of a secret: a keyed hash, which shows that two were the same and no more. */
 export const hashing =
   (vault: Pick<Vault, 'hashKey'>): Replace =>
   (secret) =>
@@ -35,7 +35,10 @@ export interface Place {
   readonly paths?: readonly JsonPath[]
 }
 
-/** Returns the value with every secret replaced: those that its schemas mark, and what may be one by the name of a field above it or by its own shape. */
+/**
+ * Returns the value with every secret replaced: those that its schemas mark, and texts that may be one by the name of a field above it or by their
+ * own shape.
+ */
 export function withoutSecrets(value: unknown, replace: Replace, place: Place = { secret: false }): unknown {
   if (value instanceof Secret) return hidden(value.reveal(), replace)
   if (value instanceof Date) return value.toISOString()
@@ -75,7 +78,7 @@ function memberPlace({ secret, list = '', forms = [], paths = [] }: Place, membe
   }
 }
 
-/** Of a URL that is a secret the origin stays: it says where requests go. */
+/** The origin of a secret URL stays, because it shows where requests go. */
 function hidden(secret: string, replace: Replace): string {
   const url = /^https?:\/\/[^/\s]+\/[^\s]/i.test(secret) ? URL.parse(secret) : null
   return url === null ? replace(secret) : `${url.origin}/${replace(secret)}`

@@ -14,7 +14,7 @@ export interface RedactionOptions {
   readonly organisation: string | null
   /** The person at whose word it is done. */
   readonly by: string
-  /** True: nothing is changed. */
+  /** True: no row is changed. */
   readonly dryRun: boolean
   /** The knowledge by which the secrets of a stored row are found. */
   readonly clean: CleaningRules
@@ -40,8 +40,9 @@ export interface RedactionReport {
 type Services = Pick<Deps, 'clock'> & { readonly orm: MikroORM; readonly vault: Vault }
 
 /**
- * Takes out of stored rows the secrets that this version would not have written. A row keeps its link, and gets a keyed proof over what is left; the rows
- * of each batch are named by a row of their own at the end of the chain. A run that was ended goes on with the next one, since clean rows stay as they are.
+ * Takes out of stored rows the secrets that this version would not have written. A row keeps its link, and gets a keyed proof over the rest; the rows
+ * of each batch are named by a row of their own at the end of the chain. The next run continues one that was ended, since clean rows stay as they
+ * are.
  */
 export async function redactAudit(services: Services, redacting: RedactionOptions): Promise<readonly RedactionReport[]> {
   const organisations = await asSystem(services.orm, (em) => chainedOrganisations(em, redacting.organisation))

@@ -15,10 +15,10 @@ export interface RefusedRequest {
   readonly headers: Readonly<Record<string, unknown>>
 }
 
-/** Writes refusals of tokens into the trail of the organisation that the token names. Never throws, and nobody waits for it. */
+/** Writes refusals of tokens into the trail of the organisation that the token names. Never throws, and no request waits for it. */
 export type RecordRefusal = (error: unknown, request: RefusedRequest) => void
 
-/** Strangers can name any organisation: more rows than these in a minute are counted, and told with the next row. */
+/** Strangers can name any organisation: more rows than these in a minute are counted, and the next row states the count. */
 const maxRows = 30
 const minuteMs = 60_000
 const maxOrganisations = 10_000

@@ -36,7 +36,7 @@ export function verifyAudit(
     for (const { id, slug } of organisations) reports.push(await walk(em, { vault, anchor, id, slug }))
     return reports
   }
-  // One view of the rows and the head, whatever is written meanwhile.
+  // One view of the rows and the head, independent of concurrent writes.
   return asSystem(orm, work, { isolationLevel: IsolationLevel.REPEATABLE_READ })
 }
 

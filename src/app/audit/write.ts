@@ -29,14 +29,14 @@ export interface AuditEntry {
   readonly query: unknown
   readonly requestId: string
   readonly clientAddress: string
-  /** As a trusted proxy tells it. */
+  /** The country that a trusted proxy states. */
   readonly country?: string | null
   readonly headers?: Readonly<Record<string, unknown>>
   readonly status: number
   readonly body: unknown
-  /** The schemas of the request, which say what of it is secret. */
+  /** The schemas of the request, which mark its secrets. */
   readonly schemas?: RequestSchemas
-  /** The rows that the write changed. The id tells the row of the resource itself from the others. */
+  /** The rows that the write changed. The id distinguishes the row of the resource itself from the others. */
   readonly changes: readonly RowChange[]
   /** Why it was refused, when it was. */
   readonly error?: { readonly code: string; readonly message: string; readonly not_written_before?: number }

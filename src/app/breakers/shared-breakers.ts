@@ -17,7 +17,7 @@ export interface SharedBreakers extends Follower {
   readonly routing: RoutingState
   /** The number of breakers that are not closed. */
   open(): number
-  /** The number of changes that the other processes were not told yet. */
+  /** The number of changes that have not been shared with the other processes yet. */
   untold(): number
   stop(): Promise<void>
 }
@@ -30,7 +30,7 @@ interface Row {
 }
 
 const table = 'breakers'
-/** The clocks of machines differ, so that times are told by the database's. */
+/** The clocks of machines differ, so that times are those of the database's clock. */
 const read = `
   SELECT id, organisation_id, extract(epoch FROM now() - opened_at)::float8 * 1000 AS age_ms, extract(epoch FROM until - now())::float8 * 1000 AS left_ms
     FROM breakers`
@@ -108,7 +108,7 @@ function attempt(state: State, run: () => Promise<void>): boolean {
   return true
 }
 
-/** Tells the other processes of a change, and again for as long as the database does not take it. */
+/** Shares a change with the other processes, and retries for as long as the database does not take it. */
 function share(state: State, told: BreakerEvent): void {
   const { untold } = state
   const { target } = told.change
@@ -119,7 +119,7 @@ function share(state: State, told: BreakerEvent): void {
   const tried = attempt(state, async () => {
     try {
       await tell(state, told)
-      // A later change of the same breaker is still to be told.
+      // A later change of the same breaker is still to be shared.
       if (untold.get(target) === told) untold.delete(target)
     } catch (error) {
       again()

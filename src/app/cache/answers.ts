@@ -12,7 +12,7 @@ export interface AnswersOptions {
 
 /** Memory in front of the database. */
 export interface Answers extends AnswerStore {
-  /** Forgets what a purge in any process made stale. */
+  /** Drops the answers that a purge in any process made stale. */
   changed(change: Change): void
   /** Forgets all: purges may have been missed. */
   clear(): void
@@ -29,7 +29,7 @@ const overhead = 1024
 export function createAnswers({ stored, memoryBytes, maxBodyBytes }: AnswersOptions): Answers {
   const bounds = { most: memoryBytes, mostOfOne: memoryBytes * shareOfOne }
   let memory = createWeighed<CachedAnswer>(bounds)
-  /** Counts what was forgotten: an answer that was read before may be stale. */
+  /** Counts the purges: an answer that was read before one may be stale. */
   let epoch = 0
 
   /** The latest purge of each organisation, as `performance.now()`. */

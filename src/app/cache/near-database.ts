@@ -1,10 +1,10 @@
 import type { Pool } from 'pg'
 import type { PlacedVector, PlacedAnswer } from '../../gateway/cache/vectors.ts'
 
-/** Says whether a server keeps vectors: `ready`, or why it cannot. */
+/** Whether a server keeps vectors: `ready`, or the reason why not. */
 export type VectorSupport = 'ready' | 'missing' | 'old' | 'forbidden'
 
-/** Makes what vectors of this many dimensions need, where the server has pgvector. */
+/** Makes the extension, table and index for vectors of this many dimensions, where the server has pgvector. */
 export async function prepareVectors(pool: Pool, dimensions: number): Promise<VectorSupport> {
   const { rows } = await pool.query<{ support: VectorSupport }>('SELECT prepare_answer_vectors($1) AS support', [dimensions])
   return rows[0]?.support ?? 'missing'

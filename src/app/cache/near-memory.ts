@@ -21,7 +21,7 @@ interface Entry {
   readonly key: string
   readonly partition: string
   readonly vector: Float32Array
-  /** The length of what follows after each block of the vector. */
+  /** The length of the rest of the vector after each block. */
   readonly rests: Float32Array
   readonly expiresAt: number
   readonly bytes: number

@@ -18,7 +18,7 @@ export function sealAnswer(seal: LogSeal, key: string, { scope, answer }: { scop
   return Buffer.concat(seal.seal(placeOf(key, scope), [length, text, answer.body]))
 }
 
-/** Opens what `sealAnswer` made. Throws a SealError when it belongs to another key or organisation. */
+/** Opens a result of `sealAnswer`. Throws a SealError when it belongs to another key or organisation. */
 export function openAnswer(seal: LogSeal, key: string, { scope, sealed }: { scope: AnswerScope; sealed: Buffer }): Head & { body: Buffer } {
   const opened = seal.open(placeOf(key, scope), sealed)
   const end = headLength + opened.readUInt32BE(0)

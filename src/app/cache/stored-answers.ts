@@ -13,11 +13,11 @@ export interface StoredAnswersOptions {
   readonly log: Logger
 }
 
-/** Answers in PostgreSQL. A database that fails or is slow costs hits and nothing else. */
+/** Answers in PostgreSQL. A database that fails or is slow costs only cache hits. */
 export interface StoredAnswers {
   get(key: string, scope: AnswerScope): Promise<CachedAnswer | null>
   put(key: string, scope: AnswerScope, kept: KeptAnswer): void
-  /** Its connections, for what else the cache keeps. */
+  /** Its connections, for the other tables of the cache. */
   pool(): Pool
   /** Answers that could not be kept. */
   dropped(): number

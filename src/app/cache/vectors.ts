@@ -15,11 +15,11 @@ export interface OpenVectorsOptions {
 
 /** Vectors in PostgreSQL where the server has pgvector, else in memory. */
 export interface OpenVectors extends Vectors {
-  /** Forgets what a purge in any process made stale. */
+  /** Drops the vectors that a purge in any process made stale. */
   changed(change: Change): void
   /** Forgets all: purges may have been missed. */
   clear(): void
-  /** Says where vectors are; `undecided` before the first. */
+  /** Where vectors are; `undecided` before the first. */
   place(): 'undecided' | 'memory' | 'pgvector'
   memoryBytes(): number
 }
@@ -77,7 +77,7 @@ function failed(state: State, error: unknown): readonly string[] {
   return []
 }
 
-/** Asks the server once what it can do. */
+/** Asks the server once whether it can keep vectors. */
 async function decide(state: State, dimensions: number): Promise<boolean> {
   if (state.place !== 'undecided') return state.place === 'pgvector'
   state.deciding ??= prepareVectors(state.pool(), dimensions)

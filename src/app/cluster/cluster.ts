@@ -17,14 +17,14 @@ export { runWorker } from './worker.ts'
 
 interface Member {
   readonly worker: Worker
-  /** It was told to. */
+  /** True once the primary has allowed it. */
   mayListen: boolean
   listening: boolean
   /** It has all that it needs. */
   ready: boolean
 }
 
-/** The workers of a primary, and what all of them are told. */
+/** The workers of a primary, and the messages for all of them. */
 interface WorkerPool {
   readonly config: Config
   readonly log: Logger
@@ -80,7 +80,7 @@ async function prepare(pool: WorkerPool, background: PrimaryBackground): Promise
     process.stdout.write(announcement(pool.config, pool.port, outcome))
     return await forEver()
   } catch (error) {
-    // A start that was told to end has not failed; how it ended is for the drain to say.
+    // A start that is stopped has not failed; the drain reports how it ended.
     if (pool.draining) return forEver()
     await drainWorkers(pool, { now: true })
     await background.close()
@@ -98,7 +98,7 @@ function tellAll(message: ToWorker): void {
   for (const worker of workers()) if (worker.isConnected()) worker.send(message)
 }
 
-/** Starts a worker and follows what it tells. */
+/** Starts a worker and follows its messages. */
 function startWorker(pool: WorkerPool): void {
   const member: Member = { worker: cluster.fork(), mayListen: false, listening: false, ready: false }
   const { worker } = member
@@ -131,8 +131,8 @@ function startWorker(pool: WorkerPool): void {
 }
 
 /**
- * One worker listens from the first, so that somebody says what the start waits for. The others follow when they can serve, and it
- * can: whoever reaches the port meets a worker that is ready, once one has been.
+ * One worker listens from the first, so that it can answer what the start waits for. The others follow when they can serve, and it can: once one
+ * worker has been ready, the port leads only to ready workers.
  */
 function sharePort({ members }: WorkerPool): void {
   const all = [...members]
@@ -182,7 +182,7 @@ const ended = async (worker: Worker) => {
   if (!worker.isDead()) await new Promise((resolve) => worker.once('exit', resolve))
 }
 
-/** Resolves when every worker has ended. What outlives the grace is killed. */
+/** Resolves when every worker has ended. Workers that outlive the grace are killed. */
 async function drainWorkers(pool: WorkerPool, { now = false }: DrainOptions = {}): Promise<void> {
   pool.draining = true
   const all = workers()

@@ -13,8 +13,8 @@ export function limitHeap(): void {
 }
 
 /**
- * Collects once what loading and starting have left behind. An idle process would keep it for good: only some seconds after a full
- * collection does V8 begin to give memory back, and idle is what the spare replicas are. Stops the process for about 50 ms.
+ * Collects once the garbage of loading and starting. An idle process would keep it for good: only some seconds after a full collection does V8 begin
+ * to give memory back, and spare replicas are idle. Stops the process for about 50 ms.
  */
 export function collectStartGarbage(): void {
   setFlagsFromString('--expose-gc')

@@ -20,7 +20,7 @@ const toPrimary = z.discriminatedUnion('kind', [
 export type ToWorker = z.infer<typeof toWorker>
 export type ToPrimary = z.infer<typeof toPrimary>
 
-/** The message, or null when it is somebody else's: prom-client uses the channel too. */
+/** The message, or null when it belongs to another user of the channel, such as prom-client. */
 export const readToWorker = (message: unknown): ToWorker | null => toWorker.safeParse(message).data ?? null
 export const readToPrimary = (message: unknown): ToPrimary | null => toPrimary.safeParse(message).data ?? null
 

@@ -10,7 +10,7 @@ import type { StartMode } from '../start/start-mode.ts'
 /** The primary process's work for its workers: database, migrations, first keys, jobs. */
 export interface PrimaryBackground {
   readonly prepared: Promise<{ readonly database: DatabaseConfig } & Outcome>
-  /** Of the jobs and backfills, which no worker runs. */
+  /** The metrics of the jobs and backfills, which no worker runs. */
   readonly metrics: Metrics
   close(): Promise<void>
 }

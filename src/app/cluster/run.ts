@@ -9,7 +9,7 @@ import { onSignals } from './signals.ts'
 import { describeStartFailure, reportStartFailure } from '../start/start-failure.ts'
 import type { StartMode } from '../start/start-mode.ts'
 
-/** How a process starts, and what is said of the settings once. */
+/** How a process starts, and the notes about its settings that are logged once. */
 export interface StartNotes {
   /** Masked. */
   readonly settings: Readonly<Record<string, string>>
@@ -23,7 +23,7 @@ export interface StartPreparation {
   readonly notes: StartNotes
 }
 
-/** Runs one process until it is told to end, and gives its exit code. */
+/** Runs one process until it is stopped, and returns its exit code. */
 export async function run(config: Config, features: readonly Feature[], { loggers, notes }: StartPreparation): Promise<number> {
   logSettings(loggers, notes)
   const app = await createApp(config, features, { loggers, mode: notes.mode })
@@ -50,7 +50,7 @@ async function serve(
     process.stdout.write(announcement(config, port, { provisioned, sealed: deps.vault.sealed !== null }))
     return await forEver()
   } catch (error) {
-    // A start that was told to end has not failed; how it ended is for the drain to say.
+    // A start that is stopped has not failed; the drain reports how it ended.
     if (stopping.aborted) return forEver()
     await app.drain({ now: true })
     const failure = describeStartFailure(error)

@@ -11,8 +11,8 @@ const faultGraceMs = 3_000
 const sameStopMs = 2_000
 
 /**
- * Resolves with the exit code when the process has ended in order: 0 after SIGTERM or SIGINT, 1 after an error that nobody
- * caught. A second signal ends at once, unless it is the first one once more.
+ * Resolves with the exit code when the process has ended in order: 0 after SIGTERM or SIGINT, 1 after an uncaught error. A second signal ends at
+ * once, unless it is the first one once more.
  */
 export function onSignals(log: Logger, drain: (options?: DrainOptions) => Promise<void>): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
@@ -46,7 +46,7 @@ export function onSignals(log: Logger, drain: (options?: DrainOptions) => Promis
   return promise
 }
 
-/** Calls `end` once when an error was caught by nobody: the state of the process is then unknown, so it must not go on. */
+/** Calls `end` once after an uncaught error: the state of the process is then unknown, so it must not go on. */
 export function onFault(log: Logger, end: () => void): void {
   let ending = false
   const fail = (error: unknown) => {

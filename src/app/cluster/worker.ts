@@ -8,7 +8,7 @@ import type { Loggers } from '../logging/log.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { onFault } from './signals.ts'
 
-/** Runs one worker: the primary says when it listens on the shared port, and when the database is prepared. */
+/** Runs one worker: the primary decides when it listens on the shared port, and reports when the database is prepared. */
 export async function runWorker(config: Config, features: readonly Feature[], loggers: Loggers): Promise<number> {
   const metrics = createMetrics(config.version)
   shareMetrics(metrics.registry)
@@ -25,7 +25,7 @@ export async function runWorker(config: Config, features: readonly Feature[], lo
     )
   }
   onFault(loggers.application, () => end(1, true))
-  // Signals of a terminal reach the whole group; the primary decides what they mean.
+  // Signals of a terminal reach the whole group; the primary decides the reaction.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
   process.on('disconnect', () => end(0, false))
   const fail = (error: unknown) => {

@@ -15,8 +15,8 @@ export async function lacksAppRole(client: ClientBase): Promise<boolean> {
 }
 
 /**
- * Makes that role and grants it the data, not the structure; does nothing for a plain login. Roles belong to the whole server,
- * so another database's migrator may be making the same one at this moment.
+ * Makes that role and grants it the data, not the structure; does nothing for a plain login. Roles belong to the whole server, so another database's
+ * migrator may be making the same one at this moment.
  */
 export async function ensureAppRole(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ bypasses: boolean; superuser: boolean; schema: string }>(

@@ -1,7 +1,7 @@
-/** Clocks that are further apart cannot both be right, and nothing is deleted by either. */
+/** Clocks that are further apart cannot both be right, and no row is deleted by either. */
 export const mostApartMs = 60_000
 
-/** The time of the database, told between two looks at the clock of this process. */
+/** The time of the database, read between two looks at the clock of this process. */
 export interface DatabaseTime {
   /** Epoch milliseconds. */
   readonly ms: number

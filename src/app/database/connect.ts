@@ -21,16 +21,16 @@ export interface Connection {
   readonly encrypted: boolean
 }
 
-/** The oldest major version of PostgreSQL that this build runs on; the release records say the same. */
+/** The oldest major version of PostgreSQL that this build runs on; the release records state the same. */
 export const oldestPostgresql = 14
 
 /** A hung database must not hang a request: these hold for every connection of the running process, in milliseconds. */
 export const limits = { statement_timeout: 5000, lock_timeout: 2000, idle_in_transaction_session_timeout: 60_000 }
 
-/** The server ends a statement by itself after `statement_timeout`: one that says nothing for so long is gone, or the way to it. */
+/** The server ends a statement by itself after `statement_timeout`: if a server is silent for so long, it is gone, or the way to it. */
 export const silenceMs = limits.statement_timeout + 3000
 
-/** Connects once and says how to connect from now on. Throws DatabaseConnectionError, or BootRefusal when it is too old. */
+/** Connects once and returns the parameters for all later connections. Throws DatabaseConnectionError, or BootRefusal when the server is too old. */
 export async function connect(database: DatabaseConfig, log: Logger): Promise<Connection> {
   const { client, login } = await reach(database, log)
   try {
@@ -43,8 +43,8 @@ export async function connect(database: DatabaseConfig, log: Logger): Promise<Co
 }
 
 /**
- * A connection as the login, whatever server answers; with or without TLS, as DB_SSL allows. Whoever asks ends it. `more` is for a
- * caller that will not wait for ever. Throws DatabaseConnectionError.
+ * A connection as the login, to any server that answers; with or without TLS, as DB_SSL allows. The caller ends it. `more` is for a caller that will
+ * not wait for ever. Throws DatabaseConnectionError.
  */
 export async function reach(
   database: DatabaseConfig,
@@ -77,7 +77,7 @@ async function open(login: ClientConfig): Promise<Client> {
   }
 }
 
-/** Tries until the database is there. What waiting cannot mend (a wrong password, a wrong certificate) is thrown at once. */
+/** Tries until the database is there. Faults that waiting cannot mend (a wrong password, a wrong certificate) are thrown at once. */
 export async function connectWithRetry(
   database: DatabaseConfig,
   log: Logger,
@@ -136,7 +136,7 @@ interface Facts {
 }
 
 async function examine(client: Client, login: ClientConfig): Promise<Connection> {
-  // For this transaction only: what a session keeps stays with a pooler that shares it.
+  // For this transaction only: settings of a session stay with a pooler that shares it.
   await client.query('BEGIN; SET LOCAL statement_timeout = 0')
   const { rows } = await client.query<Facts>(
     `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number, rolsuper OR rolbypassrls AS bypasses,

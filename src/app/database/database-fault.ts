@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 
-/** Tells the caller what PostgreSQL, its driver or the network said; null: it is something else. The first row that fits counts. */
+/** Returns the fault of PostgreSQL, its driver or the network, in words for the caller; null: it is another error. The first row that fits counts. */
 export function databaseFault(thrown: unknown): ApiError | null {
   const [code, message] = said(thrown)
   const fault = faults.find(({ codes, words }) => codes.test(code) || words?.test(message) === true)
@@ -8,7 +8,7 @@ export function databaseFault(thrown: unknown): ApiError | null {
 }
 
 interface Fault {
-  /** Of SQLSTATE, or of the system. */
+  /** The codes of SQLSTATE, or of the system. */
   readonly codes: RegExp
   readonly words?: RegExp
   error(cause: unknown): ApiError
@@ -70,10 +70,7 @@ const faults: readonly Fault[] = [
   },
 ]
 
-/**
- * Looks at the values of a statement before it is sent: they are written into its text, of which PostgreSQL reads no more than what stands
- * before the first NUL.
- */
+/** Checks the values of a statement before it is sent: they are written into its text, which PostgreSQL reads only up to the first NUL. */
 export function demandStorable(statement: string, values: readonly unknown[]): string {
   if (values.some(hasNul)) throw Object.assign(new Error('a value holds a NUL character'), { code: '22021' })
   return statement

@@ -15,10 +15,10 @@ export const dependantSchema = z
 
 export type Dependant = z.output<typeof dependantSchema>
 
-/** The field of single reads that lists what depends on the resource, when the query asks for it. */
+/** The field of single reads that lists the dependants of the resource, when the query asks for it. */
 export const usedByField = { used_by: z.array(dependantSchema).optional().meta({ description: 'When asked for; at most 100.' }) }
 
-/** The query of single reads that can tell what depends on the resource. */
+/** The query of single reads that can list the dependants of the resource. */
 export const usedByQuery = {
   include_used_by: z.stringbool().default(false).meta({ description: 'Whether the answer lists what depends on it, in `used_by`.' }),
 }
@@ -31,7 +31,7 @@ export interface DependantsQuery {
   readonly values: readonly unknown[]
 }
 
-/** Returns what a query finds, by kind and name, each once; of one workspace when it is named. */
+/** Returns the dependants that a query finds, by kind and name, each once; those of one workspace when it is named. */
 export function findDependants(
   em: EntityManager,
   { sql, values }: DependantsQuery,
@@ -54,7 +54,7 @@ const nouns: Readonly<Record<string, string>> = { api_key: 'API key', virtual_ke
 const inWords = ({ kind, slug, name }: Dependant): string =>
   `${nouns[kind] ?? kind} ${kind === 'provider' || kind === 'virtual_key' ? `@${slug}` : `"${name}"`}`
 
-/** Throws AB07 for what others depend on: the message names some of them, `used_by` lists them. */
+/** Throws AB07 for a resource that has dependants: the message names some of them, `used_by` lists them. */
 export function demandNoDependants(noun: string, dependants: readonly Dependant[]): void {
   if (dependants.length === 0) return
   const rest = dependants.length > named ? ` and ${dependants.length - named} more` : ''

@@ -7,7 +7,7 @@ import { isUuid } from '../../lib/is-uuid.ts'
 export const notFound = (noun: string, reference: string, param = 'id'): ApiError =>
   new ApiError('AB08', `There is no ${noun} "${reference.slice(0, 255)}".`, { param })
 
-/** The row, or AB08; `wanted` says what was asked for, and which field or parameter named it. */
+/** The row, or AB08; `wanted` is the requested reference, and the field or parameter that named it. */
 export function orNotFound<Row>(
   row: Row | null,
   noun: string,
@@ -23,7 +23,7 @@ export function byIdOrSlug(reference: string): { readonly id: string } | { reado
   return { slug: slugPattern.test(reference) ? reference : '' }
 }
 
-/** Writes what is pending; a value that must be unique and is taken becomes AB07. */
+/** Writes pending changes; a value that must be unique and is taken becomes AB07. */
 export async function flushUnique(em: EntityManager, message: string, param: string): Promise<void> {
   try {
     await em.flush()

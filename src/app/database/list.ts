@@ -9,7 +9,7 @@ interface PageRequest<Row> {
   readonly where: FilterQuery<Row>
   readonly query: ListQuery
   readonly sorts: Sorts
-  /** Orders rows that are alike in what they are sorted by; the id unless given. */
+  /** Orders rows that are equal in the sorted property; the id unless given. */
   readonly tie?: string
 }
 
@@ -87,7 +87,7 @@ function behindRow(meta: EntityMetadata, { columns, isDescending, cursor }: Page
   return { [condition.key]: [] }
 }
 
-/** Returns how SQL reads a property: its column, or what the type of an amount makes of that. */
+/** Returns how SQL reads a property: its column, or an expression of it for the type of an amount. */
 function columnOf({ props, tableName }: EntityMetadata, property: string): (alias: string) => string {
   const found = props.find(({ name }) => name === property)
   if (found === undefined) throw new RangeError(`${tableName} has no ${property}`)
@@ -98,7 +98,7 @@ function columnOf({ props, tableName }: EntityMetadata, property: string): (alia
   }
 }
 
-/** At the end of a list nothing follows; neither does behind a row that is gone, but there the caller has seen only a part. */
+/** The end of a list has no next page; neither does a row that is gone, but there the caller has seen only a part. */
 async function demandRow<Row extends object>(em: EntityManager, entity: EntityName<Row>, id: string): Promise<void> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every entity has an id
   if ((await em.count(entity, { id } as never)) > 0) return

@@ -14,9 +14,9 @@ export interface OrmOptions {
   readonly client: ClientConfig
   readonly poolSize: number
   readonly entities: readonly EntitySchema[]
-  /** Told of what units of work do. */
+  /** Called with the changes of units of work. */
   readonly subscribers?: readonly EventSubscriber[]
-  /** Told of connections that the server closed; without it they are replaced in silence. */
+  /** Gets a line for each connection that the server closed; without it they are replaced in silence. */
   readonly log?: Logger
   /** Given the pool, for its metrics. */
   readonly onPool?: (pool: Pool) => void
@@ -38,7 +38,7 @@ export const tenantFilter = {
   args: true,
 } as const
 
-/** Opens the pool and the entity metadata. Nothing is read from or written to the file system, and no connection is made yet. */
+/** Opens the pool and the entity metadata. Does not touch the file system, and makes no connection yet. */
 export async function openOrm({ client, poolSize, entities, subscribers = [], log, onPool }: OrmOptions): Promise<MikroORM> {
   const orm = await MikroORM.init({
     dbName: client.database ?? 'postgres',

@@ -2,9 +2,9 @@ import type { Pool, PoolClient } from 'pg'
 import { streamOf } from './session.ts'
 
 /**
- * Gives the place of a connection that died back to the pool, whoever holds it: Kysely never returns one whose BEGIN, COMMIT or
- * ROLLBACK failed, so that each would cost a place for good and `pool.end()` would wait for ever. A connection whose server owes
- * an answer for longer than `silenceMs` counts as dead, because TCP alone would wait a quarter of an hour.
+ * Returns the place of a dead connection to the pool, whichever code holds it: Kysely never returns one whose BEGIN, COMMIT or ROLLBACK failed, so
+ * that each would cost a place for good and `pool.end()` would wait for ever. A connection whose server owes an answer for longer than `silenceMs`
+ * counts as dead, because TCP alone would wait a quarter of an hour.
  */
 export function replaceDead(pool: Pool, silenceMs: number): void {
   const held = new Set<PoolClient>()
@@ -15,7 +15,7 @@ export function replaceDead(pool: Pool, silenceMs: number): void {
     client.once('end', () => {
       if (!held.has(client)) return
       client.release(true)
-      // Its holder may return it too, if only to hear why the query failed.
+      // Its holder may return it too, if only to get the error of the query.
       client.release = () => {}
     })
   })
@@ -32,7 +32,7 @@ function endSilent(client: PoolClient, silenceMs: number): void {
   )
 }
 
-/** Carries the network's code, by which the caller is told that the database cannot be reached. */
+/** Carries the network's code, from which the answer to the caller follows: the database cannot be reached. */
 const noAnswer = (silenceMs: number): Error =>
   Object.assign(new Error(`the database did not answer for ${silenceMs} ms`), { code: 'ETIMEDOUT' })
 

@@ -41,7 +41,7 @@ export async function isSplit(client: Client, login: ClientConfig): Promise<bool
   }
 }
 
-/** Returns how the pooler calls itself and its mode; null for each that its console does not tell us. */
+/** Returns the name of the pooler and its mode; null for each that its console does not show. */
 export async function describePooler(login: ClientConfig): Promise<{ readonly name: string | null; readonly mode: string | null }> {
   const console = sessionClient({ ...login, database: 'pgbouncer', query_timeout: answersWithinMs })
   try {

@@ -15,7 +15,7 @@ const tables = `
    WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'schema_migrations'::regclass)
    ORDER BY 1`
 
-/** A partition is counted through its parent, whose policy shows all rows to the scope of the system, whatever policies the partition has. */
+/** A partition is counted through its parent, whose policy shows all rows to the scope of the system; the policies of the partition do not matter. */
 const countPartitions = (parent: string) => `
   SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name, coalesce(r.rows, 0)::float8 AS rows
     FROM pg_partition_tree('${parent.replaceAll("'", "''")}') p JOIN pg_class c ON c.oid = p.relid JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -3,7 +3,7 @@ import { compareVersions, isVersion } from '../../release/version.ts'
 
 const prefix = 'gatehouse-snapshot '
 
-/** The name of the one session that every process which serves keeps open: it tells others its release. */
+/** The name of the one session that every serving process keeps open: it contains the release of the process. */
 export const servingName = (release: string): string => `${prefix}${release}`
 
 /** The releases that serve on this database now, oldest first. */

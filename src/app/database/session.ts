@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import { Client, Pool, type ClientBase, type ClientConfig, type PoolConfig } from 'pg'
 
 /**
- * The settings that the statements of Gatehouse rely on, whatever the defaults of the server, the database and the role are. `options` of a
+ * The settings that the statements of Gatehouse rely on, independent of the defaults of the server, the database and the role. `options` of a
  * ClientConfig (`-c name=value`) adds to them.
  */
 const fixed: Readonly<Record<string, string>> = {
@@ -36,7 +36,7 @@ export function sessionClient(config: ClientConfig): Client {
   return client
 }
 
-/** Connects a client, and makes its session what `config` asks for. Throws if the session is not kept together, or takes no writes. */
+/** Connects a client, and gives its session the settings of `config`. Throws if the session is not kept together, or takes no writes. */
 export async function enter(client: Client, config: ClientConfig): Promise<void> {
   await client.connect()
   try {
@@ -59,7 +59,7 @@ export function sessionPoolOptions({ options, ...config }: PoolConfig): PoolConf
 
 /** Sets all settings in one statement, and reads them in a further one: a pooler that shares its connections may have taken another by then. */
 async function settle(client: ClientBase, { options = '' }: ClientConfig): Promise<void> {
-  // Each fault is told to the query, or to the pool that holds the connection idle; an error without a listener would end the process.
+  // Each fault reaches the query, or the pool that holds the connection idle; an error without a listener would end the process.
   client.on('error', () => {})
   endAfter(client, ends)
   const settings = [...new Map([...Object.entries(fixed), ...readOptions(options)])]

@@ -59,7 +59,7 @@ function readPem(setting: string, given: string): string {
   return isPem ? given : attempt(() => readFileSync(given, 'utf8'), `${setting} is neither a PEM nor the path of a file that can be read`)
 }
 
-/** The cause is kept apart: OpenSSL's words help nobody, and a path or a PEM must not be shown. */
+/** The cause is kept apart: OpenSSL's words do not help, and a path or a PEM must not be shown. */
 function attempt<T>(work: () => T, message: string): T {
   try {
     return work()

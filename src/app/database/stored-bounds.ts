@@ -12,7 +12,7 @@ export interface NewItems {
   readonly count?: number
 }
 
-/** Throws AB07 when an owner may not have so many more things of a kind. What is there already stays, also beyond a bound that was lowered. */
+/** Throws AB07 when an owner may not have so many more rows of a kind. Existing rows stay, also beyond a bound that was lowered. */
 export async function demandRoomFor(em: EntityManager, bounds: StoredBounds, { kind, count = 1, ...owner }: NewItems): Promise<void> {
   const { words, per, live = 'true' }: StoredKind = storedKinds[kind]
   const most = bounds[kind]

@@ -4,18 +4,18 @@ import { hearNotifications } from './hear.ts'
 import { createNoticeMemory } from './memory.ts'
 import { readNotice, type Notice } from './notice.ts'
 
-/** Somebody who wants to hear of events. */
+/** A listener for events. */
 export interface EventListener {
   heard(notice: Notice): void
   /** Notices may have been missed: all that was read before is in doubt. */
   missed(): void
-  /** Tells at each change whether notices arrive at all. */
+  /** Reports at each change whether notices arrive at all. */
   live(isLive: boolean): void
   /** The process ends. */
   ended(): void
 }
 
-/** Hears what all processes tell. It begins to listen with the first listener, over one connection of its own. */
+/** Receives the notices of all processes. It begins to listen with the first listener, over one connection of its own. */
 export interface EventFeed {
   /** Returns how to stop listening. */
   listen(listener: EventListener): () => void
@@ -23,10 +23,10 @@ export interface EventFeed {
   ready(): Promise<void>
   /** Notices arrive: a pooler in front of the database may swallow them. */
   isLive(): boolean
-  /** Returns what was heard after a notice; null: that is too long ago to be known, or was never heard here. */
+  /** Returns the notices after a given one; null: that one is too old, or never arrived here. */
   since(token: string): readonly Notice[] | null
   listeners(): number
-  /** Tells all listeners that the process ends. */
+  /** Reports the end of the process to all listeners. */
   end(): void
   stop(): Promise<void>
 }

@@ -13,7 +13,7 @@ export interface HearOptions {
   readonly log: Logger
   readonly signal: AbortSignal
   readonly heard: (payload: string) => void
-  /** Told at the begin and at the end of each session, with whether notifications arrive. */
+  /** Called at the begin and at the end of each session, with whether notifications arrive. */
   readonly live: (isLive: boolean) => void
   /** Notifications may have been missed. */
   readonly missed: () => void

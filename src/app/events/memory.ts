@@ -3,7 +3,7 @@ import type { Notice } from './notice.ts'
 /** The notices of the last minute, for streams that come back after a break. */
 export interface NoticeMemory {
   add(notice: Notice, length: number): void
-  /** Returns what came after a notice; null: it is not known. */
+  /** Returns the notices after a given one; null: that one is unknown. */
   since(token: string): readonly Notice[] | null
   clear(): void
 }
@@ -15,7 +15,7 @@ interface NoticeEntry {
 }
 
 const keptMs = 60_000
-/** Of texts that were heard, in characters. */
+/** The bound of all texts, in characters. */
 const mostKept = 8 * 1024 * 1024
 
 /** Returns an empty memory. It is bounded in time and in bytes. */

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 
-/** The channel of the database on which processes tell each other what happened. */
+/** The channel of the database on which processes exchange notices. */
 export const channel = 'gatehouse_events'
 
 const common = { organisationId: z.string(), token: z.string() }
 
-/** New logs, told by whoever inserted them. */
+/** New logs, announced by the process that inserted them. */
 const logsNotice = z.object({ ...common, topic: z.literal('logs.tail'), workspaceId: z.string().nullable(), ids: z.array(z.string()) })
 
 /** A write of the control plane; `families` are the groups of scopes that it asked for: `virtual_keys` of `virtual_keys.update`. */
@@ -27,17 +27,17 @@ const exportNotice = z.object({ ...common, topic: z.literal('exports'), id: z.st
 
 const notice = z.discriminatedUnion('topic', [logsNotice, changeNotice, exportNotice])
 
-/** A notice as it was heard. All processes hear the same ones in the same order, that of their commits. */
+/** A notice as it arrived. All processes receive the same ones in the same order, that of their commits. */
 export type Notice = z.output<typeof notice>
 export type ChangeNotice = Omit<z.output<typeof changeNotice>, 'token'>
 export type ExportNotice = Omit<z.output<typeof exportNotice>, 'token'>
 
-/** Tells every process, when and only when the transaction is committed. */
+/** Notifies every process, when and only when the transaction is committed. */
 export async function tellEvent(em: EntityManager, event: ChangeNotice | ExportNotice): Promise<void> {
   await em.execute('SELECT pg_notify(?, ?)', [...notification(event)])
 }
 
-/** Returns the arguments of `pg_notify` that tell an event. */
+/** Returns the arguments of `pg_notify` for an event. */
 export const notification = (event: ChangeNotice | ExportNotice): readonly [channel: string, payload: string] => [
   channel,
   JSON.stringify({ ...event, token: randomUUID() }),
@@ -46,7 +46,7 @@ export const notification = (event: ChangeNotice | ExportNotice): readonly [chan
 /** A payload has at most 8,000 bytes: so many ids fit. */
 const idsInNotice = 180
 
-/** Tells of logs: `$1` their ids, `$2` their organisations, `$3` their workspaces. */
+/** Announces logs: `$1` their ids, `$2` their organisations, `$3` their workspaces. */
 export const tellLogsStatement = `
   SELECT pg_notify('${channel}', json_build_object('topic', 'logs.tail', 'organisationId', organisation_id, 'workspaceId', workspace_id,
                                                    'token', gen_random_uuid(), 'ids', ids)::text)
@@ -55,7 +55,7 @@ export const tellLogsStatement = `
                     FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS l (id, organisation_id, workspace_id)) numbered
            GROUP BY organisation_id, workspace_id, part) told`
 
-/** Reads a notice; null for what is none, and for what another release may say that this one does not know. */
+/** Reads a notice; null for another text, and for a notice of another release that this one does not support. */
 export function readNotice(payload: string): Notice | null {
   try {
     return notice.safeParse(JSON.parse(payload)).data ?? null

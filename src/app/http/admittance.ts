@@ -7,14 +7,14 @@ import type { Frame } from './frame.ts'
 import { demandRunning } from './running.ts'
 import { headerPrefixes } from '../../gateway/wire/headers.ts'
 
-/** Lets those through who send `METRICS_TOKEN`, which works without the database. Throws `unauthorized`. */
+/** Admits requests with `METRICS_TOKEN`, which works without the database. Throws `unauthorized`. */
 export function admitToMetrics({ config: { metricsToken } }: Pick<Frame, 'config'>, ctx: Context): void {
   const sent = bearerToken(ctx.get('authorization')) ?? passwordOf(ctx.get('authorization'))
   if (metricsToken !== null && sent !== null && isSameText(sent, metricsToken.reveal())) return
   throw new ApiError('unauthorized', 'These figures need METRICS_TOKEN: send it as Authorization: Bearer.', { param: 'authorization' })
 }
 
-/** Lets those through who have an API key; a browser sends it as the password of its own question. Rejects with `unauthorized`. */
+/** Admits requests with an API key; a browser sends it as the password that it asks for. Rejects with `unauthorized`. */
 export async function admitToDocs(frame: Frame, ctx: Context): Promise<void> {
   const password = passwordOf(ctx.get('authorization'))
   ctx.set('www-authenticate', 'Basic realm="gatehouse: any name, and an API key as the password", Bearer realm="gatehouse"')

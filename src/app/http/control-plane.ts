@@ -20,7 +20,7 @@ type ControlRouter = Router<State>
 /** The control plane at one level. */
 export interface ControlPlane {
   readonly routes: ReturnType<ControlRouter['routes']>
-  /** Before `routes`: what protocols of others answer. */
+  /** Runs before `routes`: the answers of protocols of others. */
   readonly protocols: ProtocolMiddleware
   /** After `routes`: a path that is ours, with another method or another end. */
   readonly otherwise: Middleware
@@ -39,7 +39,7 @@ export function controlPlane(frame: Frame): () => ControlPlane {
   }
 }
 
-/** An operation, with what answers it, or why nothing does. */
+/** An operation, with its handler, or the reason why it has none. */
 interface Row {
   readonly methods: readonly string[]
   /** Below `/v1`, or below the root. */
@@ -83,7 +83,7 @@ function rowsOf(frame: Frame, ownerOf: OwnerOf): readonly Row[] {
     answer: unavailable,
   }))
   return [
-    // Whole names before what a module may have there: `/logs/exports` is no log.
+    // Whole names before paths below a module: `/logs/exports` is no log.
     ...reserved.filter(({ path }) => !path.includes(':') && path.includes('/', 1)),
     ...mounted
       .flatMap(({ feature, unavailable }) =>
@@ -107,7 +107,7 @@ const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 const foreignSegments: ReadonlySet<string> = new Set(Object.values(operations).map(({ path }) => firstSegment(path)))
 
-/** First segments below which nothing is on, with the reason of the shortest path there. */
+/** First segments below which no route is on, with the reason of the shortest path there. */
 function wholeSegmentsOff(rows: readonly Row[]): ReadonlyMap<string, Unavailable> {
   const on = new Set(rows.flatMap(({ path, answer }) => (isOn(answer) ? [firstSegment(path)] : [])))
   const off = rows

@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 /** The result of the CORS step: `answers` has answered a browser's preflight, `passes` lets the request go on. */
 export type PageAnswer = 'answers' | 'passes'
 
-/** How long a browser may remember what it was told, in seconds. */
+/** How long a browser may cache the answer, in seconds. */
 const maxAge = '600'
 
 /**
- * Lets pages of these origins call the data plane. A page sends its key itself, so that no credentials of the browser are let in; the
- * question that comes before the call holds no key and needs none. Null when no page may call, which costs a request nothing.
+ * Lets pages of these origins call the data plane. A page sends its key itself, so that no credentials of the browser are let in; the preflight
+ * request holds no key and needs none. Null when no page may call, which costs a request nothing.
  */
 export function createCors(origins: readonly string[]): ((req: IncomingMessage, res: ServerResponse) => PageAnswer) | null {
   if (origins.length === 0) return null

@@ -9,7 +9,7 @@ import type { ControlPlane } from './control-plane.ts'
 import type { Frame } from './frame.ts'
 import { demandRunning } from './running.ts'
 
-/** Takes a request over, and answers it; false: it is not the data plane's, and nothing was done. */
+/** Takes a request over, and answers it; false: it does not belong to the data plane, and is untouched. */
 export type TakeOver = (req: IncomingMessage, res: ServerResponse) => boolean
 
 /**
@@ -28,7 +28,7 @@ export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'owner
   }
 }
 
-/** The control plane is served all the same: whoever wants to end an overload needs it. */
+/** The control plane is served all the same: an operator needs it to end an overload. */
 function demandRoom({ overload, metrics }: Frame): void {
   const pressure = overload.refuses()
   if (pressure === null) return

@@ -16,7 +16,7 @@ const files: readonly (readonly [path: string, file: string, type: string])[] = 
   ['/docs/swagger-ui.css', 'swagger-ui-dist/swagger-ui.css', style],
 ]
 
-/** Returns what reads each file of the API page: when somebody first asks, since an idle process should not hold two megabytes. */
+/** Returns the readers of the files of the API page, which load on the first request: an idle process should not hold two megabytes. */
 export const docsAnswers = (): readonly (readonly [path: string, answer: () => StaticAnswer])[] =>
   files.map(([path, file, type]) => [path, whenAsked(() => cached(type, read(file), headers))])
 

@@ -3,7 +3,10 @@ import { escapeHtml } from '../../lib/text/escape-html.ts'
 import type { Context } from './context.ts'
 import { html, pageHeaders, pageOf } from './page.ts'
 
-/** Answers an error to a person whose browser was sent here, where it asks for a page sooner than for JSON, or that asked for a path which nobody serves. Returns false: it does not. */
+/**
+ * Answers an error with a page if a person's browser was sent here, and asks for a page sooner than for JSON, or asked for a path that does not
+ * exist. Returns false: it does not.
+ */
 export function answeredAsPage(ctx: Context, error: ApiError): boolean {
   const isLost = error.code === 'not_found' && ctx.method === 'GET'
   if (ctx.state.sendsBrowsers !== true && !isLost) return false
@@ -26,7 +29,7 @@ const lostPage = ({ message }: ApiError): string =>
       <p><a href="/">Start page</a>, <a href="/docs">the API</a>, <a href="/console">sign in</a></p>`,
   })
 
-/** A message may quote what a provider said. */
+/** A message may quote a provider. */
 const htmlOf = ({ message, code }: ApiError, requestId: string): string =>
   pageOf({
     title: 'Not signed in',

@@ -4,7 +4,7 @@ import { answeredAsPage } from './error-page.ts'
 import type { Frame } from './frame.ts'
 import type { Context, Middleware } from './context.ts'
 
-/** The one place where what was thrown becomes an answer. Callers get the message of an ApiError; of all else the id only. */
+/** The one place where a thrown error becomes an answer. Callers get the message of an ApiError; of all other errors the id only. */
 export const errorEdge =
   ({ log }: Pick<Frame, 'log'>): Middleware =>
   async (ctx, next) => {
@@ -18,7 +18,7 @@ export const errorEdge =
     }
   }
 
-/** The codes of the control plane for what both planes refuse. */
+/** The codes of the control plane for errors that both planes report. */
 const controlCodes: Readonly<Partial<Record<ErrorCode, ErrorCode>>> = {
   invalid_request: 'AB01',
   forbidden: 'AB03',
@@ -52,6 +52,6 @@ export function answerError(ctx: Context, error: ApiError): void {
   if (!answeredAsPage(ctx, error)) ctx.body = errorBody(error, ctx.state.requestId)
 }
 
-/** Whatever was thrown, as the caller may see it: a database that is away is no fault of the caller's key, and no bug. */
+/** Any thrown value, as the caller may see it: a database that is away is no fault of the caller's key, and no bug. */
 export const toCallerError = (thrown: unknown): ApiError =>
   thrown instanceof ApiError ? thrown : (databaseFault(thrown) ?? toApiError(thrown))

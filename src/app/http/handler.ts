@@ -46,7 +46,7 @@ const begin =
     ctx.state.requestId = requestId
     ctx.state.startedAt = performance.now()
     ctx.state.access = {}
-    // What the control plane answers is its caller's alone; documents say otherwise of themselves.
+    // Answers of the control plane belong to their callers alone; documents set their own headers.
     ctx.set({ 'x-request-id': requestId, 'request-id': requestId, 'cache-control': 'no-store' })
     eachHeader(edgeHeaders(ctx.req), (name, value) => ctx.set(name, value))
     if (draining()) ctx.res.shouldKeepAlive = false

@@ -48,7 +48,7 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
 const dayMs = 86_400_000
 const soonDays = 7
 
-/** A warning at most: who is told that this process is not ready finds no other with a better certificate. */
+/** A warning at most: another process would not have a better certificate. */
 function certificateCheck(tls: LiveTls): Check {
   const fault = tls.fault()
   if (fault !== null) return warn(`the certificate that is there now is not in use: ${fault}`)
@@ -58,7 +58,7 @@ function certificateCheck(tls: LiveTls): Check {
   return ends.getTime() - Date.now() < soonDays * dayMs ? warn(`the certificate ends at ${ends.toISOString()}`) : pass
 }
 
-/** A warning, since requests are served and logged all the same, from memory, as long as the database takes what is logged. */
+/** A warning, since requests are served and logged all the same, from memory, as long as the database takes the log records. */
 function journalCheck(journal: FrameServices['journal']): Check {
   const fault = journal?.fault() ?? null
   return journal === null || fault === null
@@ -66,7 +66,7 @@ function journalCheck(journal: FrameServices['journal']): Check {
     : { status: 'warn', detail: `log records cannot be written to ${journal.directory}: ${fault}` }
 }
 
-/** A warning: requests go on from what the process holds, and then as `LIMITS_WHEN_UNAVAILABLE` says. */
+/** A warning: requests go on with the leases of the process, and then as `LIMITS_WHEN_UNAVAILABLE` decides. */
 const limitsCheck = (running: FrameServices | null): Partial<Pick<HealthReport['checks'], 'limits'>> =>
   running?.limits?.away() === true ? { limits: warn('limits cannot be counted: see LIMITS_WHEN_UNAVAILABLE') } : {}
 
@@ -82,7 +82,7 @@ interface DatabaseCheck {
   aheadMs(): number
 }
 
-/** Asks the database at most once a second, however often somebody asks us. */
+/** Asks the database at most once a second, for any number of requests. */
 function databaseCheck({ config, running, waitingFor }: HealthOptions): DatabaseCheck {
   let aheadMs = 0
   let askedAt = Number.NEGATIVE_INFINITY

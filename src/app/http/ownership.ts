@@ -18,9 +18,9 @@ export type Owner = 'control' | 'data'
 export type OwnerOf = (req: Pick<IncomingMessage, 'url' | 'method'>) => Owner
 
 /**
- * Tells whose a request below `/v1` is by its method and path alone: what a header, a config or a key says of a provider must not lead a
- * secret of the control plane to it. A path is taken as the most lenient of servers would take it, so that no spelling slips through.
- * What the data plane knows by name below a claimed segment (`/prompts/{promptId}/completions`) is its own.
+ * Returns the plane of a request below `/v1` by its method and path alone: a provider in a header, a config or a key must not lead a secret of the
+ * control plane to that provider. A path is taken as the most lenient of servers would take it, so that no spelling slips through. Paths that the
+ * data plane names below a claimed segment (`/prompts/{promptId}/completions`) are its own.
  */
 export function ownership({ segments, shared, foreign }: Claims): OwnerOf {
   return ({ url = '/', method = 'GET' }) => {
@@ -33,7 +33,7 @@ export function ownership({ segments, shared, foreign }: Claims): OwnerOf {
   }
 }
 
-/** The path below `/v1`, in the form in which it is compared; a base URL that says the version twice changes nothing, nor what is escaped twice. */
+/** The path below `/v1`, in the form in which it is compared; a base URL with the version twice changes nothing, nor does double escaping. */
 function claimedForm(url: string): string {
   const path = (url.split('?', 1)[0] ?? url).replaceAll(/%(?:25)+/g, '%').replaceAll(/(?:;|%3b)(?:(?!%2f|%5c)[^/\\])*/gi, '')
   return plainPath(path)

@@ -6,7 +6,7 @@ export const html = 'text/html; charset=utf-8'
 export const script = 'text/javascript; charset=utf-8'
 export const style = 'text/css; charset=utf-8'
 
-/** Returns the headers of a page: nothing from elsewhere and nothing inline. `images`: the sources of pictures. */
+/** Returns the headers of a page: no content from elsewhere and none inline. `images`: the sources of pictures. */
 export const pageHeaders = (images: readonly string[] = ["'self'"]): Readonly<Record<string, string>> => ({
   'content-security-policy': [
     "default-src 'none'",
@@ -30,7 +30,7 @@ interface Page {
   readonly main: string
 }
 
-/** Returns the HTML of a page for people. What comes from a request has to be escaped in it. */
+/** Returns the HTML of a page for people. Text from a request has to be escaped in it. */
 export const pageOf = ({ title, scripted, main }: Page): string => `<!doctype html>
 <html lang="en">
   <head>
@@ -48,7 +48,7 @@ export const pageOf = ({ title, scripted, main }: Page): string => `<!doctype ht
 </html>
 `
 
-/** Returns an answer that is made when somebody first asks for it, and kept. */
+/** Returns an answer that is made on the first request for it, and kept. */
 export function whenAsked(make: () => StaticAnswer): () => StaticAnswer {
   let made: StaticAnswer | null = null
   return () => (made ??= make())

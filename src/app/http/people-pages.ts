@@ -21,7 +21,7 @@ interface FormPage {
   readonly fields: readonly Field[]
   readonly button: string
   readonly done: string
-  /** Says first who is signed in. */
+  /** Shows first the name of the signed-in person. */
   readonly greets?: true
 }
 
@@ -93,13 +93,13 @@ const files = [
   ['/console/page.css', 'page.css', style],
 ] as const
 
-/** Returns what reads each page for people, and its script and style: when somebody first asks. */
+/** Returns the readers of the pages for people, with their script and style, which load on the first request. */
 export const peoplePages = (): readonly (readonly [path: string, answer: () => StaticAnswer])[] => [
   ...pages.map((page) => [page.path, whenAsked(() => cached(html, htmlOf(page), pageHeaders()))] as const),
   ...files.map(([path, file, type]) => [path, whenAsked(() => cached(type, readAsset(`assets/pages/${file}`), pageHeaders()))] as const),
 ]
 
-/** Everything in it is our own text: what requests send never comes into a page. */
+/** Everything in it is our own text: contents of requests never come into a page. */
 const htmlOf = ({ title, method, to, withToken, fields, button, done, greets }: FormPage): string =>
   pageOf({
     title,

@@ -93,14 +93,14 @@ function home({ config }: Frame): Answer {
   }
 }
 
-/** This build's release, the level that it shows, and what is finalized in the database: null until the database has told. */
+/** This build's release, its level, and the release that is finalized in the database: null until the database is read. */
 const releases = ({ config, level }: Frame) => ({
   version: config.version,
   level: level.finalized === null ? null : level.release,
   finalized_level: level.finalized,
 })
 
-/** Written when somebody first asks, and kept until the level rises: it takes 0.1 s and 20 MB, which no start and no idle process should pay. */
+/** Written on the first request, and kept until the level rises: it takes 0.1 s and 20 MB, which no start and no idle process should pay. */
 function apiDescription({ features, config, level }: Frame): Answer {
   const write = () => {
     const about = {
@@ -133,7 +133,7 @@ async function readiness(frame: Frame, ctx: Context): Promise<void> {
   ctx.body = { status: ready ? 'ready' : 'not_ready', service: 'gatehouse', ...releases(frame), checks }
 }
 
-/** Rendered at most once a second, since anybody may ask. */
+/** Rendered at most once a second, since any caller may ask. */
 function metrics({ metrics: registry, clusterMetrics }: Frame): Answer {
   let renderedAt = Number.NEGATIVE_INFINITY
   let rendered: Promise<string> = Promise.resolve('')

@@ -11,7 +11,7 @@ export function demandRunning(frame: Pick<Frame, 'running'>): FrameServices {
   return running
 }
 
-/** The answer to whatever needs the database while the process still waits for it. */
+/** The answer to a request that needs the database while the process still waits for it. */
 export const notYet = (): ApiError =>
   new ApiError('dependency_unavailable', 'This server is still starting: it waits for its database. See /readyz for what is missing.', {
     retryAfter: 2,

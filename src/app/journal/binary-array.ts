@@ -26,7 +26,7 @@ export interface Column<Row, Name extends string = string, Value = unknown> {
   readonly write: (writer: ByteWriter, row: Row) => void
 }
 
-/** Binds a column's name and type to what it takes from a row; null is NULL. */
+/** Binds a column's name and type to the reader of its value in a row; null is NULL. */
 export const column =
   <Row>() =>
   <Name extends string, Type extends ColumnType, Value extends ColumnValues[Type] | null>(

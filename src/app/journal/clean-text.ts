@@ -7,7 +7,7 @@ export const cleanText = (text: string): string => (text.includes('\0') ? text.r
 /** The escapes that jsonb refuses: U+0000 and, when alone, surrogates. A match may be harmless; then cleaning changes nothing. */
 const refused = /\\u(?:0000|d[89a-f])/i
 
-/** JSON text that jsonb takes, whatever the strings hold. */
+/** JSON text that jsonb takes, for strings of any characters. */
 export function toCleanJson(value: object): string {
   const text = JSON.stringify(value)
   return refused.test(text) ? JSON.stringify(cleanValue(value)) : text

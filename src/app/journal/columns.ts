@@ -69,7 +69,7 @@ export const logColumns = [
   of('attempts_made', 'int4', ({ record }) => record.attempts && record.attempts.length),
 ] as const
 
-/** The verdicts of guardrails, the worst last: found nothing, found something and let it through, refused. */
+/** The verdicts of guardrails, the worst last: no finding, a finding that was let through, refused. */
 export const guardrailVerdicts = ['passed', 'failed', 'denied'] as const
 
 /** Returns the worst verdict of the guardrails that ran; null when none did. */
@@ -80,7 +80,7 @@ function worstVerdict({ before_request_hooks: before, after_request_hooks: after
   return failed.some(({ deny }) => deny) ? 'denied' : failed.length > 0 ? 'failed' : 'passed'
 }
 
-/** The table `log_bodies`: what is read of one log at a time. */
+/** The table `log_bodies`: the parts of one log that are read together. */
 export const bodyColumns = [
   of('id', 'uuid', ({ record }) => record.id),
   of('organisation_id', 'uuid', ({ record }) => record.organisationId),

@@ -15,16 +15,16 @@ export interface DrainOptions {
   readonly unusable: (directory: string, reason: string) => void
 }
 
-/** Ships what this process's journal and dead processes left on disk. */
+/** Ships the records of this process's journal, and those that dead processes left on disk. */
 export interface Drain {
   /**
-   * Ships all that this process appended, and a part of what others left; returns whether more of that is left.
-   * Throws when the database does not take it; then `reset`, and try again later.
+   * Ships all records that this process appended, and a part of those of dead processes; returns whether more of the latter are left. Throws when the
+   * database does not take them; then `reset`, and try again later.
    */
   pass(): Promise<boolean>
   /** Forgets positions, to be read from the database again. */
   reset(): void
-  /** Makes what waits safe from a power failure. */
+  /** Makes pending records safe from a power failure. */
   sync(): void
 }
 
@@ -52,7 +52,7 @@ export function createDrain(options: DrainOptions): Drain {
     for (const [index, segment] of found.entries()) await segments.ship(segment, { closed: index < found.length - 1, own: true })
   }
 
-  /** One segment at a time, so that a long backlog does not hold up what happens now. Returns whether more is left. */
+  /** One segment at a time, so that a long backlog does not hold up present records. Returns whether more is left. */
   const drainOrphan = async (directory: string): Promise<boolean> => {
     const [oldest] = listSegments(directory)
     if (oldest !== undefined) await segments.ship(oldest, { closed: true, own: false })
@@ -96,7 +96,7 @@ export function createDrain(options: DrainOptions): Drain {
   }
 }
 
-/** Ships segments batch by batch, and removes those to which nothing will be added. */
+/** Ships segments batch by batch, and removes those to which no record will be added. */
 function createSegmentShipper({ store, segmentBytes }: DrainOptions) {
   const read = createSegmentReader()
   const offsets = new Map<string, number>()

@@ -51,14 +51,14 @@ export function toSpans(record: ExchangeRecord): ExportedSpan[] {
         'gatehouse.cost.state': record.cost?.state,
         'gatehouse.cost.pico_usd': record.cost?.amount,
       }),
-      // The conventions for servers: what the caller did wrong is no failure of the server.
+      // The conventions for servers: a fault of the caller is no failure of the server.
       status: { code: record.status >= 500 ? 2 : 0 },
     },
     ...attemptsOf(record).map((attempt) => attemptSpan(record, attempt, { traceId, spanId })),
   ]
 }
 
-/** The facts of an attempt that its span tells. */
+/** The facts of an attempt in its span. */
 interface AttemptFacts {
   /** Its place in the trail. */
   readonly index: number
@@ -74,7 +74,7 @@ interface AttemptFacts {
   readonly usage: ExchangeRecord['usage']
 }
 
-/** Attempts that were sent. Of a request with one the record itself tells. */
+/** Attempts that were sent. The record of a request with one attempt describes it itself. */
 function attemptsOf(record: ExchangeRecord): AttemptFacts[] {
   const { attempts } = record
   if (attempts !== null)
@@ -176,7 +176,7 @@ const timesOf = (startMs: number, durationMs: number) => ({
   endTimeUnixNano: nanos(startMs + durationMs),
 })
 
-/** Leaves out what is not known. */
+/** Leaves out unknown values. */
 export function attributesOf(values: Readonly<Record<string, string | number | boolean | null | undefined>>) {
   return Object.entries(values).flatMap(([key, value]) => (value === null || value === undefined ? [] : [{ key, value: valueOf(value) }]))
 }

@@ -3,12 +3,12 @@ import type { ReadFrame } from '../../gateway/journal/reader.ts'
 import type { HeldFrame } from './messages.ts'
 import type { Store } from './store.ts'
 
-/** Ships what came from memory because the disk refused it. */
+/** Ships the records in memory that the disk refused. */
 export interface HeldShipper {
   add(held: HeldFrame): void
   /** Throws when the database does not take it; then the store is reset, and it is tried again. */
   ship(): Promise<void>
-  /** Up to which frame nothing needs to be held any longer. */
+  /** The last frame that need not be held any longer. */
   shippedTo(): number
 }
 

@@ -6,7 +6,7 @@ export interface Holder {
   hold(frame: EncodedFrame, lean: boolean): boolean
   /** Forgets the frames up to this one. */
   release(to: number): void
-  /** Sends all that waits to a new thread; the cursor tells it what the former one had shipped. */
+  /** Sends all waiting frames to a new thread; the cursor shows how far the former one had shipped. */
   sendAgain(): void
   /** How many frames wait. */
   waiting(): number
@@ -15,7 +15,7 @@ export interface Holder {
 /** As on disk, the last eighth is kept for records without their bodies. */
 const maxBytes = { any: 16 * 1024 * 1024, whole: 14 * 1024 * 1024 } as const
 
-/** Builds the holder; what it takes goes to `send` at once. */
+/** Builds the holder; it passes each frame to `send` at once. */
 export function createHolder(send: (held: HeldFrame) => void): Holder {
   let waiting: HeldFrame[] = []
   let bytes = 0

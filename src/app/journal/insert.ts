@@ -51,7 +51,7 @@ export async function insertBatch(client: Client, batch: RowBatch): Promise<void
   }
 }
 
-/** Says that the words of all logs of the transaction are inserted too. */
+/** Marks that the words of all logs of the transaction are inserted too. */
 const keepsWords = `, set_config('app.log_words_kept', 'on', true)`
 
 /** How far a segment is shipped. */
@@ -88,7 +88,7 @@ const bodyStatement = insertStatement('log_bodies', bodyColumns)
 /** The columns of `logs` by which a body is found again, and where their arrays are. */
 const uploadColumns = logColumns.filter(({ name }) => ['id', 'organisation_id', 'workspace_id', 'created_at'].includes(name))
 const uploadPlaces = uploadColumns.map((own) => logColumns.indexOf(own))
-/** The columns by which event streams hear of logs. */
+/** The columns of logs in events. */
 const toldPlaces = ['id', 'organisation_id', 'workspace_id'].map((name) => logColumns.findIndex((column) => column.name === name))
 const uploadStatement = insertStatement('log_uploads', uploadColumns)
 

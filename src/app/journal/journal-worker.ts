@@ -70,7 +70,7 @@ async function run(drain: Drain): Promise<void> {
   parentPort?.close()
 }
 
-/** Passes until nothing is left. Returns true when that was the last time: asked to stop before it began. */
+/** Passes until no record is left. Returns true when that was the last time: asked to stop before it began. */
 async function tick(drain: Drain): Promise<boolean> {
   const last = stopping
   const asked = pending
@@ -108,7 +108,7 @@ async function failed(drain: Drain, error: unknown): Promise<void> {
   await session.drop()
 }
 
-/** Tells once that spans are not taken, and once that they are again. */
+/** Logs once that spans are not taken, and once that they are again. */
 function reportSpans(): void {
   const reason = exporter?.fault() ?? null
   if (reason !== null && spansFault === null)

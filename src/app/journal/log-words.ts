@@ -21,7 +21,7 @@ export const cutWord = ''
 /** The bodies of a log as they were sent, and how they were encoded. */
 type Bodies = readonly (readonly [body: Uint8Array | null, headers: Readonly<Record<string, string>>])[]
 
-/** Returns what tells the hashes of a log's words. Sealed bodies are opened for it; the log key stays in memory. */
+/** Returns the reader of the hashes of a log's words. Sealed bodies are opened for it; the log key stays in memory. */
 export function createWordReader(logKey: Uint8Array): (log: LoggedExchange) => readonly number[] {
   const seal = createLogSeal(logKey)
   const hash = createWordHash(logKey)

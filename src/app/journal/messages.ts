@@ -33,7 +33,7 @@ export interface SpanReceiver {
   readonly connectTimeoutMs: number
 }
 
-/** A `ClientConfig` without its TLS context, which cannot be copied, and what it takes to build it again. */
+/** A `ClientConfig` without its TLS context, which cannot be copied, and the parts to build it again. */
 export interface WorkerConnection {
   readonly client: Omit<ClientConfig, 'ssl' | 'password' | 'types' | 'stream'> & { readonly password: string | undefined }
   /** Null: no TLS. */

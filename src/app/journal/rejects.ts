@@ -4,7 +4,7 @@ import type { StoredFrame } from '../../gateway/journal/frame.ts'
 
 const maxFileBytes = 64 * 1024 * 1024
 
-/** Keeps what the database will never take in `rejected.bad`, one JSON line each, up to 64 MiB; beyond it they are only counted. */
+/** Keeps records that the database will never take in `rejected.bad`, one JSON line each, up to 64 MiB; beyond it they are only counted. */
 export function keepReject(root: string, frame: StoredFrame, reason: string): void {
   const file = path.join(root, 'rejected.bad')
   const line = JSON.stringify({

@@ -35,7 +35,7 @@ export interface BegunBatch {
   readonly attempt: number | null
 }
 
-/** A row that cannot be a row, whatever the state of the database. */
+/** A record that cannot become a row, in any state of the database. */
 export class UnreadableRowError extends Error {}
 
 const dayMs = 24 * 60 * 60 * 1000

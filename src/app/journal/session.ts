@@ -12,7 +12,7 @@ export interface Session {
 /** Limits in milliseconds, so that a dead peer is noticed; the statement limit of a batch is in its transaction. */
 const limits = { connectionTimeoutMillis: 5_000, query_timeout: 40_000, keepAlive: true }
 
-/** A session on `config`; nothing is opened yet. */
+/** A session on `config`; no connection is open yet. */
 export function createSession(use: 'journal' | 'log-store', config: ClientConfig): Session {
   let current: Client | null = null
   const drop = async () => {

@@ -42,11 +42,11 @@ export interface ShipperStats {
 export interface Shipper {
   /** Starts the thread of one that sleeps. Called with each append. */
   wake(): void
-  /** Takes what the disk refused, and ships a copy from memory; false when too much waits there. Lost with the process. */
+  /** Takes a frame that the disk refused, and ships a copy from memory; false when too much waits there. Lost with the process. */
   hold(frame: EncodedFrame, lean: boolean): boolean
   /** Resolves when all that was appended before the call is in the database. */
   flushed(): Promise<void>
-  /** Ships what it can within the deadline, in milliseconds, and ends. What is left stays on disk for the next start. */
+  /** Ships as much as it can within the deadline, in milliseconds, and ends. The rest stays on disk for the next start. */
   stop(deadlineMs?: number): Promise<void>
   stats(): ShipperStats
 }
@@ -86,7 +86,7 @@ const inputOf = ({ directory, database, client, queuesBodies = false, wordsUnder
   spans,
 })
 
-/** Starts shipping: what dead processes left first, then what is appended, within a second. */
+/** Starts shipping: first the records that dead processes left, then appended ones, within a second. */
 export function startShipper(options: ShipperOptions): Shipper {
   const [{ log, sleeps = false }, workerData] = [options, inputOf(options)]
   const stats: MutableStats = { ...nothingYet }

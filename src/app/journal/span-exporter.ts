@@ -23,13 +23,13 @@ export interface SpanCounts {
   readonly dropped: number
 }
 
-/** Sends spans of requests to an OTLP receiver. What the receiver does not take is dropped: the logs have it all. */
+/** Sends spans of requests to an OTLP receiver. Spans that the receiver does not take are dropped: the logs have it all. */
 export interface SpanExporter {
   add(record: ExchangeRecord): void
   takeCounts(): SpanCounts
   /** Why spans are not taken; null: they are. */
   fault(): string | null
-  /** Sends what waits, once, within the deadline in milliseconds. */
+  /** Sends waiting spans, once, within the deadline in milliseconds. */
   stop(deadlineMs: number): Promise<void>
 }
 
@@ -46,7 +46,7 @@ interface QueuedSpan {
   readonly span: ExportedSpan
 }
 
-/** Builds an exporter. Nothing is open while nothing waits. */
+/** Builds an exporter. It holds no connection while no span waits. */
 export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
   const { serviceName, serviceVersion, backoffMs = 1000 } = options
   const resource = { attributes: attributesOf({ 'service.name': serviceName, 'service.version': serviceVersion }) }
@@ -153,7 +153,7 @@ function rejectedOf(text: string): number {
   return Number(count ?? 0)
 }
 
-/** Reads `name=value,other=value`, the values percent-encoded. What is no pair is left out. */
+/** Reads `name=value,other=value`, the values percent-encoded. Other parts are left out. */
 export function readHeaders(text: string): Readonly<Record<string, string>> {
   const pairs = text.split(',').flatMap((pair) => {
     const [, name, value] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? []

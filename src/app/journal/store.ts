@@ -94,7 +94,7 @@ export function createStore({ session, queuesBodies = false, wordsUnder = null, 
   }
 }
 
-/** How far each segment is shipped, as the database says, kept until `reset`. */
+/** How far each segment is shipped, as stored in the database, cached until `reset`. */
 function createCursors(session: Session) {
   const known = new Map<string, number>()
   return {
@@ -130,7 +130,7 @@ function createPartitions(session: Session) {
 /** Words that another process ended, which does not keep them, begin again so often at most. */
 const beginEveryMs = 60_000
 
-/** Returns what sees to it that the words of logs are complete from some time on. */
+/** Returns the function that ensures that the words of logs are complete from some time on. */
 function createWordsBeginning(session: Session): () => Promise<void> {
   let begunAt = -Infinity
   return async () => {

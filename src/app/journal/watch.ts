@@ -10,7 +10,7 @@ export interface WatchOptions {
   readonly log: Logger
 }
 
-/** Says in the log, once a minute, that the disk refuses log records, and once that it takes them again. Returns how to end it. */
+/** Logs once a minute that the disk refuses log records, and once that it takes them again. Returns a function that ends it. */
 export function watchJournal({ journal, directory, log }: WatchOptions): () => void {
   let saidAt = Number.NEGATIVE_INFINITY
   let failing = false

@@ -12,7 +12,7 @@ export interface PendingOperation {
   readonly unavailable: Unavailable
 }
 
-/** Names of parameters do not tell paths apart. */
+/** Names of parameters do not distinguish paths. */
 const shape = (operation: string) => operation.replaceAll(/\{\w+\}|:\w+/g, '{}')
 
 /** Returns the operations that the records announce and neither plane has. */

@@ -13,7 +13,10 @@ export interface FollowOptions {
   readonly signal: AbortSignal
 }
 
-/** Takes in what `gatehouse finalize` writes while the process runs, so that no restart is needed. Resolves after the signal; never rejects. */
+/**
+ * Follows the releases that `gatehouse finalize` writes while the process runs, so that no restart is needed. Resolves after the signal; never
+ * rejects.
+ */
 export async function followLevel(orm: MikroORM, level: LiveLevel, { config, log, signal }: FollowOptions): Promise<void> {
   let outdated = false
   while (!signal.aborted) {

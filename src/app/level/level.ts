@@ -3,11 +3,11 @@ import { isOn } from '../../config/effect.ts'
 import { fixedLevel, lowest, type Level } from '../../release/level.ts'
 import { compareVersions } from '../../release/version.ts'
 
-/** The level of a process that runs: the lowest of this build's release, `RELEASE_LEVEL`, and what is finalized in the database. */
+/** The level of a process that runs: the lowest of this build's release, `RELEASE_LEVEL`, and the release that is finalized in the database. */
 export interface LiveLevel extends Level {
-  /** Null until the database has told. */
+  /** Null until the database is read. */
   readonly finalized: string | null
-  /** Takes in what the database tells; true when it was new. */
+  /** Takes the release that the database states; true when it was new. */
   finalizedAt(release: string): boolean
 }
 

@@ -8,19 +8,19 @@ import { deliverMailsJob, pruneMailOutcomesJob } from '../mail/outbox.ts'
 import { pruneIdempotencyKeys } from '../database/prune-idempotency-keys.ts'
 import { pruneChanges } from '../snapshot/prune-changes.ts'
 
-/** Why a feature is not there, for the answer to who asks for it. */
+/** The reason why a feature is off, for the answer to a request for it. */
 export interface Unavailable {
-  /** Null: the records do not say which feature brings what was asked for. */
+  /** Null: the records do not name the feature of the operation. */
   readonly feature: string | null
   /** The setting that turns it off. */
   readonly flag: string | null
   /** The release that brings it; null: none of the table does. */
   readonly release: string | null
-  /** The reason, and what to do. */
+  /** The reason, and the remedy. */
   readonly message: string
 }
 
-/** The answer to who asks for what is not there. */
+/** The answer to a request for an operation that is off. */
 export const unavailableError = ({ feature: id, flag, release, message }: Unavailable): ApiError =>
   new ApiError('feature_unavailable', message, { details: { feature: { id, flag, release } } })
 
@@ -37,8 +37,8 @@ export interface MountOptions {
 }
 
 /**
- * Says of each feature whether it is on: by its flag, by the level, and by what it requires. A feature of which a flag takes some routes
- * comes twice, with the routes that are there and with those that are not.
+ * Decides for each feature whether it is on: by its flag, by the level, and by its requirements. A feature that loses some routes to a flag comes
+ * twice, with the routes that are on and with those that are off.
  */
 export function mountFeatures(features: readonly Feature[], options: MountOptions): readonly MountedFeature[] {
   const off = new Set<string>()
@@ -101,8 +101,8 @@ export function levelAdvice(
 }
 
 /**
- * The background work of the frame itself and of the features that are or may come on while the process runs: the level may rise and
- * bring a feature, or the flag that turns it off. A run does nothing while its feature is off.
+ * The background work of the frame itself and of the features that are or may come on while the process runs: the level may rise and bring a feature,
+ * or the flag that turns it off. A run does nothing while its feature is off.
  */
 export const jobsOf = (features: readonly Feature[], options: MountOptions): readonly Job[] => [
   pruneChanges,

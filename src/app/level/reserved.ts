@@ -8,14 +8,14 @@ interface Reservation {
   readonly feature: string
   /** Null: known of other control planes, and in no release of the table. */
   readonly since: string | null
-  /** Koa style, below `/v1`. What stands below them is reserved with them (see `sharedSegments`). */
+  /** Koa style, below `/v1`. Paths below them are reserved with them (see `sharedSegments`). */
   readonly paths: readonly string[]
 }
 
 /**
- * Every path of the control plane that no module may have yet. What comes to one is ours, whatever the request says of a provider: it holds
- * secrets of the control plane (a Vault token, an OIDC secret) that no provider may see and no request log may keep. Only what no module
- * serves is answered from here, and the paths of the modules are reserved by themselves.
+ * Every path of the control plane that no module may have yet. A request to one is ours, even if it names a provider: it holds secrets of the control
+ * plane (a Vault token, an OIDC secret) that no provider may see and no request log may keep. Only paths that no module serves are answered from
+ * here, and the paths of the modules are reserved by themselves.
  */
 export const reservations: readonly Reservation[] = [
   { feature: 'analytics', since: '1.3.0', paths: ['/analytics'] },
@@ -65,13 +65,13 @@ export const reservations: readonly Reservation[] = [
 /** Segments below which providers have paths too (`/deployments/gpt-4o/chat/completions`): ours are those with a row, and no deeper ones. */
 export const sharedSegments: ReadonlyMap<string, number> = new Map([['deployments', 2]])
 
-/** A path that is reserved and that nothing serves, with the answer to who asks for it. */
+/** A reserved path without a route, with the answer to a request for it. */
 export interface ReservedPath {
   readonly path: string
   readonly unavailable: Unavailable
 }
 
-/** Names of parameters do not tell paths apart. */
+/** Names of parameters do not distinguish paths. */
 const shape = (path: string) => path.replaceAll(/\{\w+\}|:\w+/g, '{}')
 
 /** The reserved paths that no module has a route for; whole segments only where no module has anything. */

@@ -15,7 +15,7 @@ export interface StoredCountersOptions {
 }
 
 export interface StoredCounters extends CounterStore {
-  /** Writes what became of slices, and that this process lives. */
+  /** Writes the settlements of slices, and the heartbeat of this process. */
   flush(): Promise<void>
   /** True after the last question or the last settlement failed. */
   away(): boolean
@@ -55,7 +55,7 @@ export function openStoredCounters({ client, log }: StoredCountersOptions): Stor
   const markOf = createMarks(id.slice(0, 8))
   return {
     take: async (limit, wish) => {
-      // What this process gives back counts before it asks for more.
+      // The returned slices of this process count before it asks for more.
       if (settlements.has(limit.id)) await settlements.flush()
       return askFor(state, limit, wish)
     },

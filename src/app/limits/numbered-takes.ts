@@ -11,7 +11,7 @@ export interface NumberedTakesOptions {
 /** The questions of a process for slices, by number, so that a grant whose answer was lost is not held for ever. */
 export interface NumberedTakes {
   begin(counter: string): NumberedTake
-  /** Frees what takes were granted whose answers were lost. Does not reject: what cannot be freed is freed later. */
+  /** Frees slices that were granted to takes whose answers were lost. Does not reject: slices that cannot be freed are freed later. */
   freeLost(): Promise<void>
 }
 
@@ -19,7 +19,7 @@ export interface NumberedTake {
   readonly number: number
   /** The takes of the counter before whose answers were lost; null: none. */
   readonly unheard: readonly number[] | null
-  /** The answer did not come. An error of the database itself is one: nothing was granted. */
+  /** The answer did not come. An error of the database itself is an answer: no slice was granted. */
   lose(error: unknown): void
 }
 

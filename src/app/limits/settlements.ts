@@ -8,7 +8,7 @@ export interface SettlementsOptions {
   readonly query: (text: string, values: readonly unknown[]) => Promise<void>
 }
 
-/** Carries what became of slices to the database. */
+/** Carries the settlements of slices to the database. */
 export interface Settlements {
   /** Returns the number of the batch that will carry it. */
   add(counter: string, slot: string, part: SettledAmount): number
@@ -16,17 +16,17 @@ export interface Settlements {
   hold(amount: number): void
   /** True while something of the counter is not written. */
   has(counter: string): boolean
-  /** Writes all that was added before. Does not reject: what cannot be written is written later. */
+  /** Writes all that was added before. Does not reject: failed writes are repeated later. */
   flush(): Promise<void>
   /** The database did not answer a question for a slice. */
   fail(): void
   /** True from a failure until something was written. */
   isStuck(): boolean
-  /** Writes all, and that this process holds nothing any more. */
+  /** Writes all, and that this process holds no slices any more. */
   close(): Promise<void>
 }
 
-/** Returns an amount as the columns of counters can have it: up to nine billion US dollars, more than anybody spends. */
+/** Returns an amount that fits the columns of counters: up to nine billion US dollars, more than any organisation spends. */
 export const countable = (amount: number): number => Math.max(-mostCounted, Math.min(amount, mostCounted))
 const mostCounted = 9e18
 
@@ -34,7 +34,7 @@ const mostCounted = 9e18
 export const leaseMs = 10_000
 
 const settle = 'SELECT settle_limits($1, $2, $3, $4::text[], $5::bigint[], $6::bigint[], $7::bigint[])'
-/** A process that holds something says so often enough that a few failures do no harm. */
+/** A process that holds slices writes its heartbeat often enough that a few failures do no harm. */
 const beatMs = leaseMs / 5
 
 interface Part extends SettledAmount {
@@ -55,9 +55,9 @@ interface Batch {
 }
 
 interface State extends SettlementsOptions {
-  /** By counter and slot. */
+  /** Pending sums by counter and slot. */
   pending: Map<string, Map<string, PendingSums>>
-  /** Nobody knows whether the database has carried it out: it is sent again under the same number, which does it once. */
+  /** It is unknown whether the database has carried it out: it is sent again under the same number, which does it once. */
   doubtful: Batch | null
   stuck: boolean
   number: number
@@ -66,7 +66,7 @@ interface State extends SettlementsOptions {
   writing: Promise<void> | null
 }
 
-/** Collects what became of slices and writes it in numbered batches, one at a time, each of them once. */
+/** Collects the settlements of slices and writes them in numbered batches, one at a time, each of them once. */
 export function createSettlements(options: SettlementsOptions): Settlements {
   const state: State = { ...options, pending: new Map(), doubtful: null, stuck: false, number: 0, held: 0, writtenAt: 0, writing: null }
   return {
@@ -93,7 +93,7 @@ export function createSettlements(options: SettlementsOptions): Settlements {
 
 const noBatch: Pick<Batch, 'parts'> = { parts: [] }
 
-/** Returns what is pending of a slot of a counter, to be added to. */
+/** Returns the pending sums of a slot of a counter, to be added to. */
 function pendingOf({ pending }: State, counter: string, slot: string): PendingSums {
   let slots = pending.get(counter)
   if (slots === undefined) pending.set(counter, (slots = new Map()))
@@ -103,7 +103,7 @@ function pendingOf({ pending }: State, counter: string, slot: string): PendingSu
 }
 
 async function flush(state: State): Promise<void> {
-  // A batch that is on its way may not have what was added since.
+  // A batch that is on its way may lack sums that were added since.
   if (state.writing !== null) await state.writing
   state.writing ??= write(state).finally(() => (state.writing = null))
   await state.writing

@@ -12,14 +12,14 @@ const isLevel: readonly ((name: string) => boolean)[] = [
   (name) => /^\d{4}$/.test(name),
   ...Array.from({ length: 3 }, () => (name: string) => /^\d\d$/.test(name)),
 ]
-/** The folders of a year and of what is within it: they hold nothing of another time. */
+/** The folders of a year and of months and days within it: they hold logs of no other time. */
 const firstOfTime = 3
 /** The numbers of folders above an object: v1, v2. */
 const depths: ReadonlySet<number> = new Set([2, isLevel.length])
 
 /**
- * Deletes the objects of logs from before a time, in epoch milliseconds, and what writes that were cut off left of them; then the folders of
- * their days. Other files stay, whatever they are. Returns how many objects it deleted.
+ * Deletes the objects of logs from before a time, in epoch milliseconds, and remains of cut-off writes; then the folders of their days. All other
+ * files stay. Returns how many objects it deleted.
  */
 export async function expireFiles(root: string, before: number): Promise<number> {
   const last = new Date(before).toISOString().slice(0, 13).split(/[-T]/)

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { ObjectApi } from './object-store.ts'
 
 /**
- * Returns how Google's JSON API is asked for objects of a bucket. One request holds an object and what is said of it, so that the store
- * refuses half an object.
+ * Returns the requests of Google's JSON API for objects of a bucket. One request holds an object and its metadata, so that the store refuses half an
+ * object.
  */
 export const googleObjects = (bucket: string): ObjectApi => ({
   put(key, object, digest) {

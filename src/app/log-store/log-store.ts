@@ -12,5 +12,5 @@ export interface LogStore {
   readonly expire: ((before: number) => Promise<number>) | null
 }
 
-/** The store did not do what it was asked. The message says why, without credentials. */
+/** The store refused or failed. The message gives the reason, without credentials. */
 export class LogStoreError extends Error {}

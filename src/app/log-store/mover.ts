@@ -23,7 +23,7 @@ export interface MoveOutcome {
   readonly more: boolean
 }
 
-/** A claimed log; `at` is `created_at` as PostgreSQL writes it, `workspaceDays` how long its workspace keeps it, if that says so. */
+/** A claimed log; `at` is `created_at` as PostgreSQL writes it, `workspaceDays` how long its workspace keeps it, if it has a rule of its own. */
 type ClaimedLog = StoredLog & { readonly at: string; readonly tries: number; readonly workspaceDays: number | null }
 
 const largestBatch = 64
@@ -31,8 +31,8 @@ const largestBatch = 64
 const groupSize = 16
 
 /**
- * Moves bodies of logs from the database to the store. A claim is a lease, so that several processes share the work and what a dead one
- * had claimed is taken up again; an object is written before the database forgets its bodies, and a second write of it does no harm.
+ * Moves bodies of logs from the database to the store. A claim is a lease, so that several processes share the work and the claims of a dead one are
+ * taken up again; an object is written before the database forgets its bodies, and a second write of it does no harm.
  */
 export function createMover(options: MoverOptions): { pass(): Promise<MoveOutcome> } {
   const { client, store, retentionDays, pathFormat, timeoutMs } = options
@@ -137,7 +137,7 @@ interface Settlement extends Pick<MoverOptions, 'longestBackoffMs' | 'failureThr
   readonly left: readonly ClaimedLog[]
 }
 
-/** Takes what was moved out of the database, and makes the rest due again. */
+/** Takes moved bodies out of the database, and makes the rest due again. */
 async function settle(client: Client, { moved, left, longestBackoffMs, failureThreshold }: Settlement): Promise<void> {
   if (moved.length + left.length === 0) return
   const keys = [moved.map(({ log }) => log.at), moved.map(({ log }) => log.id)]

@@ -40,7 +40,7 @@ export interface ObjectPlace {
   readonly api?: ObjectApi
   /** More headers of the request that writes, flat. */
   readonly putHeaders: readonly string[]
-  /** Returns the headers that prove who asks, flat. */
+  /** Returns the headers that authorise the request, flat. */
   readonly authorize: (request: ObjectRequest) => Promise<readonly string[]>
 }
 
@@ -101,7 +101,7 @@ export function createObjectStore(place: ObjectPlace, { egress, timeoutMs, sends
 /** True when a process wrote the object and died before its note, so that a lock refuses the repeated write. */
 const isSame = ({ status, bytes }: SmallResponse, object: Uint8Array): boolean => status === 200 && Buffer.compare(bytes, object) === 0
 
-/** Returns the digest that a store compares with what it got. */
+/** Returns the digest that a store compares with the bytes that it got. */
 const md5 = (body: Uint8Array): string => hash('md5', body, 'base64')
 
 const recordOf = (flat: readonly string[]): Record<string, string> =>

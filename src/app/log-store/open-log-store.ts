@@ -21,7 +21,7 @@ export interface StoreDeps extends AuthDeps {
   readonly workload: Workload
 }
 
-/** Opens the store that the settings name. Nothing is asked of it yet. */
+/** Opens the store that the settings name. Sends no request yet. */
 export function openLogStore(config: LogStoreConfig, deps: StoreDeps): LogStore {
   if (config.kind === 'local') return createLocalStore(config.folder)
   return createObjectStore(places[config.kind](config, deps), { ...config, egress: deps.egress })

@@ -27,7 +27,7 @@ export interface MoverStats {
 /** Moves bodies of logs to the log store, in a thread of its own: no request waits for it. */
 export interface RunningMover {
   stats(): MoverStats
-  /** Finishes what is on its way within the deadline, in milliseconds. The rest waits in the database for the next start. */
+  /** Finishes the moves under way within the deadline, in milliseconds. The rest waits in the database for the next start. */
   stop(deadlineMs: number): Promise<void>
 }
 

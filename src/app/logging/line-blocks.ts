@@ -8,7 +8,7 @@ export interface LineBlocks {
   add<Told>(write: (json: JsonWriter, told: Told) => void, told: Told): void
   /** Resolves when all that was written before has left the process. */
   flush(): Promise<void>
-  /** Writes what waits, at once: for the end of the process. */
+  /** Writes waiting lines at once: for the end of the process. */
   flushSync(): void
 }
 
@@ -23,7 +23,7 @@ export interface LineBlocksOptions {
 
 const retryMs = 10
 
-/** Opens the destination on a file descriptor that somebody else opened. */
+/** Opens the destination on a file descriptor that is already open. */
 export function openLineBlocks({ fd, blockBytes = 32_768, everyMs = 200, maxBytes = 16 * 1024 * 1024 }: LineBlocksOptions): LineBlocks {
   // Two that take turns: one is filled while the other is written.
   let waiting = new JsonWriter()
@@ -73,7 +73,7 @@ export function openLineBlocks({ fd, blockBytes = 32_768, everyMs = 200, maxByte
       try {
         if (waiting.end > 0) fs.writeSync(fd, waiting.bytes, 0, waiting.end)
       } catch {
-        // Nobody reads any more.
+        // The reader is gone.
       }
       waiting.reset()
     },

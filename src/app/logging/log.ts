@@ -8,13 +8,13 @@ import { describeError } from './describe-error.ts'
 import { type LineBlocks, openLineBlocks } from './line-blocks.ts'
 import { screen } from './screen.ts'
 
-/** The loggers of a process: JSON lines on stdout, told apart by `log_type`. */
+/** The loggers of a process: JSON lines on stdout, distinguished by `log_type`. */
 export interface Loggers {
   /** The log of the process's own actions. */
   readonly application: Logger
   /** One line a request, of named fields only; written in blocks, so that a line costs no system call. */
   readonly access: Logger
-  /** Returns what writes an access line of what it is told, whose members `write` adds. It is the same line as `access` writes, for the hot path. */
+  /** Returns a writer of access lines, whose members `write` adds. It is the same line as `access` writes, for the hot path. */
   readonly accessLines: <Told>(write: (json: JsonWriter, told: Told) => void, message: string) => (told: Told) => void
   /** Resolves when every line has left the process. */
   flush(): Promise<void>
@@ -22,7 +22,7 @@ export interface Loggers {
 
 const stdout = 1
 
-/** Opens the loggers. `destination` replaces stdout and `LOG_FILE` in tests. Throws what the system says of a file that it refuses. */
+/** Opens the loggers. `destination` replaces stdout and `LOG_FILE` in tests. Throws the system's error for a file that it refuses. */
 export function createLoggers(config: Pick<Config, 'logLevel' | 'logFile' | 'version'>, destination?: NodeJS.WritableStream): Loggers {
   const fd = config.logFile === null ? stdout : openLogFile(config.logFile)
   const blocks = destination === undefined ? openLineBlocks({ fd }) : null
@@ -109,7 +109,7 @@ function linesTo(destination: NodeJS.WritableStream | undefined): Pick<LineBlock
   }
 }
 
-/** A belt: nobody should log these at all. */
+/** A second safeguard: no code should log these at all. */
 const redact = {
   censor: '[secret]',
   paths: ['authorization', 'cookie', 'password', 'secret', 'token', 'key', 'apiKey', 'credential', 'headers'].flatMap((name) => [

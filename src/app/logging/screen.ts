@@ -10,7 +10,7 @@ const Line = z.looseObject({
 /** The steps of a start and an end, by the message that the log has for each. */
 const steps = new Set(['starting', 'embedded PostgreSQL is up', 'database was migrated', 'listening', 'ready', 'draining', 'drained'])
 
-/** A message may quote what a host said, which must not steer the terminal. */
+/** A message may quote a host, which must not steer the terminal. */
 const plain = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 500)
 
 /** The output for a person at the terminal when the log goes to a file: one plain line per step, and every problem. */

@@ -17,11 +17,11 @@ export interface Mail {
   readonly recipient: string
   readonly template: TemplateName
   readonly variables: Variables
-  /** The id of what it tells, by which `mailsAbout` finds what became of it; absent: nobody asks. */
+  /** The id of its subject, by which `mailsAbout` finds the outcome; absent: the outcome is not kept. */
   readonly about?: string
 }
 
-/** Puts a mail into the transaction of what it tells; does nothing when no mail server is set. Give `deliverMails` to `afterCommit`. */
+/** Puts a mail into the transaction of its subject; does nothing when no mail server is set. Give `deliverMails` to `afterCommit`. */
 export async function queueMail(em: EntityManager, { config, vault, clock }: Deps, mail: Mail): Promise<void> {
   if (config.mail === null) return
   const id = uuidv7()
@@ -122,7 +122,7 @@ const isTemplate = (name: string): name is TemplateName => Object.hasOwn(templat
 const texts = (value: unknown): Variables =>
   typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, String(text)])) : {}
 
-/** Takes a mail out of the box. What became of it stays when it tells of something. */
+/** Takes a mail out of the box. The outcome stays when the mail has a subject. */
 const end = `WITH ended AS (DELETE FROM outgoing_mails WHERE id = ? RETURNING id, organisation_id, about, recipient, attempts)
   INSERT INTO mail_outcomes (id, organisation_id, about, recipient, attempts, is_sent, last_error, ended_at)
   SELECT id, organisation_id, about, recipient, attempts, ?::boolean, ?::text, ?::timestamptz FROM ended WHERE about IS NOT NULL`
@@ -141,7 +141,7 @@ async function failed({ id, template, attempts }: QueuedMail, error: unknown, de
 const settle = ({ orm }: Deps, statement: string, values: readonly unknown[]): Promise<void> =>
   asSystem(orm, async (em) => void (await em.execute(statement, [...values])))
 
-/** A mail that tells of something, and what became of it. */
+/** A mail that has a subject, and its outcome. */
 export interface MailOutcome {
   readonly about: string
   readonly recipient: string
@@ -153,7 +153,7 @@ export interface MailOutcome {
   readonly ended_at: Date | string | null
 }
 
-/** Returns the mails that tell of these things, in the order of their recipients. */
+/** Returns the mails about these subjects, in the order of their recipients. */
 export async function mailsAbout(em: EntityManager, ids: readonly string[]): Promise<readonly MailOutcome[]> {
   if (ids.length === 0) return []
   const among = ids.map(() => '?').join(', ')
@@ -178,7 +178,7 @@ export const deliverMailsJob: Job = {
 
 const keptMs = 90 * 24 * 3_600_000
 
-/** Forgets what became of mails long ago. */
+/** Deletes old outcomes of mails. */
 export const pruneMailOutcomesJob: Job = {
   name: 'prune-mail-outcomes',
   every: '17 4 * * *',

@@ -11,15 +11,15 @@ export interface RenderedMail {
   readonly text: string
 }
 
-/** `{{name}}`, or `{{#name}}…{{/name}}` around what is left out when the variable is empty; sections do not nest. */
+/** `{{name}}`, or `{{#name}}…{{/name}}` around a part that is left out when the variable is empty; sections do not nest. */
 const tag = /\{\{([#/]?)\s*([a-z_]{1,64})\s*\}\}/g
 
 /** The names that a template uses. */
 export const namesIn = (template: string): ReadonlySet<string> => new Set([...template.matchAll(tag)].map(([, , name = '']) => name))
 
 /**
- * Fills a template: HTML whose `<title>` is the subject. Variables are text and are escaped; they are filled in once, so that a
- * variable which looks like a template stays what it is.
+ * Fills a template: HTML whose `<title>` is the subject. Variables are text and are escaped; they are filled in once, so that a variable which looks
+ * like a template stays unchanged.
  */
 export function render(template: string, variables: Variables): RenderedMail {
   const title = /<title>([\s\S]*?)<\/title>/i.exec(template)?.[1] ?? ''

@@ -18,7 +18,7 @@ const ofAlerts = [
   'resets_at',
 ] as const
 
-/** The mails that are sent, each with what it may tell besides. */
+/** The mails that are sent, each with its variables. */
 export const templates = {
   'user-invite': ['organisation_name', 'role', 'workspaces', 'invite_link', 'expires_at'],
   'address-changed': ['organisation_name', 'former_address', 'new_address', 'client_name', 'changed_at'],
@@ -38,7 +38,7 @@ export type TemplateName = keyof typeof templates
 
 const maxBytes = 1024 * 1024
 
-/** The text of a template: the operator's own when there is one, else ours. Says which of its names nothing will fill. */
+/** The text of a template: the operator's own when there is one, else ours. Lists the names in it that no variable fills. */
 export function readTemplate(name: TemplateName, folder: string | null, log: Logger): string {
   const own = folder === null ? null : join(folder, `${name}.html`)
   if (own !== null && existsSync(own)) {

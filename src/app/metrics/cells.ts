@@ -1,8 +1,8 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 
 /**
- * Counting on the hot path: a cell is a plain object found once per label set, and prom-client, whose own label hashing takes
- * microseconds, reads the cells when somebody scrapes.
+ * Counting on the hot path: a cell is a plain object found once per label set, and prom-client, whose own label hashing takes microseconds, reads the
+ * cells at a scrape.
  */
 export interface CounterCell {
   value: number
@@ -10,7 +10,7 @@ export interface CounterCell {
 
 export interface HistogramCell {
   readonly bounds: readonly number[]
-  /** Not cumulative; the last one counts what is above every bound. */
+  /** Not cumulative; the last one counts values above every bound. */
   readonly counts: number[]
   sum: number
 }

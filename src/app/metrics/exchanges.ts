@@ -13,13 +13,13 @@ interface Series {
   readonly firstByte: HistogramCell
 }
 
-/** More label sets than this fold into `other`, whatever the callers send. */
+/** Further label sets fold into `other`, so that callers cannot grow them without bound. */
 const maxSeries = 2000
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 const overheadSeconds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1]
 
-/** Registers what is measured of exchanges, and gives the function that counts one. */
+/** Registers the metrics of exchanges, and returns the function that counts one. */
 export function exchangeMetrics(registry: Registry): (observation: Observation) => void {
   const open = seriesOpener(registry)
   const countTokens = tokenCounter(registry)
@@ -35,13 +35,13 @@ export function exchangeMetrics(registry: Registry): (observation: Observation) 
   }
 }
 
-/** A series, and what is measured by it. */
+/** A series, and its metrics. */
 interface KnownSeries extends Pick<Observation, 'method' | 'stream' | 'cacheStatus'> {
   readonly statusClass: number
   readonly series: Series
 }
 
-/** Returns what finds the series of an exchange without making a key for it: few of an operation and a provider differ in the rest. */
+/** Returns the function that finds the series of an exchange without making a key for it: few of an operation and a provider differ in the rest. */
 function seriesFinder(open: (labels: SeriesLabels) => Series): (seen: Observation) => Series {
   const known = new Map<string, Map<string | null, readonly KnownSeries[]>>()
   let count = 0

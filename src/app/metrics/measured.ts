@@ -8,7 +8,7 @@ interface Figure {
   readonly aggregator?: 'max' | 'min' | 'first'
 }
 
-/** Figures that others keep: name -> what it is. A name in `_total` is a counter. */
+/** Figures that other code keeps: name -> description. A name in `_total` is a counter. */
 const measured = {
   gateway_inflight: { help: 'Requests that are being answered.', labelNames: ['kind'] },
   gateway_log_spool_bytes: { help: 'Bytes of the journal that wait for the database.', labelNames: [] },
@@ -94,7 +94,7 @@ const measured = {
 
 export type MeasuredName = keyof typeof measured
 
-/** Facts in words, told by the labels of gauges that are always 1. */
+/** Facts in words, shown as the labels of gauges that are always 1. */
 const stated = {
   gateway_build_info: { help: 'Always 1; the labels say which build runs.', labelNames: ['version'] },
   gateway_semantic_index_info: {
@@ -137,7 +137,7 @@ export function measuring(registry: Registry): (name: MeasuredName, read: () => 
   }
 }
 
-/** Registers the facts; the returned function names what reads the labels of one, in place of what was named before. */
+/** Registers the facts; the returned function sets the reader of the labels of one, in place of the former reader. */
 export function stating(registry: Registry): (name: StatedName, read: () => readonly Labels[]) => void {
   const readers = new Map<StatedName, () => readonly Labels[]>()
   for (const name of Object.keys(stated).filter((key): key is StatedName => Object.hasOwn(stated, key))) {

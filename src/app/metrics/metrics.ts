@@ -10,14 +10,14 @@ import type { Pressure } from '../http/listener/overload.ts'
 export interface Metrics extends GatewayMetrics {
   /** A URL that the egress guard refused; `reason` is a word of the guard, never the URL. */
   egressBlocked(reason: string): void
-  /** An external secret manager was asked; `outcome` is `read`, or why it gave nothing. */
+  /** Counts a read from an external secret manager; `outcome` is `read`, or the reason of its failure. */
   secretRead(manager: string, outcome: string): void
   /** A request that was refused to keep the others going. */
   shed(reason: Pressure): void
   jobRan(job: string, outcome: 'done' | 'failed' | 'skipped'): void
-  /** Gives a figure that its owner keeps, in place of one given before; it is read when somebody scrapes. */
+  /** Sets the reader of a figure, in place of the former reader; it is called at each scrape. */
   measure(name: MeasuredName, read: () => number, labels?: Labels): void
-  /** Gives a fact whose labels its owner keeps; they are read when somebody scrapes. */
+  /** Sets the reader of a fact's labels; it is called at each scrape. */
   state(name: StatedName, read: () => readonly Labels[]): void
   /** The text for Prometheus. */
   render(): Promise<string>

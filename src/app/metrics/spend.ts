@@ -4,7 +4,7 @@ import { type CounterCell, counterFamily } from './cells.ts'
 
 const picoDollars = 1e12
 
-/** Registers what is spent, and gives the function that counts the cost of one attempt. A graph needs no exact amount: logs and budgets have it. */
+/** Registers the spend metrics, and returns the function that counts the cost of one attempt. A graph needs no exact amount: logs and budgets have it. */
 export function spendCounter(registry: Registry): (provider: string, pico: bigint) => void {
   const cellOf = byProvider(registry, 'gateway_cost_usd_total', 'What providers charge for requests, in US dollars by the price lists.')
   return (provider, pico) => {

@@ -9,7 +9,7 @@ import { onFreshInstallation, withParameterExample } from './tried-examples.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The examples of all operations, by `POST /configs`. Read when somebody asks for the document, since no start should pay for it. */
+/** The examples of all operations, by `POST /configs`. Read on the first request for the document, since no start should pay for it. */
 export function readExamples(): ReadonlyMap<string, Example> {
   const path = findProjectPath('assets/docs/examples.json')
   if (path === null) throw new Error('The installation is not complete: assets/docs/examples.json is missing.')
@@ -23,7 +23,7 @@ export interface ExampleLevel {
   readonly names: LevelNames
 }
 
-/** An example as it can be tried at a level: without what comes later. */
+/** An example as it can be tried at a level: without later fields. */
 export function exampleAt(shown: Example, { query, body, response }: Route, { shown: level, names }: ExampleLevel): Example {
   const shape = atLevel(response, level, 'answer')
   const answer = shape === response ? shown.answer : shape.safeParse(shown.answer).data

@@ -111,7 +111,7 @@ interface SharedParts {
   readonly publicUrl: string | null
 }
 
-/** Returns the paths of other formats, with what they share with all others of the data plane. */
+/** Returns the paths of other formats, with the parts that all paths of the data plane share. */
 export const formatPaths = ({ headers, responses, publicUrl }: SharedParts): Readonly<Record<string, Json>> =>
   Object.fromEntries(
     formatPathList.map(({ path, method, atRoot, query = [], body, ...about }) => [

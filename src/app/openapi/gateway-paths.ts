@@ -111,7 +111,7 @@ const answers: Json = {
   },
 }
 
-/** The answer of an operation whose shape its format says. */
+/** The answer of an operation whose shape is defined by its format. */
 function answersOf(name: Operation, { write }: Pick<SchemaWriter, 'write'>): Json {
   const shape = answerShapes[name]
   const description = "The provider's answer, unchanged. This is the shape that the operation's own format has; providers may add fields."

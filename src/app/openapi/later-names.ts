@@ -62,7 +62,7 @@ export interface LevelNames {
 
 const naming = ['id', 'name', 'scope', 'setting', 'key', 'value', 'const', 'field'] as const
 
-/** Returns an example without what a level does not have, wherever a schema leaves the names of fields open. */
+/** Returns an example without the names that a level does not have, wherever a schema leaves the names of fields open. */
 export function withoutLater(value: unknown, { level, later: names }: LevelNames): unknown {
   const isLater = (item: unknown): boolean => {
     if (typeof item !== 'object' || item === null) return typeof item === 'string' && names.has(item)

@@ -18,7 +18,7 @@ const prefix = '#/components/schemas/'
 
 type NamedSchema = readonly [id: string, schema: unknown]
 
-/** One id may stand for two shapes: what is sent and what is answered. All parts of a schema that clashes get the suffix. */
+/** One id may stand for two shapes: that of requests and that of answers. All parts of a schema that clashes get the suffix. */
 const suffixes = ['', 'Input', 'Input2', 'Input3']
 
 /** A schema's parts that become components, and how the schema itself is then written. */
@@ -66,8 +66,8 @@ export function schemaWriter(level: string | ShownLevel): SchemaWriter {
 const written = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakMap<z.ZodType, JsonSchema>() }
 
 /**
- * Dates and transforms have no JSON Schema; on the wire they are what the schema's text says, so anything is allowed there.
- * Kept, because the documents of all levels are made of the same schemas.
+ * Dates and transforms have no JSON Schema; on the wire they are text, described by the schema's text, so any value is allowed there. Kept, because
+ * the documents of all levels are made of the same schemas.
  */
 function toJson(schema: z.ZodType, io: Io): JsonSchema {
   const kept = written[io].get(schema)

@@ -24,13 +24,13 @@ export function onFreshInstallation(shown: Example): Example {
 
 const withModel = (body: Fields, model: string): Fields => ({ ...body, model })
 
-/** Returns true for a parameter whose example is sent when nobody changes it, and so has to be right everywhere. */
+/** Returns true for a parameter whose example is sent unless the reader changes it, and so has to be right everywhere. */
 const isSentAsShown = (parameter: Json, ofGateway: boolean): boolean =>
   ofGateway ? parameter['in'] === 'header' : parameter['required'] === true
 
 /**
  * Returns a parameter with its example: in its field where a page that tries the operation may send it as it is, else in the words of the
- * description, since ids, times and filters of another installation match nothing here.
+ * description, since ids, times and filters of another installation match no row here.
  */
 export function withParameterExample(parameter: Json, value: unknown, { ofGateway }: { readonly ofGateway: boolean }): Json {
   if (value === undefined) return parameter

@@ -2,7 +2,7 @@ import { parseAnswer } from '../../lib/json/json.ts'
 import { createHash } from 'node:crypto'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 
-/** A list of what the models of one provider can do. */
+/** A list of the abilities of the models of one provider. */
 export interface AbilityList {
   /** The first 16 digits of the SHA-256 of the file. */
   readonly digest: string
@@ -12,7 +12,7 @@ export interface AbilityList {
 
 /**
  * Reads a list of abilities in our format (`schema` 1, a model has `kind`, `limits`, `in`, `out` and `can`), or in that of the public files
- * (`type.primary` and `type.supported`). Throws on what is no list.
+ * (`type.primary` and `type.supported`). Throws on other texts.
  */
 export function readAbilityList(bytes: Buffer): AbilityList {
   const list = parseAnswer(bytes.toString('utf8'))
@@ -31,7 +31,7 @@ export function readAbilityList(bytes: Buffer): AbilityList {
   }
 }
 
-/** Of a model in a list of prices, the fields that are no price. */
+/** The fields of a model in a list of prices that are no price. */
 const named = ['kind', 'limits', 'in', 'out', 'can', 'deprecated', 'params'] as const
 
 /** Returns the abilities of a model in our words. */

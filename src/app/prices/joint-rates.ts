@@ -22,7 +22,7 @@ export const conditionKey = (condition: Fields): string => JSON.stringify(ordere
  */
 export function withJointRates(rates: ListedRates, parts: readonly ConditionalPart[]): readonly ConditionalPart[] {
   const all = new Map(parts.map((part) => [conditionKey(part.condition), part]))
-  // A second pass joins what the first one joined with a third condition.
+  // A second pass joins the results of the first one with a third condition.
   for (let pass = 0; pass < 2; pass += 1) {
     const alone = [...all.values()].filter(({ condition }) => Object.keys(condition).every((name) => factors.has(name)))
     for (const one of alone) for (const other of alone) addJoint(all, [one, other], rates)
@@ -99,7 +99,7 @@ export const numbersIn = (value: unknown): ListedRates =>
     Object.entries(isFields(value) ? value : {}).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
   )
 
-/** Writes rates and what differs under conditions as a period of a list has them. */
+/** Writes rates and their differences under conditions as a period of a list has them. */
 export function periodFrom(rates: ListedRates, parts: readonly ConditionalPart[]): Fields {
   const when = parts.map(({ condition, rates: own }): Fields => ({ ...ordered(condition), rates: own }))
   return { rates, ...(when.length === 0 ? {} : { when }) }

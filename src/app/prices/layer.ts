@@ -3,13 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 /** The place at which a layer has its lists. */
 export interface LayerSource {
   readonly name: string
-  /** Resolves with the list of a provider; null: it has none. Rejects when it cannot tell. */
+  /** Resolves with the list of a provider; null: it has none. Rejects when it is unknown. */
   read(provider: string): Promise<Buffer | null>
 }
 
 export interface LayerOptions<List extends ListDigest> {
   readonly source: LayerSource
-  /** Reads the bytes of a list. Throws on what is none. */
+  /** Reads the bytes of a list. Throws on other bytes. */
   readonly parse: (bytes: Buffer, provider: string) => List
   /** A source that takes longer is passed over. */
   readonly timeoutMs?: number
@@ -17,7 +17,7 @@ export interface LayerOptions<List extends ListDigest> {
   readonly now: () => number
   /** Between 0 and 1. */
   readonly random: () => number
-  /** Told of each list that could not be read; the one before is kept. */
+  /** Called for each list that could not be read; the one before is kept. */
   readonly failed: (provider: string, reason: string) => void
 }
 
@@ -26,7 +26,7 @@ export interface ListDigest {
   readonly digest: string
 }
 
-/** A layer of lists: what it has of a provider, in memory. */
+/** A layer of lists: the lists of its providers, in memory. */
 export interface Layer<List> {
   readonly name: string
   /** Returns the list of a provider as it was last read; null: the layer has none, has not been read yet, or is too old. Never waits. */
@@ -60,7 +60,7 @@ export interface LayerStats {
   readonly failing: number
   /** Milliseconds since the oldest list was read; null: none is held. */
   readonly ageMs: number | null
-  /** Of the last list that could not be read; null: all can. */
+  /** The fault of the last list that could not be read; null: all can. */
   readonly fault: string | null
 }
 
@@ -72,12 +72,12 @@ interface LayerState<List> {
   reading: Promise<void> | null
   /** True from the end of the first reading on. */
   isOpen: boolean
-  /** True while the source has not answered, even if nobody waits for it any more: it is not asked again before. */
+  /** True while the source has not answered, even if no request waits for it any more: it is not asked again before. */
   isAsked: boolean
 }
 
 const [hourMs, retryMs, absentMs] = [3_600_000, 60_000, 300_000]
-/** A list that nobody could read again for a week is worse than the next layer's. */
+/** A list that could not be read again for a week is worse than the next layer's. */
 const longestAgeMs = 7 * 24 * hourMs
 const usualTimeoutMs = 15_000
 

@@ -18,7 +18,7 @@ import { readPriceList } from './read-list.ts'
 /** The prices and abilities of models, as this process has them. */
 export interface ModelCatalogue {
   readonly prices: PriceLists
-  /** Returns what a model can do, and the layer that says so; null: no list has it. */
+  /** Returns the abilities of a model, and the layer that they are from; null: no list has them. */
   abilities(provider: string, model: string): ListedAbilities | null
   /** Resolves when the lists of a provider were read, or could not be. */
   ready(kind: ListKind, provider: string): Promise<void>
@@ -92,11 +92,11 @@ export function openCatalogue(options: CatalogueOptions): ModelCatalogue {
   }
 }
 
-/** Of some providers the catalogue knows no price, only how they sell. */
+/** For some providers the catalogue has no price, only how they sell. */
 const listsOf = ({ providers }: Pick<BuiltInPrices, 'providers'>): number =>
   Object.values(providers).filter(({ models }) => models > 0).length
 
-/** Callers ask for providers that nobody knows: those are no labels. */
+/** Callers may name unknown providers: those are no labels. */
 const versionsOf = (kind: ListKind, layers: readonly LiveLayer<ListDigest>[], isKnown: (provider: string) => boolean) =>
   layers.flatMap((layer) =>
     layer

@@ -4,7 +4,7 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 const limitNames = ['context', 'input', 'output'] as const
 const textNames = ['in', 'out', 'can'] as const
 
-/** Returns the facts among what a list says of a model; what has another form than it should is left out. */
+/** Returns the facts of a model in a list; a fact of the wrong form is left out. */
 export function factsOf(model: Fields): ModelFacts {
   const { kind, limits } = model
   const lists = textNames.flatMap((name) => (isTexts(model[name]) ? [[name, model[name]]] : []))
@@ -17,7 +17,7 @@ const limitsOf = (limits: Fields): NonNullable<ModelFacts['limits']> =>
 
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((text) => typeof text === 'string')
 
-/** Returns each fact as the first list that tells it has it; null: no list tells any. */
+/** Returns each fact from the first list that has it; null: no list has any. */
 export function firstFacts(lists: readonly ModelFacts[]): ModelFacts | null {
   const facts: ModelFacts = Object.assign({}, ...lists.toReversed())
   return Object.keys(facts).length === 0 ? null : facts

@@ -20,12 +20,12 @@ export interface PriceLists extends PriceSource {
 /** The lists of a process. */
 interface Lists {
   readonly layers: readonly PriceLayer[]
-  /** The layers that tell what models can do; absent: none. */
+  /** The layers with the abilities of models; absent: none. */
   readonly abilities?: readonly Layer<AbilityList>[]
   readonly builtIn: BuiltInPrices
 }
 
-/** The price lists of one process. Every model comes from the first layer that has it, so that a short list hides nothing below it. */
+/** The price lists of one process. Every model comes from the first layer that has it, so that a short list hides no model below it. */
 export function createPriceLists({ layers, abilities = [], builtIn }: Lists): PriceLists {
   const find: PriceSource['find'] = (provider, model) => {
     for (const layer of layers) {

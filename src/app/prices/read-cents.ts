@@ -5,8 +5,8 @@ import { parsePico } from '../../lib/pico.ts'
 import { conditionKey, type ConditionalPart, type ListedRates, withJointRates } from './joint-rates.ts'
 
 /**
- * Reads a public price file in US cents: prices of tokens, units and images, half prices of batches, and those by region, mode and length of the prompt. What it
- * has no name for is left out, so that its use is unpriced and not free. Throws when no model has a price.
+ * Reads a public price file in US cents: prices of tokens, units and images, half prices of batches, and those by region, mode and length of the
+ * prompt. Prices without a name here are left out, so that their use is unpriced and not free. Throws when no model has a price.
  */
 export function readCents(list: Fields): Readonly<Record<string, Fields>> {
   const models: Record<string, Fields> = {}

@@ -10,9 +10,8 @@ import { unitFault } from './unit-check.ts'
 export const longestList = 16 * 1024 * 1024
 
 /**
- * Reads a list of a provider in our format, or in that of the public price files in US cents a token, and opens it. Throws on what is no
- * list, and on one whose unit is wrong by what the catalogue `known` has: prices that are
- * 100 times too low are worse than none.
+ * Reads a list of a provider in our format, or in that of the public price files in US cents a token, and opens it. Throws on other texts, and on a
+ * list whose unit is wrong by the catalogue `known`: prices that are 100 times too low are worse than none.
  */
 export function readPriceList(bytes: Buffer, provider: string, known: Pick<BuiltInPrices, 'file'>): PriceFile {
   const models = readModels(bytes)

@@ -14,7 +14,10 @@ export interface WarmOptions {
 /** So many lists are read at a time. */
 const atOnce = 4
 
-/** Reads the price lists of all stored providers, so that no request has to wait for them. Does not reject: what was not read is read when it is asked for. */
+/**
+ * Reads the price lists of all stored providers, so that no request has to wait for them. Does not reject: a list that was not read is read on
+ * demand.
+ */
 export async function warmPriceLists({ client, log, catalogue }: WarmOptions): Promise<void> {
   if (catalogue.layers().every(({ name }) => name === 'built_in')) return
   try {

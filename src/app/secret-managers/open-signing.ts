@@ -5,10 +5,10 @@ import { createSecretCache, type SecretCache, type SecretOutcome } from '../../g
 import type { Metrics } from '../metrics/metrics.ts'
 import { workloadOf } from './workload-of.ts'
 
-/** The signing of requests, with the one who hears of the secrets that it asks for. */
+/** The signing of requests, with a listener for the secrets that it asks for. */
 export interface OpenSigning extends SigningMeans {
   readonly secrets: SecretCache
-  /** Names the one who is told of each answer of a secret manager. */
+  /** Sets the listener for each answer of a secret manager. */
   tell(listener: (outcome: SecretOutcome) => void): void
   /** Names the organisation that the settings call the first one. */
   offerToFirst(organisationId: string): void
@@ -21,7 +21,7 @@ export interface SigningOptions {
   readonly metrics: Metrics
 }
 
-/** Opens the secrets of external managers. Nobody is asked yet. */
+/** Opens the secrets of external managers. No manager is asked yet. */
 export function openSigning({ config, clock, metrics }: SigningOptions): OpenSigning {
   const { offeredTo } = config.identity
   const offered = new Set(offeredTo === 'all' ? [] : offeredTo)

@@ -14,7 +14,7 @@ export interface RecordingOptions {
 }
 
 export interface ReadRecorder {
-  /** Writes what waits. */
+  /** Writes waiting outcomes. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
@@ -38,7 +38,7 @@ interface QueuedOutcome extends SecretOutcome {
   readonly at: Date
 }
 
-/** Notes in the database what came of asking for each secret, so that people see it, whichever process asked. No request waits for it. */
+/** Notes in the database the outcome of each read of a secret, so that people see it for all processes. No request waits for it. */
 export function recordReads({ client, log, signing }: RecordingOptions): ReadRecorder {
   const waiting = new Map<string, QueuedOutcome>()
   const failing = new Set<string>()
@@ -89,7 +89,7 @@ const toError = (error: unknown): Error => (error instanceof Error ? error : new
 const stateOf = (error: Error): string =>
   'code' in error && typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : ''
 
-/** True for what the database would refuse again: values that it cannot take, or that break its rules. */
+/** True for values that the database would refuse again: values that it cannot take, or that break its rules. */
 const isRefused = (error: Error): boolean => /^2[23]/.test(stateOf(error))
 
 interface ReportContext extends SecretOutcome {
@@ -98,7 +98,7 @@ interface ReportContext extends SecretOutcome {
   readonly log: Logger
 }
 
-/** Says once in the log that a secret cannot be read, and once that it can again. */
+/** Logs once that a secret cannot be read, and once that it can again. */
 function tellChange({ reference, fault, isStale, failing, log }: ReportContext): void {
   const facts = { secret_reference: reference.slug, secret_reference_id: reference.id, manager: reference.manager }
   if (fault === null) {

@@ -19,13 +19,12 @@ interface KeyRow {
   readonly kek_fingerprint: string
 }
 
-/** The number of the key-encryption key in the values that it seals; `kek_fingerprint` says which key that is. */
+/** The number of the key-encryption key in the values that it seals; `kek_fingerprint` identifies that key. */
 const kekVersion = 0
 
 /**
- * The wrapped data keys of all organisations, opened once and then kept in memory. They are read on connections of their own: who
- * seals a value mostly holds a connection of the main pool already, and as many of them as the pool is large would wait for each
- * other for ever.
+ * The wrapped data keys of all organisations, opened once and then kept in memory. They are read on connections of their own: code that seals a value
+ * mostly holds a connection of the main pool already, and as many of them as the pool is large would wait for each other for ever.
  */
 export function openDataKeys(client: ClientConfig, ring: KeyRing): DataKeys {
   const pool = sidePool('vault', { ...client, idleTimeoutMillis: 1000, allowExitOnIdle: true })
@@ -95,7 +94,7 @@ async function readOrCreate(connection: PoolClient, organisationId: string, ring
   return read(connection, organisationId)
 }
 
-/** Between a new ENCRYPTION_KEY and `rewrap`, the former one is used on: processes that do not know the new one yet must open it too. */
+/** Between a new ENCRYPTION_KEY and `rewrap`, the former one is used on: processes that do not have the new one yet must open it too. */
 async function keyInUse(connection: PoolClient, ring: KeyRing): Promise<Buffer> {
   await connection.query('SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))', [rewrapLock])
   const { rows } = await connection.query<{ kek_fingerprint: string }>('SELECT kek_fingerprint FROM instance_secrets LIMIT 1')

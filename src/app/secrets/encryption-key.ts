@@ -8,7 +8,7 @@ import type { SealedReason } from './vault.ts'
 
 const keyBytes = 32
 
-/** The key-encryption keys: the one to seal with from now on, and all that what is stored may be sealed with, by fingerprint. */
+/** The key-encryption keys: the one to seal with from now on, and all that may have sealed stored values, by fingerprint. */
 export interface KeyRing {
   readonly key: Buffer
   readonly byFingerprint: ReadonlyMap<string, Buffer>
@@ -18,8 +18,8 @@ export interface KeyRing {
 export type KeyChoice = KeyRing | { readonly sealed: SealedReason }
 
 /**
- * ENCRYPTION_KEY, and ENCRYPTION_KEY_PREVIOUS beside it; with the embedded database else `DATA_DIR/encryption.key`, which is made when nothing has been sealed yet.
- * A lost key file is not replaced by a new key: that would hide that the old one is missing.
+ * ENCRYPTION_KEY, and ENCRYPTION_KEY_PREVIOUS beside it; with the embedded database else `DATA_DIR/encryption.key`, which is made before the first
+ * value is sealed. A lost key file is not replaced by a new key: that would hide that the old one is missing.
  */
 export async function chooseKey(config: Config, options: { readonly mayCreate: boolean }): Promise<KeyChoice> {
   if (config.encryptionKey !== null) return toRing(config.encryptionKey.reveal(), config)
@@ -31,7 +31,7 @@ export async function chooseKey(config: Config, options: { readonly mayCreate: b
   return toRing(await createStored(path), config)
 }
 
-/** Names a key without telling anything about it. */
+/** Names a key without revealing any part of it. */
 export const fingerprint = (key: Buffer): string =>
   createHmac('sha256', key).update('gatehouse key fingerprint 1').digest('hex').slice(0, 16)
 
@@ -58,7 +58,7 @@ async function readStored(path: string): Promise<string | null> {
   }
 }
 
-/** Written in full under another name and then linked, so that of processes that start at once one wins, and nobody reads half a key. */
+/** Written in full under another name and then linked, so that one of several starting processes wins, and none reads half a key. */
 async function createStored(path: string): Promise<string> {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   makeFolder(join(path, '..'))

@@ -23,8 +23,8 @@ export const readInstanceSecret = (orm: MikroORM, name: InstanceSecretName): Pro
   })
 
 /**
- * Creates a secret. Of processes that start at once one wins, and all use its secret. It is sealed with the key that seals the others: between a new
- * ENCRYPTION_KEY and `rewrap` that is the former one, which every process knows.
+ * Creates a secret. If several processes start at once, one wins, and all use its secret. It is sealed with the key that seals the others: between a
+ * new ENCRYPTION_KEY and `rewrap` that is the former one, which every process has.
  */
 export async function createInstanceSecret(orm: MikroORM, name: InstanceSecretName, ring: KeyRing): Promise<InstanceSecret> {
   await asSystem(orm, async (em) => {

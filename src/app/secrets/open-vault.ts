@@ -21,7 +21,10 @@ export interface VaultOptions {
   readonly log: Logger
 }
 
-/** Opens the vault with the key-encryption key and this database's pepper. Without the right key it is sealed, which is no error: the process says so and waits. */
+/**
+ * Opens the vault with the key-encryption key and this database's pepper. Without the right key it is sealed, which is no error: the process reports
+ * it and waits.
+ */
 export async function openVault(options: VaultOptions): Promise<Vault> {
   return openWith(await readInstanceSecret(options.orm, 'api_key_pepper'), options)
 }
@@ -49,7 +52,7 @@ async function openWith(stored: InstanceSecret | null, options: VaultOptions): P
 const logKeyRow = async (orm: MikroORM, ring: KeyRing): Promise<InstanceSecret> =>
   (await readInstanceSecret(orm, 'log_key')) ?? createInstanceSecret(orm, 'log_key', ring)
 
-/** So that an operator can tell which of his keys a database needs, also while nothing runs. */
+/** So that an operator can see which key a database needs, even while no process runs. */
 export const noteKey = (em: EntityManager, name: string) =>
   em.execute('UPDATE release_state SET encryption_key_fp = ?, updated_at = now() WHERE encryption_key_fp IS DISTINCT FROM ?', [name, name])
 

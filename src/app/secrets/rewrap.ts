@@ -12,10 +12,9 @@ interface DataKeyRow extends Omit<InstanceSecret, 'name'> {
 }
 
 /**
- * Seals the data keys, the pepper of API keys and the log key with `ring.key`, in one transaction: all of them, or none. What they seal, credentials
- * and logs, is not touched. Processes that run keep working, if they know both keys.
- *
- * @returns how many were sealed anew; 0 when all were sealed with that key already.
+ * Seals the data keys, the pepper of API keys and the log key with `ring.key`, in one transaction: all of them, or none. The credentials and logs
+ * that they seal are not touched. Processes that run keep working, if they have both keys. @returns how many were sealed anew; 0 when all were sealed
+ * with that key already.
  */
 export const rewrap = (orm: MikroORM, ring: KeyRing): Promise<number> =>
   asSystem(orm, async (em) => {

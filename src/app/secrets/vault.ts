@@ -11,9 +11,9 @@ export interface Vault {
   /** A sealed text for one field of one row. */
   encrypt(place: Place, plaintext: string): Promise<Uint8Array>
   decrypt(place: Place, ciphertext: Uint8Array): Promise<string>
-  /** HMAC-SHA256 of an API key under the instance's pepper: what the database stores and finds keys by. Synchronous. */
+  /** HMAC-SHA256 of an API key under the instance's pepper: the form in which the database stores and finds keys. Synchronous. */
   hashKey(secret: string): Buffer
-  /** Seals and opens what is confidential in logs. Synchronous. */
+  /** Seals and opens confidential log data. Synchronous. */
   readonly logs: LogSeal
   /** Names words of logs. */
   readonly words: WordHash

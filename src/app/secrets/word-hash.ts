@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
 
-/** Names words of logs by keyed hashes: whoever has the database alone can neither tell the words nor compare them between organisations. */
+/** Names words of logs by keyed hashes: from the database alone the words can neither be read nor be compared between organisations. */
 export interface WordHash {
   /** Returns a hash of 32 bits, signed as the database has it. */
   of(organisationId: string, word: string): number

@@ -5,7 +5,7 @@ import { createLru } from '../../lib/collections/lru.ts'
 /** Organisations have few lists and many keys. */
 const parsed = createLru<AllowedHosts>(1000)
 
-/** The hosts that an organisation lets requests name, by what it has stored; null: it says nothing. */
+/** The hosts that an organisation lets requests name, by its stored settings; null: it has no list. */
 export function allowedHostsOf(settings: unknown): AllowedHosts | null {
   const entries = allowedHosts(settings)
   if (entries === null) return null

@@ -15,21 +15,21 @@ export interface ChangeFeedOptions {
   readonly client: ClientConfig
   readonly log: Logger
   readonly pollMs: number
-  /** Of its session, in the database's list. */
+  /** The name of its session, in the database's list. */
   readonly sessionName?: string | undefined
-  /** May be told of the same change twice: by the notification and by the poll. */
+  /** May be called twice with the same change: by the notification and by the poll. */
   readonly onChange: (change: Change) => void
   /** Changes may have been missed: all that was read before is in doubt. */
   readonly onGap: () => void
-  /** After each poll that succeeded: all changes committed before `at` (monotonic milliseconds) were told. */
+  /** After each poll that succeeded: all changes committed before `at` (monotonic milliseconds) were reported. */
   readonly onContact: (at: number) => void
 }
 
-/** Tells every committed change of the control plane, soon, and for certain. */
+/** Reports every committed change of the control plane, soon, and for certain. */
 export interface ChangeFeed {
-  /** False when the database failed twice in a row: one lost connection says little. */
+  /** False when the database failed twice in a row: one lost connection is no sign. */
   connected(): boolean
-  /** Polls now; resolves when all changes committed before the call were told. */
+  /** Polls now; resolves when all changes committed before the call were reported. */
   refresh(): Promise<void>
   stop(): Promise<void>
 }
@@ -39,21 +39,21 @@ interface State extends ChangeFeedOptions {
   wake: AbortController
   waiting: (() => void)[]
   failures: number
-  /** Every transaction below it had ended, and was told, at the latest poll. */
+  /** Every transaction below it had ended, and was reported, at the latest poll. */
   horizon: string | null
-  /** Rows told at the latest poll; they come again until the horizon has passed them. */
+  /** Rows reported at the latest poll; they come again until the horizon has passed them. */
   told: ReadonlySet<string>
   polledAt: number
 }
 
-/** Changes are pruned after an hour: who was away longer than this cannot know what it missed. */
+/** Changes are pruned after an hour: a follower that was away longer than this cannot see all that it missed. */
 const longestAbsenceMs = 15 * 60_000
 const longestBackoffMs = 800
 
 /**
- * Follows the change feed over one connection of its own. Notifications bring a change within milliseconds; the poll is what is
- * relied on: it asks for all transactions from the oldest one that had not ended at the poll before, so that it also finds rows
- * that were committed late, and it works where notifications do not arrive (a pooler in between, a lost connection).
+ * Follows the change feed over one connection of its own. Notifications bring a change within milliseconds; the poll is the guarantee: it asks for
+ * all transactions from the oldest one that had not ended at the poll before, so that it also finds rows that were committed late, and it works where
+ * notifications do not arrive (a pooler in between, a lost connection).
  */
 export function followChanges(options: ChangeFeedOptions): ChangeFeed {
   const state: State = {

@@ -6,7 +6,7 @@ import { createViewCache, type ViewCache } from './view-cache.ts'
 export interface HeldViews {
   /** Opens the cache of one more kind. */
   open<One, Other, Result>(view: View<One, Other, Result>): ViewCache<Result>
-  /** Drops what a change made stale, and what it may have brought. */
+  /** Drops the views that a change made stale, and the misses that it may have ended. */
   changed(change: Change): void
   clear(): void
   /** How many views are being read now. */

@@ -5,8 +5,8 @@ import { endsWithin } from '../../lib/ends-within.ts'
 import type { Change } from './change-feed.ts'
 
 /**
- * The organisations and hashed API keys that exist, in memory, at a few bits per key. The database may be asked for these freely. What
- * is not among them is a stranger's, or so new that the change has not been told yet.
+ * The organisations and hashed API keys that exist, in memory, at a few bits per key. The database may be asked for these freely. A key that is not
+ * among them is a stranger's, or so new that the change has not arrived yet.
  */
 export interface ExistenceFilter {
   mayBeKey(keyHash: Uint8Array): boolean
@@ -15,11 +15,11 @@ export interface ExistenceFilter {
   complete(): boolean
   /** Resolves when it is, at the latest after two seconds. */
   ready(): Promise<void>
-  /** Takes in what changed, soon. */
+  /** Takes in a change, soon. */
   changed(change: Change): void
   /** Reads all anew: changes may have been missed. */
   reload(): void
-  /** Begins, and tries again what failed; to be called at each contact with the database. */
+  /** Begins, and retries failed reads; to be called at each contact with the database. */
   goOn(): void
 }
 
@@ -40,7 +40,7 @@ interface State {
 const pageSize = 20_000
 const patienceMs = 2000
 
-/** Knows nothing until the first `goOn`. */
+/** Empty until the first `goOn`. */
 export function createKnown(pool: Pool, log: Logger): ExistenceFilter {
   const state: State = {
     pool,

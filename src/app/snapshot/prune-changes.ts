@@ -1,7 +1,7 @@
 import type { Job } from '../feature.ts'
 import { asSystem } from '../database/orm.ts'
 
-/** Removes what every process has long been told; a process that was away for longer starts afresh. */
+/** Removes changes that every process has long received; a process that was away for longer starts afresh. */
 export const pruneChanges: Job = {
   name: 'prune-changes',
   every: '*/10 * * * *',

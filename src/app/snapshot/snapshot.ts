@@ -14,7 +14,7 @@ import { createKnown, type ExistenceFilter } from './known.ts'
 import { complete, type Ask, type Lookup, type View, type Views, type ViewSource } from './view.ts'
 
 export interface SnapshotOptions {
-  /** `Connection.runtime`. The snapshot has connections of its own, so that nothing else can starve the key check. */
+  /** `Connection.runtime`. The snapshot has connections of its own, so that other work cannot starve the key check. */
   readonly client: ClientConfig
   readonly vault: Vault
   readonly log: Logger
@@ -24,10 +24,10 @@ export interface SnapshotOptions {
   readonly views: Partial<Views>
   /** Returns true if an address has shown too many invalid credentials, so that the database is not asked for another. */
   readonly spent?: (address: string) => boolean
-  /** Told of changes, beside the views. */
+  /** Called with changes, beside the views. */
   readonly followers?: readonly Follower[]
   readonly pollMs?: number
-  /** Of the session that follows changes. */
+  /** The name of the session that follows changes. */
   readonly sessionName?: string
 }
 
@@ -38,11 +38,11 @@ export interface Follower {
   clear(): void
 }
 
-/** The Snapshot door on PostgreSQL, with what readiness and metrics ask of it. */
+/** The Snapshot door on PostgreSQL, with the state that readiness and metrics show. */
 export interface LiveSnapshot extends Snapshot, TokenSource {
   /** True if cached views may serve: the database answered recently enough. */
   readonly ready: boolean
-  /** Resolves at the first contact with the database: before it nothing can be read. */
+  /** Resolves at the first contact with the database: before it no view can be read. */
   readonly contacted: Promise<void>
   /** Milliseconds since everything cached was last known to be true; Infinity before the first contact. */
   ageMs(): number
@@ -54,10 +54,10 @@ export interface LiveSnapshot extends Snapshot, TokenSource {
 interface State extends Omit<SnapshotOptions, 'views'> {
   readonly held: HeldViews
   readonly pool: Pool
-  /** For what nobody knows to be there, so that it keeps nothing else waiting. */
+  /** For keys that are not known to exist, so that they keep no other read waiting. */
   readonly strangers: Pool
   readonly known: ExistenceFilter
-  /** How many ask for what nobody knows to be there. */
+  /** The number of reads of keys that are not known to exist. */
   asking: number
   readonly started: PromiseWithResolvers<void>
   contactAt: number
@@ -174,7 +174,7 @@ function reader<One, Other, Result>(state: State, feed: ChangeFeed, view: View<O
   }
 }
 
-/** Queries of a view: one that loses a deadlock is asked again, and one that fails says that the database is away. */
+/** Queries of a view: one that loses a deadlock is retried, and one that fails reports that the database is away. */
 const askOf =
   (state: State, pool: Pool): Ask =>
   (query) =>

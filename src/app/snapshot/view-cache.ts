@@ -1,4 +1,4 @@
-/** A view as it was read, with what it was made of. */
+/** A view as it was read, with the references that it depends on. */
 export interface LoadedView<View> {
   readonly view: View
   /** Ids of all rows that the view was made of: a change of any of them makes it stale. */
@@ -11,18 +11,18 @@ export interface LoadedView<View> {
   readonly owner?: string
 }
 
-/** About how many bytes a text, and what was made of it, take in memory. */
+/** About how many bytes a text, and the values made of it, take in memory. */
 export const weightOf = (text: string, made: number): number => text.length * 10 + made
 
-/** Views by key, in memory, bounded. Knows nothing of where they come from. */
+/** Views by key, in memory, bounded. Independent of their source. */
 export interface ViewCache<View> {
   /** The view; null: known to be absent; undefined: not known. */
   hit(key: string): View | null | undefined
-  /** Reads the view, once for all who ask at the same time. What changed while it was read is read again. */
+  /** Reads the view, once for all concurrent callers. A view that changed while it was read is read again. */
   load(key: string, read: () => Promise<LoadedView<View> | null>): Promise<View | null>
   /** Drops every view made of this row. */
   forget(entityId: string): void
-  /** Drops what was known to be absent: it may be there now. */
+  /** Drops the misses: the views may be there now. */
   forgetMisses(): void
   clear(): void
   /** How many different keys are being read. */
@@ -49,9 +49,9 @@ interface State<View> extends ViewCacheOptions {
   readonly flights: Map<string, Promise<View | null>>
   /** When a row changed last, counted in changes; kept only while something is being read. */
   readonly changedAt: Map<string, number>
-  /** Of all views together. */
+  /** The weight of all views together. */
   weight: number
-  /** Of the views of each owner. */
+  /** The weights of the views of each owner. */
   readonly weights: Map<string, number>
   /** How many reads are under way. */
   reading: number
@@ -106,7 +106,7 @@ function hit<View>(state: State<View>, key: string): View | null | undefined {
     drop(state, key, found)
     return undefined
   }
-  // Nothing is evicted below the limit, so that the order matters only near it.
+  // Below the limit no view is evicted, so that the order matters only near it.
   if (state.views.size * 2 > state.maxViews || isHeavy(state)) {
     state.views.delete(key)
     state.views.set(key, found)

@@ -31,7 +31,7 @@ export const longestSlug = 255
 export interface ViewSource {
   readonly vault: Vault
   readonly known: ExistenceFilter
-  /** Opens what is stored sealed. An error that is no ApiError becomes `credential_failed`, naming the reference. */
+  /** Opens a sealed value. An error that is no ApiError becomes `credential_failed`, naming the reference. */
   readonly opened: <T>(reference: string, open: () => Promise<T>) => Promise<T>
 }
 
@@ -39,7 +39,7 @@ export interface ViewSource {
 export interface Lookup<Result> {
   /** False: the caller may have invented it. Then it is read on the connection for strangers, a few at a time. Absent: the caller was let in. */
   readonly isKnown?: () => boolean
-  /** The client address that asks, if nobody has let it in yet. */
+  /** The client address of the request, if it has not been let in yet. */
   readonly address?: string | undefined
   read(ask: Ask): Promise<LoadedView<Result> | null>
 }
@@ -47,7 +47,7 @@ export interface Lookup<Result> {
 /** A kind of view of the control plane that the snapshot keeps in memory. A feature exports it in `Feature.views`. */
 export interface View<One, Other, Result> {
   readonly limits: ViewLimits
-  /** Tables in which a change may bring what was absent, beside `organisations` and `workspaces`. */
+  /** Tables in which a change may end a miss, beside `organisations` and `workspaces`. */
   readonly tables: readonly string[]
   /** Tables of which every change matters to the views that depend on `anyOf(table)`. */
   readonly anyOf?: readonly string[]
@@ -57,7 +57,7 @@ export interface View<One, Other, Result> {
   find(one: One, other: Other, source: ViewSource): Lookup<Result>
 }
 
-/** The key of what a scope sees under a slug or id. */
+/** The key of the row that a scope sees under a slug or id. */
 export const byReference = ({ organisationId, workspaceId }: ProviderScope, reference: string): string | null =>
   reference.length > longestSlug ? null : `${workspaceId ?? organisationId}/${reference}`
 
@@ -72,7 +72,7 @@ type FoundView<Method extends (one: never, other: never) => unknown> = NonNullab
 /** The views behind the gateway's ports, each by the name of the method that asks for it. */
 export type Views = { readonly [Name in keyof Port]: View<First<Port[Name]>, Second<Port[Name]>, FoundView<Port[Name]>> }
 
-/** The views of a build without a feature: there is nothing. */
+/** The views of a build without a feature: all are empty. */
 const nothing: View<unknown, unknown, never> = {
   limits: usualLimits,
   tables: [],

@@ -12,7 +12,7 @@ export interface Outcome {
 
 type Settings = Pick<Config, 'host' | 'publicUrl' | 'init' | 'logFile' | 'tls' | 'roles' | 'version' | 'releaseLevel'>
 
-/** Returns what the terminal shows when the process is up: where it is, the first keys, and lines that work when pasted. Not for the log. */
+/** Returns the text on the terminal when the process is up: its address, the first keys, and lines that work when pasted. Not for the log. */
 export function announcement(config: Settings, port: number, { provisioned, sealed }: Outcome): string {
   const origin = ownOrigin({ ...config, port })
   if (sealed)

@@ -18,11 +18,11 @@ export interface StartedApp {
 }
 
 export interface DrainOptions {
-  /** Without `DRAIN_DELAY`, and without waiting for what runs. */
+  /** Without `DRAIN_DELAY`, and without waiting for work under way. */
   readonly now?: boolean
 }
 
-/** The state of one process: what it opened, in the order of the start. */
+/** The state of one process: the parts that it opened, in the order of the start. */
 export interface AppState {
   readonly config: Config
   readonly loggers: Loggers

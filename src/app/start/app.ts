@@ -28,7 +28,7 @@ export type { DrainOptions, StartedApp } from './app-state.ts'
 export interface App {
   /** Resolves when everything runs; rejects when this cannot be, however long one waits. */
   readonly started: Promise<StartedApp>
-  /** Opens the port, at once: until `started` the answers are 503, and /healthz and /readyz say why. */
+  /** Opens the port, at once: until `started` the answers are 503, and /healthz and /readyz give the reason. */
   listen(): Promise<Ports>
   /** Ends in order: readiness fails, `DRAIN_DELAY`, running answers finish, the journal is flushed, the pools are closed. */
   drain(options?: DrainOptions): Promise<void>
@@ -88,7 +88,7 @@ export async function createApp(config: Config, features: readonly Feature[], ov
   const handle = createHandler(frame)
   const handleManagement = createManagementHandler(frame)
   const started = start(state, features, overrides)
-  // Whoever never asks for `started` must not crash the process; `main` asks.
+  // A caller that never asks for `started` must not crash the process; `main` asks.
   started.catch(() => {})
   return { started, listen: () => listen(state), drain: (options) => drainApp(state, started, options) }
 }

@@ -83,7 +83,7 @@ export function createBase(config: Config, log: Logger, overrides: Partial<Pick<
   return { ...base, catalogue: openCatalogue(base) }
 }
 
-/** Nothing is open yet. */
+/** No part is open yet. */
 export const createBackground = (base: Base): Background => ({
   base,
   stopping: new AbortController(),
@@ -160,7 +160,7 @@ function startMovingLogs(background: Background, { database, connection }: OpenD
 
 const jobGraceMs = 5_000
 
-/** Closes in the order that is the reverse of the start; `planes` closes what stands on the database. */
+/** Closes in the reverse order of the start; `planes` closes the parts that use the database. */
 export async function closeBackground(background: Background, planes: () => Promise<void> | undefined = () => undefined): Promise<void> {
   const { base, following, jobs, mover, db, embedded } = background
   const steps: readonly (readonly [string, () => Promise<unknown> | undefined])[] = [

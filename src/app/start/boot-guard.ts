@@ -50,7 +50,7 @@ export function imageRefusal({ version, deployment }: Pick<Config, 'version' | '
   )
 }
 
-/** Why `RELEASE_LEVEL` cannot be meant: it names no release that this build knows. */
+/** Why `RELEASE_LEVEL` cannot be meant: it names no release of this build. */
 export function levelRefusal({ version, releaseLevel }: Pick<Config, 'version' | 'releaseLevel'>, table: ReleaseTable): BootRefusal | null {
   if (releaseLevel === null || releaseLevel === version || findRelease(table, releaseLevel) !== null) return null
   const known = table.releases.map((release) => release.version).join(', ')

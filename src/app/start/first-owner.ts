@@ -6,10 +6,10 @@ import { uuidv7 } from '../../lib/uuid.ts'
 import { writeAudit } from '../audit/write.ts'
 import type { Deps } from '../deps.ts'
 
-/** Whoever is to own an organisation that has no owner yet. */
+/** The person who is to own an organisation that has no owner yet. */
 export interface FirstOwner {
   readonly organisationId: string
-  /** In lower case. */
+  /** The address in lower case. */
   readonly email: string
   readonly firstName?: string | null
   readonly lastName?: string | null

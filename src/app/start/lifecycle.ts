@@ -6,9 +6,9 @@ import { closeBackground } from './background.ts'
 const shortestFlushMs = 200
 
 /**
- * Ends a process so that no request fails: readiness fails and every answer says `connection: close`, so that balancers and
- * clients leave by themselves during `DRAIN_DELAY`; then the port closes, what runs may finish within `TERMINATION_GRACE`, and
- * what was opened is closed in the other direction, the database last.
+ * Ends a process so that no request fails: readiness fails and every answer has `connection: close`, so that balancers and clients leave by
+ * themselves during `DRAIN_DELAY`; then the port closes, requests under way may finish within `TERMINATION_GRACE`, and all parts are closed in
+ * reverse order, the database last.
  */
 export async function drainApp(state: AppState, started: Promise<StartedApp>, { now = false }: DrainOptions = {}): Promise<void> {
   const { config, server } = state
@@ -29,7 +29,7 @@ export async function drainApp(state: AppState, started: Promise<StartedApp>, { 
   closePorts(state)
   silence.stop()
   state.overload.stop()
-  // A start that still runs ends by the abort signal, or opens what is then closed here.
+  // A start that still runs ends by the abort signal, or opens parts that are then closed here.
   await started.catch(() => null)
   await closeBackground(state.background, () => state.planes?.close())
   base.log.info('drained')

@@ -16,7 +16,7 @@ import { bringUpToDate, type SchemaOptions } from '../database/schema/prepare-sc
 import { openVault } from '../secrets/open-vault.ts'
 import type { Vault } from '../secrets/vault.ts'
 
-/** The database, opened: what everything else of a process stands on. */
+/** The opened database: the basis of all other parts of a process. */
 export interface OpenDatabase {
   readonly database: DatabaseConfig
   readonly connection: Connection
@@ -26,7 +26,7 @@ export interface OpenDatabase {
 
 export interface OpenDatabaseOptions extends SchemaOptions {
   readonly features: readonly Feature[]
-  /** Told what the database says of itself, before anything stands on it. */
+  /** Takes the release state of the database, before any part uses it. */
   readonly level: LiveLevel
   /** True if a wrong encryption key refuses the start. False: the process starts sealed. */
   readonly refusesWrongKey: boolean
@@ -40,12 +40,12 @@ const passing = new Set<string>(['dependency_unavailable', 'busy'])
 /** A wrong password at the start stays wrong; later the same code may mean a rotation. */
 const isFinal = (error: unknown): boolean => error instanceof DatabaseConnectionError && !error.retryable
 
-/** Connects, migrates and opens, again and again while the database is away. Throws what waiting cannot mend. */
+/** Connects, migrates and opens, again and again while the database is away. Throws faults that waiting cannot mend. */
 export async function openDatabase(options: OpenDatabaseOptions, database: DatabaseConfig): Promise<OpenDatabase> {
   for (;;) {
     try {
       const db = await open(options, database)
-      // Workers are given the schema; their primary has told.
+      // Workers get a ready schema; their primary has reported the settings.
       if (options.schema !== 'given') tellSettings(options)
       return db
     } catch (error) {
@@ -56,7 +56,7 @@ export async function openDatabase(options: OpenDatabaseOptions, database: Datab
   }
 }
 
-/** Names the settings that were given and do not do what they say; the database has told the level. */
+/** Logs the settings that were given and do not take effect; the level of the database is known by then. */
 function tellSettings({ config, level, log }: OpenDatabaseOptions): void {
   for (const { name, note } of settingNotes(config, level)) log.warn({ name }, note)
 }

@@ -3,7 +3,7 @@ import { ApiError } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { networkOf } from '../http/listener/client-address.ts'
 
-/** Told in the log so often, whatever strangers do. */
+/** The shortest pause between two log lines, however often strangers fail. */
 const quietMs = 10_000
 
 /** Limits the credentials that are not good, by address. */

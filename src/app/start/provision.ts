@@ -22,7 +22,7 @@ type Needs = Pick<Deps, 'orm' | 'vault' | 'config' | 'log' | 'level'>
 export async function provision(deps: Needs): Promise<FirstTenant | null> {
   if (deps.vault.sealed !== null) return null
   return asSystem(deps.orm, async (em) => {
-    // Of processes that start at once one provisions, and the others then see its organisation.
+    // If several processes start at once, one provisions, and the others then see its organisation.
     await em.execute(`SELECT pg_advisory_xact_lock(hashtextextended('gatehouse:provision', 0))`)
     const organisations = await em.execute<unknown[]>('SELECT 1 FROM organisations LIMIT 1')
     const made = organisations.length === 0 ? await create(em, deps) : null
@@ -73,7 +73,7 @@ const secretColumns = (secret: string, vault: Needs['vault']) => ({
   key_hint: keyHint(secret),
 })
 
-/** Scopes hold nothing that a PostgreSQL array literal would have to quote. */
+/** Scopes contain no characters that a PostgreSQL array literal would have to quote. */
 const textArray = (values: readonly string[]) => `{${values.join(',')}}`
 
 async function insert(em: EntityManager, table: string, row: Readonly<Record<string, unknown>>): Promise<void> {
@@ -81,7 +81,7 @@ async function insert(em: EntityManager, table: string, row: Readonly<Record<str
   await em.execute(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`, Object.values(row))
 }
 
-/** The given keys are used at the first start only; whoever changes them later must learn that it had no effect. */
+/** The given keys are used at the first start only; an operator who changes them later must learn that it had no effect. */
 async function warnOfUnknownKeys(em: EntityManager, { vault, config: { init }, log }: Needs): Promise<void> {
   const given: readonly [string, Secret | null][] = [
     ['INIT_ADMIN_API_KEY', init.adminApiKey],

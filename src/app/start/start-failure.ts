@@ -14,13 +14,13 @@ export type StartFailureCode =
 export interface StartFailure {
   readonly code: StartFailureCode
   readonly exitCode: 1 | 78
-  /** One sentence without its full stop: what is wrong, and what to do. */
+  /** One sentence without its full stop: the fault, and the remedy. */
   readonly message: string
   /** The value that an unexpected failure threw. */
   readonly error?: unknown
 }
 
-/** Names what stopped a start. */
+/** Describes the error that stopped a start. */
 export function describeStartFailure(error: unknown): StartFailure {
   if (error instanceof BootRefusal) return { code: error.code, exitCode: 78, message: error.message }
   return { exitCode: 1, ...(expectedFault(error) ?? { code: 'start_failed', message: firstLine(error), error }) }
@@ -47,8 +47,8 @@ function expectedFault(error: unknown): Pick<StartFailure, 'code' | 'message'> |
 const firstLine = (error: unknown) => (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''
 
 /**
- * Writes the last two lines of a process that failed to start: JSON with `code` for programs, then one line for people.
- * Call it when everything is closed: `kubectl logs --tail=1` and termination messages show what was written last.
+ * Writes the last two lines of a process that failed to start: JSON with `code` for programs, then one line for people. Call it when everything is
+ * closed: `kubectl logs --tail=1` and termination messages show the last line.
  */
 export function reportStartFailure(log: Logger, { code, exitCode, message, error }: StartFailure): void {
   log.fatal({ code, exit_code: exitCode, ...(error !== undefined && { err: error }) }, message)

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 export interface StartMode {
   /** It brings the schema up itself; else it waits for `gatehouse migrate`, live and not ready. An embedded database is always brought up. */
   readonly migrates: boolean
-  /** Somebody deployed it: it refuses a chart that is too old and a wrong encryption key. Else no chart is asked for, and a wrong key seals. */
+  /** An operator deployed it: it refuses a chart that is too old and a wrong encryption key. Else no chart is asked for, and a wrong key seals. */
   readonly deployed: boolean
 }
 

@@ -15,7 +15,7 @@ export interface Command {
   readonly options: { readonly uid?: number; readonly gid?: number }
 }
 
-/** PostgreSQL refuses to run as root, so root picks another account; everybody else runs it as themselves (null). */
+/** PostgreSQL refuses to run as root, so root picks another account; every other account runs it itself (null). */
 export function chooseAccount(dataFolder: string): Account | null {
   const self = process.getuid?.()
   if (self === undefined) return null
@@ -45,7 +45,7 @@ function createAccount(): Account {
   try {
     execFileSync('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres'], { stdio: 'pipe' })
   } catch {
-    // The message below says what to do, whatever the reason was.
+    // The message below names the remedy for every cause.
   }
   const made = known('postgres')
   if (made) return made

@@ -15,7 +15,7 @@ export const ownName = 'gatehouse'
 
 const Logins = z.object({ superuserPassword: z.string(), password: z.string(), port: z.number() })
 
-/** A database cluster on disk: its folder, who runs it, and the passwords that open it. */
+/** A database cluster on disk: its folder, the account that runs it, and the passwords that open it. */
 export interface Cluster {
   readonly binaries: Binaries
   readonly account: Account | null

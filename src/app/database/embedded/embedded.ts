@@ -106,7 +106,7 @@ async function isLastUser(client: Client): Promise<boolean> {
     )
     return answer.rows[0]?.alone ?? true
   } catch {
-    // No connection: the server is down or going down, and nobody else can be using it.
+    // No connection: the server is down or going down, and has no other user.
     return true
   }
 }

@@ -8,7 +8,7 @@ import { createServer } from 'node:net'
  */
 const [first, end] = [10_000, 32_000]
 
-/** Finds a port of 127.0.0.1 that nothing listens on at this moment: the preferred one when it is free, else any. */
+/** Finds a free port of 127.0.0.1: the preferred one when it is free, else any. */
 export async function freePort(preferred = randomInt(first, end)): Promise<number> {
   const server = createServer().listen(preferred, '127.0.0.1')
   try {

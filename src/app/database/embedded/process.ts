@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-/** A postmaster that runs, as its pid file tells. */
+/** A running postmaster, as described by its pid file. */
 export interface Postmaster {
   readonly pid: number
   readonly port: number
@@ -20,7 +20,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The postmaster of a data folder, when one runs, whoever started it. */
+/** The postmaster of a data folder, when one runs, started by any process. */
 export async function findPostmaster(dataFolder: string): Promise<Postmaster | null> {
   const file = path.join(dataFolder, 'postmaster.pid')
   const text = await readFile(file, 'utf8').catch(() => '')
@@ -33,7 +33,7 @@ export async function findPostmaster(dataFolder: string): Promise<Postmaster | n
   return port > 0 ? { pid, port } : null
 }
 
-/** Process ids are reused, in containers at once: the command line says whether this one is ours. */
+/** Process ids are reused, in containers at once: the command line shows whether this one is ours. */
 async function serves(pid: number, dataFolder: string): Promise<boolean> {
   const commandLine = process.platform === 'linux' ? readFile(`/proc/${pid}/cmdline`, 'utf8') : listProcess(pid)
   return (await commandLine.catch(() => '')).includes(dataFolder)

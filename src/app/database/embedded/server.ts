@@ -8,12 +8,12 @@ import type { Cluster } from './cluster.ts'
 import { freePort } from './port.ts'
 import { findPostmaster, type Postmaster } from './process.ts'
 
-/** A server that answers, and the connection that says so for as long as it lasts. */
+/** A server that answers, and a connection that stays open as long as it does. */
 export interface Server extends Postmaster {
   readonly client: Client
 }
 
-/** Held shared by every process that uses the server, so that the last one to leave knows that it may stop it. */
+/** Held shared by every process that uses the server, so that the last one to leave can see that it may stop it. */
 export const usersLock = 4_283_716
 
 const startLimitMs = 300_000

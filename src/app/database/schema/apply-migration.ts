@@ -13,7 +13,7 @@ export interface Run {
 }
 
 export interface ApplyOptions {
-  /** Ends a wait, and the work before its next statement: what a transaction has not committed is undone, and comes again. */
+  /** Ends a wait, and the work before its next statement: the uncommitted part of a transaction is undone, and is run again. */
   readonly signal?: AbortSignal
   /** Called before each statement. */
   readonly onStatement?: (at: {
@@ -23,7 +23,7 @@ export interface ApplyOptions {
   }) => void | Promise<void>
 }
 
-/** Makes the table of what was applied. */
+/** Makes the table of applied migrations. */
 export const createTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
   id text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp(), duration_ms integer NOT NULL)`
 
@@ -83,7 +83,7 @@ async function applyInTransaction(file: MigrationFile, run: Run): Promise<void> 
   }
 }
 
-/** For CREATE INDEX CONCURRENTLY, which holds nobody up while it waits for older transactions, so that no time limit is needed. */
+/** For CREATE INDEX CONCURRENTLY, which blocks no other work while it waits for older transactions, so that no time limit is needed. */
 async function applyStepwise(file: MigrationFile, run: Run): Promise<void> {
   const startedAt = performance.now()
   await run.worker.query('SET lock_timeout = 0')

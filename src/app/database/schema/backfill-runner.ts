@@ -59,7 +59,7 @@ async function session(client: Client, files: readonly MigrationFile[], options:
   return unfinished === 0
 }
 
-/** Counts the backfills of this build that the database knows and that are not done. */
+/** Counts the backfills of this build that the database lists and that are not done. */
 async function countUnfinished(client: Client, files: readonly MigrationFile[]): Promise<number> {
   const ids = new Set(files.map(({ id }) => id))
   return (await readBackfills(client, files)).filter(({ id, state }) => state !== 'done' && ids.has(id)).length

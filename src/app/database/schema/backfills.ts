@@ -28,7 +28,7 @@ interface Row {
   readonly updated_at: Date
 }
 
-/** The backfills that the database knows of, in order. */
+/** The backfills that the database lists, in order. */
 export async function readBackfills(client: Client, files: readonly MigrationFile[]): Promise<readonly Backfill[]> {
   if (!(await hasReleaseState(client))) return []
   const { rows } = await client.query<Row>(

@@ -40,9 +40,9 @@ export async function planFinalize(client: ClientConfig, options: FinalizeOption
 }
 
 /**
- * Raises the level: runs what removes from the schema what older releases used, and lets the features of the newer ones come on.
- * Does nothing while there are obstacles. Older releases do not start any more from the moment it begins; one that was cut off
- * goes on where it stood. Give it `Connection.login`.
+ * Raises the level: runs the migrations that remove the parts of the schema that only older releases used, and lets the features of the newer ones
+ * come on. Does nothing while there are obstacles. Older releases do not start any more from the moment it begins; a run that was cut off continues
+ * where it stood. Give it `Connection.login`.
  */
 export async function finalize(client: ClientConfig, log: Logger, options: FinalizeOptions): Promise<Finalization> {
   const files = await readMigrations(options.directory)
@@ -117,7 +117,7 @@ async function obstaclesOfSchema(
   ]
 }
 
-/** Processes of older releases would misread what the newer one writes from now on. */
+/** Processes of older releases would misread the rows that the newer one writes from now on. */
 async function obstaclesOfProcesses(client: Client, to: string): Promise<readonly string[]> {
   const serving = await servingReleases(client)
   return serving
@@ -140,7 +140,7 @@ async function raise(worker: Client, { from, to }: Finalization, { files, log, o
   const applied: string[] = []
   try {
     await noteReason(worker, entry, options.force ?? deployment.reason)
-    // First, so that no older process can start on what is being removed.
+    // First, so that no older process can start on a schema that is being reduced.
     await worker.query('UPDATE release_state SET min_app_version = $1, updated_at = now()', [to])
     for (const file of (await pendingOf('contract', worker, files)).filter((contract) => isWithin(contract, to))) {
       await applyWithRetries(file, { worker, log, options })

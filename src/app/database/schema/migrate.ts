@@ -23,14 +23,14 @@ import {
 export interface MigrateOptions extends ApplyOptions {
   /** Another folder than the installation's `migrations`. */
   readonly directory?: string
-  /** The deployment that migrates; absent: this build, which does not know where it is deployed. */
+  /** The deployment that migrates; absent: this build, whose place of deployment is unknown. */
   readonly deployment?: Deployment
 }
 
 /**
- * Brings the schema up to this build and returns what this call applied. Any number of processes may call it at once, and any of
- * them may die at any statement: the next call goes on where the database stands. Give it `Connection.login`. Throws BootRefusal
- * when the database accepts only later releases.
+ * Brings the schema up to this build and returns the migrations that this call applied. Any number of processes may call it at once, and any of them
+ * may die at any statement: the next call goes on where the database stands. Give it `Connection.login`. Throws BootRefusal when the database accepts
+ * only later releases.
  */
 export async function migrate(client: ClientConfig, log: Logger, options: MigrateOptions = {}): Promise<readonly string[]> {
   const files = await readMigrations(options.directory)
@@ -57,7 +57,7 @@ export async function pendingOf(
   return files.filter((file) => file.phase === phase && !applied.has(file.id))
 }
 
-/** Most starts find nothing to do, and then neither take the lock nor wait for it. */
+/** Most starts have no migration to apply, and then neither take the lock nor wait for it. */
 const isCurrent = (client: ClientConfig, files: readonly MigrationFile[], { release }: Deployment) =>
   withClient(client, async (connected) => {
     const state = await readReleaseState(connected)
@@ -80,7 +80,7 @@ const backfillsWithin = (files: readonly MigrationFile[], release: string) =>
 /** Returns the level of a new database: at most the operator's RELEASE_LEVEL, so that every later release is still ahead. */
 const firstLevel = ({ release, releaseLevel = null }: Deployment) => lowest(release, releaseLevel)
 
-/** A database without a state is new: nobody's data is in it, so that what contracts a schema can run at once. */
+/** A database without a state is new: it holds no data, so that migrations that contract a schema can run at once. */
 async function bringUp(run: Run, files: readonly MigrationFile[], deployment: Deployment): Promise<readonly string[]> {
   const { worker } = run
   await worker.query(createTable)
@@ -143,7 +143,7 @@ interface SchemaState {
   readonly deployment: Deployment
 }
 
-/** Writes down where the database stands. A new one has nothing to fill of what is finalized. */
+/** Writes down where the database stands. A new one needs no backfills of finalized releases. */
 async function settle(worker: Client, { files, state, deployment }: SchemaState): Promise<void> {
   if (!(await hasReleaseState(worker))) return
   const level = firstLevel(deployment)

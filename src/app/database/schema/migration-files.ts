@@ -13,8 +13,8 @@ export interface MigrationFile {
   /** The release of its folder. */
   readonly release: string
   /**
-   * `expand` files add what newer processes use. `backfill` files are one statement each that background work repeats in batches.
-   * `contract` files remove what older processes still use; only `finalize` runs them.
+   * `expand` files add parts that newer processes use. `backfill` files are one statement each that background work repeats in batches. `contract`
+   * files remove parts that older processes still use; only `finalize` runs them.
    */
   readonly phase: 'expand' | 'backfill' | 'contract'
   /** False: its statements commit one by one, and each must be safe to run again. */

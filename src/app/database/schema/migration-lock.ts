@@ -56,7 +56,7 @@ async function acquire(keeper: Client, { log, signal }: LockOptions): Promise<vo
   }
 }
 
-/** In transaction mode a pooler gives the lock's server connection to whoever asks next: to us, or to another migrator. */
+/** In transaction mode a pooler gives the lock's server connection to the next client: to us, or to another migrator. */
 export async function assertLockHeldElsewhere(worker: Client): Promise<void> {
   const { rows } = await worker.query<{ elsewhere: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_locks WHERE ${isOurLock} AND pid <> pg_backend_pid()) AS elsewhere`,

@@ -11,12 +11,12 @@ import type { Metrics } from '../../metrics/metrics.ts'
 export interface SchemaOptions {
   readonly config: Config
   readonly log: Logger
-  /** `migrate`: this process brings the schema up; `wait`: it waits until somebody did; `given`: its primary process did. */
+  /** `migrate`: this process brings the schema up; `wait`: it waits until another process did; `given`: its primary process did. */
   readonly schema: 'migrate' | 'wait' | 'given'
   /** Another folder than the installation's `migrations`. */
   readonly migrations?: string | undefined
   readonly signal: AbortSignal
-  /** Told what is being waited for, for /readyz. */
+  /** Called with the reason of each wait, for /readyz. */
   readonly onPhase?: (waitingFor: string) => void
   readonly metrics: Metrics
 }
@@ -34,7 +34,7 @@ export const deploymentOf = ({
   ...deployment,
 })
 
-/** Returns when the schema is that of this build, with what the database tells of itself. Throws BootRefusal when it accepts only later releases. */
+/** Returns when the schema is that of this build, with the state of the database. Throws BootRefusal when it accepts only later releases. */
 export async function bringUpToDate(connection: Connection, options: SchemaOptions): Promise<ReleaseState | null> {
   const { schema, metrics, config, onPhase = () => {} } = options
   const found = await look(connection, options)

@@ -24,7 +24,7 @@ export interface Deployment {
   readonly releaseLevel?: string | null
   readonly image?: string | null
   readonly chart?: string | null
-  /** Why it does what the guards refuse. */
+  /** The reason why it overrides the guards. */
   readonly reason?: string | null
 }
 
@@ -39,7 +39,7 @@ export interface HistoryEntry {
   readonly by: string
   readonly status: 'running' | 'done' | 'failed'
   readonly error: string | null
-  /** Why what the guards refuse was done all the same; null: they refused nothing. */
+  /** The reason why the guards were overridden; null: they refused nothing. */
   readonly reason: string | null
   readonly startedAt: Date
   readonly finishedAt: Date | null
@@ -60,7 +60,7 @@ export async function hasReleaseState(client: ClientBase): Promise<boolean> {
   return rows[0]?.present === true
 }
 
-/** Throws BootRefusal when a release is older than what the schema accepts. */
+/** Throws BootRefusal when a release is older than the schema accepts. */
 export function assertAccepted(state: ReleaseState | null, release: string): void {
   if (state === null || compareVersions(release, state.minAppVersion) >= 0) return
   throw new BootRefusal(
@@ -70,15 +70,15 @@ export function assertAccepted(state: ReleaseState | null, release: string): voi
   )
 }
 
-/** Says of work on the schema that its process was gone before its end. */
+/** The outcome of work on the schema whose process was gone before its end. */
 export const cutOff = 'it was cut off'
 
-/** Returns the latest rows, newest first. Work that is said to run although nothing holds the migration lock has failed. */
+/** Returns the latest rows, newest first. Work that is marked as running although no session holds the migration lock has failed. */
 export async function readHistory(client: ClientBase, limit: number): Promise<readonly HistoryEntry[]> {
   if (!(await hasReleaseState(client))) return []
   const rows = await latestRows(client, limit)
   if (rows.every(({ status }) => status !== 'running') || (await migrationLockHeld(client))) return rows
-  // What came to its end before the lock was looked for has written so by now.
+  // Work that ended before the lock was looked up has written its outcome by now.
   return (await latestRows(client, limit)).map(toInterrupted)
 }
 
@@ -111,7 +111,7 @@ export interface Entry {
   readonly startedAt: Date
 }
 
-/** Notes that work begins. Whatever else is said to be running was cut off: the caller holds the migration lock. */
+/** Notes that work begins. Any other work that is marked as running was cut off: the caller holds the migration lock. */
 export async function beginEntry(client: ClientBase, entry: Entry): Promise<string> {
   await client.query(`UPDATE release_history SET status = 'failed', error = $1, finished_at = now() WHERE status = 'running'`, [cutOff])
   const { rows } = await client.query<{ id: string }>(
@@ -130,7 +130,7 @@ export async function beginEntry(client: ClientBase, entry: Entry): Promise<stri
   return rows[0]?.id ?? ''
 }
 
-/** Notes why what the guards refuse was done. The column comes with a migration, so that this is for when there are none left. */
+/** Notes the reason for overriding the guards. The column comes with a migration, so that this is for the time after the last one. */
 export async function noteReason(client: ClientBase, id: string, reason: string | null | undefined): Promise<void> {
   if (reason) await client.query('UPDATE release_history SET reason = $2 WHERE id = $1', [id, reason])
 }

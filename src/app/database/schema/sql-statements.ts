@@ -1,10 +1,10 @@
 export interface Statement {
   readonly text: string
-  /** Of its first word, counted from 1. */
+  /** The line of its first word, counted from 1. */
   readonly line: number
 }
 
-/** Comments, strings, quoted names and dollar-quoted bodies are tokens, so that a semicolon within them ends nothing. */
+/** Comments, strings, quoted names and dollar-quoted bodies are tokens, so that a semicolon within them ends no statement. */
 const token =
   /--[^\n]*|\/\*[\s\S]*?\*\/|\b[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$([A-Za-z_]\w*)?\$[\s\S]*?\$\1\$|;|[^;'"$/\-eE]+|[\s\S]/g
 
@@ -30,7 +30,7 @@ const isBlank = (piece: string) => piece.startsWith('--') || piece.startsWith('/
 
 const leadingBlanks = (piece: string) => piece.length - piece.trimStart().length
 
-/** Tells the line of positions that are asked for in their order. */
+/** Returns the line of each position, asked in ascending order. */
 function lineCounter(text: string): (position: number) => number {
   let line = 1
   let from = 0

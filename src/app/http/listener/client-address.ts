@@ -4,8 +4,8 @@ import ipaddr from 'ipaddr.js'
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /**
- * How to tell a client's address: the peer's own, or, when the peer is one of `trustedProxies` (addresses and CIDRs), the last
- * address in `x-forwarded-for` that is not. What a client claims of itself is never believed.
+ * Finds a client's address: the peer's own, or, when the peer is one of `trustedProxies` (addresses and CIDRs), the last address in `x-forwarded-for`
+ * that is not. A client's own claim is never believed.
  */
 export function clientAddressOf(trustedProxies: readonly string[]): (req: IncomingMessage) => string {
   const isTrusted = trusts(trustedProxies)
@@ -17,10 +17,10 @@ export function clientAddressOf(trustedProxies: readonly string[]): (req: Incomi
   }
 }
 
-/** The headers in which proxies at the edge of a network tell a client's country. */
+/** The headers in which proxies at the edge of a network state a client's country. */
 const countryHeaders = ['cf-ipcountry', 'cloudfront-viewer-country', 'x-appengine-country', 'x-vercel-ip-country', 'x-country-code']
 
-/** How to tell a client's country: by what a trusted proxy in front says, else not at all. */
+/** Finds a client's country: from a trusted proxy in front only. */
 export function clientCountryOf(trustedProxies: readonly string[]): (req: IncomingMessage) => string | null {
   const isTrusted = trusts(trustedProxies)
   return (req) => {
@@ -30,7 +30,7 @@ export function clientCountryOf(trustedProxies: readonly string[]): (req: Incomi
   }
 }
 
-/** How to tell whether a request comes from one of these proxies. */
+/** Checks whether a request comes from one of these proxies. */
 export function trustedPeer(trustedProxies: readonly string[]): (req: IncomingMessage) => boolean {
   const isTrusted = trusts(trustedProxies)
   return (req) => isTrusted(peerOf(req))
@@ -55,7 +55,7 @@ function contains([network, bits]: Range, text: string): boolean {
   return address.kind() === network.kind() && address.match(network, bits)
 }
 
-/** The valid addresses of the header, nearest last; what is not an address ends the chain, since nothing before it can be trusted. */
+/** The valid addresses of the header, nearest last; an invalid entry ends the chain, since entries before it cannot be trusted. */
 function forwarded(req: IncomingMessage): readonly string[] {
   const header = req.headers['x-forwarded-for']
   const list = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').map((part) => plain(bare(part.trim())))

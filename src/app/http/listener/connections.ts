@@ -25,7 +25,7 @@ export interface Silence {
 }
 
 const lookEveryMs = 50
-/** Longer than a busy client needs from an answer to its next request, shorter than anybody minds at a stop. */
+/** Longer than a busy client needs from an answer to its next request, short enough not to delay a stop. */
 const silentAfterMs = 500
 
 /** Notes from now on when each connection moved last. */

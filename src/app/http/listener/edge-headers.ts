@@ -3,7 +3,7 @@ import type { Config } from '../../../config/config.ts'
 import { trustedPeer } from './client-address.ts'
 import { isTlsSocket } from './tls-server.ts'
 
-/** No browser guesses another type than the one that is told. */
+/** No browser guesses another type than the declared one. */
 const plain = ['x-content-type-options', 'nosniff']
 /** The headers for a request that came by TLS: the browser keeps to TLS for a year. */
 const secure = [...plain, 'strict-transport-security', 'max-age=31536000']

@@ -14,7 +14,7 @@ export interface Overload {
 export interface OverloadOptions {
   /** The memory of this process's share of its container; null: there is no limit. */
   readonly memoryLimitBytes: number | null
-  /** Told of every change. */
+  /** Called at every change. */
   readonly onChange: (pressure: Pressure | null, facts: { readonly lateMs: number; readonly memoryShare: number }) => void
 }
 
@@ -29,8 +29,8 @@ const refuseAbove = 0.95
 const acceptBelow = 0.9
 
 /**
- * Watches how late the event loop is and how near the memory limit the process is: what is accepted beyond what can be served
- * would be answered late, or end all of it in an out-of-memory kill.
+ * Watches the delay of the event loop and the distance to the memory limit: requests beyond the capacity would be answered late, or end all of it in
+ * an out-of-memory kill.
  */
 export function watchOverload({ memoryLimitBytes, onChange }: OverloadOptions): Overload {
   const lateness: number[] = []

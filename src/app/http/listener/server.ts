@@ -7,7 +7,7 @@ import { createTurns, type Turns } from './turns.ts'
 import { countHeaders, headerValues } from '../../../gateway/wire/header-list.ts'
 
 const maxHeaderBytes = 64 * 1024
-/** Far above what any client sends, far below what would take a noticeable time to sort. */
+/** Far above the number that any client sends, far below one that would take a noticeable time to sort. */
 const maxHeaders = 256
 
 /**
@@ -28,7 +28,7 @@ export function createHttpServer(handle: RequestListener, tls: TlsOptions | null
     // Refused by us instead, with a body and an id.
     requireHostHeader: false,
     noDelay: true,
-    // Java's client offers h2c with every request; what is offered may be passed over (RFC 9110 section 7.8).
+    // Java's client offers h2c with every request; an offer may be ignored (RFC 9110 section 7.8).
     shouldUpgradeCallback(req) {
       if (req.headers.upgrade?.toLowerCase() === 'websocket') upgrades.add(req)
       return false
@@ -74,7 +74,7 @@ function hostFault(hosts: number, httpVersionMinor: number): Fault | null {
   return hosts === 0 && httpVersionMinor > 0 ? ['invalid_request', 'The Host header is missing.'] : null
 }
 
-/** Of `gzip, chunked` Node takes the chunks off, and would hand on what is still compressed as if it were not (RFC 9112 section 6.1). */
+/** For `gzip, chunked` Node takes the chunks off, and would hand on compressed bytes as if they were not (RFC 9112 section 6.1). */
 function codingFault(values: readonly string[]): Fault | null {
   if (values.length === 0) return null
   const codings = values.join(', ')
@@ -94,7 +94,7 @@ function refuseUnread(turns: Turns, { code = '' }: NodeJS.ErrnoException, socket
   else socket.destroy()
 }
 
-/** Node lets go of a socket on which CONNECT came: nobody hears its errors, and answers that are under way not that it has room again. */
+/** Node lets go of a socket on which CONNECT came: it handles neither its errors, nor its drain for answers that are under way. */
 function takeOver(socket: Duplex): void {
   socket.on('error', () => socket.destroy())
   socket.on('drain', () => {

@@ -13,8 +13,8 @@ interface Progress {
 }
 
 /**
- * Ends connections that have not moved for a whole check: a body that stopped coming, or an answer that nobody reads. Nothing is
- * timed per chunk. A connection that waits for us, with an upload that we have paused or an answer not yet written, is left alone.
+ * Ends connections that have not moved for a whole check: a body that stopped coming, or an answer that is not read. No chunk has a timer. A
+ * connection that waits for us, with an upload that we have paused or an answer not yet written, is left alone.
  */
 export function watchStalls(server: Server, everyMs: number = checkEveryMs): void {
   const connections = new Map<Socket, Progress>()

@@ -5,15 +5,15 @@ import { answerOn, endWith, type Fault } from './refusal.ts'
 /** The state of a connection. A client may send its next request before the last answer has come (RFC 9112 section 9.3.2). */
 interface Turn {
   latest: ServerResponse | null
-  /** Nothing that comes after it is looked at. */
+  /** Bytes after it are ignored. */
   over: boolean
 }
 
 /** Keeps the answers of each connection in the order of its requests, those that no handler gives among them. */
 export interface Turns {
-  /** Notes a request. False when the connection ends before it: nobody would read its answer, so it must not be carried out. */
+  /** Notes a request. False when the connection ends before it: its answer could not be read, so it must not be carried out. */
   take(req: IncomingMessage, res: ServerResponse): boolean
-  /** Refuses what never became a request, or a request whose body went wrong, and ends the connection. */
+  /** Refuses bytes that never became a request, or a request whose body went wrong, and ends the connection. */
   refuse(socket: Duplex, fault: Fault): void
 }
 

@@ -22,7 +22,7 @@ import { sender } from './send.ts'
 /** The bound of a control-plane body. Resources are small, and checking a body costs far more than reading it. */
 const maxBodyBytes = 2 * 1024 * 1024
 
-/** A route with what it needs of the frame. */
+/** A route with the parts of the frame that it needs. */
 interface RouteInFrame {
   readonly route: Route
   readonly frame: Frame
@@ -30,7 +30,7 @@ interface RouteInFrame {
   readonly readBody: ReturnType<typeof bodyReader>
   readonly prefixes: readonly string[]
   readonly paired: Representations
-  /** Of the features that are on. */
+  /** The authenticators of the features that are on. */
   readonly authenticators: readonly Authenticator[]
 }
 
@@ -85,13 +85,13 @@ async function run(ctx: Context, adapted: RouteInFrame): Promise<void> {
   else answer(ctx, adapted, performed)
 }
 
-/** Returns the request with what its route, and the one of its ETag, find out before the transaction. */
+/** Returns the request with the results of the route's `before`, and of that of its ETag. */
 async function lookAhead(running: FrameServices, request: Request): Promise<Request> {
   const { route, input, ifMatch, clientAddress } = request
   const elsewhere = elsewhereOf(running.deps, request)
   const ahead = { ...request, ...request.reach, ...input, clientNetwork: networkOf(clientAddress), elsewhere }
   const look = async () => route.before?.(ahead, running.deps)
-  // Who has no credential yet may show one here.
+  // A caller without a credential may show one here.
   const found = await (route.identify === undefined ? look() : countingFailures(running, clientAddress, look))
   const representation = await ifMatch?.representation?.before?.({ ...ahead, body: undefined }, running.deps)
   return { ...request, found, ifMatch: ifMatch && { ...ifMatch, found: representation } }
@@ -152,7 +152,7 @@ async function identified(ctx: Context, { route, frame }: RouteInFrame, { runnin
   return actor
 }
 
-/** Does what finds out who somebody is. What is not good counts against the address. */
+/** Runs a check of a caller's identity. A bad credential counts against the address. */
 async function countingFailures<Found>(running: FrameServices, address: string, work: () => Promise<Found>): Promise<Found> {
   try {
     return await work()
@@ -209,7 +209,7 @@ async function parse(ctx: Context, { route, readBody, paired, frame }: RouteInFr
   }
 }
 
-/** Of a query parameter that comes twice the last counts; other names of a parameter count as that one. */
+/** The last value of a repeated query parameter counts; other names of a parameter count as that one. */
 const singleValues = (query: Context['query'], aliases: NonNullable<Route['aliases']>) =>
   Object.fromEntries(Object.entries(query).map(([name, value]) => [aliases[name] ?? name, Array.isArray(value) ? value.at(-1) : value]))
 

@@ -44,7 +44,7 @@ export async function admit(asked: Admission, running: FrameServices): Promise<K
 const takesKeys = ({ config, level }: Pick<Deps, 'config' | 'level'>, { forCalls }: Pick<Route, 'forCalls'>): boolean =>
   forCalls === true || isOn('API_ACCESS_ENABLED', config, level)
 
-/** Throws where keys and tokens serve for calls to models alone, before anything is told of the one that is shown. */
+/** Throws where keys and tokens serve for calls to models alone, before any fact about the shown one is revealed. */
 function demandKeys(deps: Deps, route: Route): void {
   if (takesKeys(deps, route)) return
   throw new ApiError(
@@ -64,7 +64,7 @@ export async function authenticate(
   return key
 }
 
-/** Returns what is found; null when it is refused. Rejects while that cannot be told. */
+/** Returns the result; null when it is refused. Rejects while that cannot be decided. */
 export const unlessRefused = async <Found>(find: () => Found | Promise<Found>): Promise<Found | null> => {
   try {
     return await find()
@@ -74,7 +74,7 @@ export const unlessRefused = async <Found>(find: () => Found | Promise<Found>): 
   }
 }
 
-/** Finds whose credential a text is. Rejects while that cannot be told. */
+/** Finds the owner of a credential. Rejects while that cannot be decided. */
 export const callerOf =
   ({ snapshot, tokens }: Pick<FrameServices, 'snapshot' | 'tokens'>): CallerOf =>
   async (secret) => {

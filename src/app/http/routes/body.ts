@@ -36,7 +36,7 @@ export function bodyReader(maxBytes: number): (ctx: Context, owner: string | nul
   }
 }
 
-/** Returns true if the body of the request says that it is a message of protobuf. */
+/** Returns true if the request declares its body as a message of protobuf. */
 export const isProtobuf = (ctx: Pick<Context, 'is'>): boolean => ctx.is(protobufType) === protobufType
 
 const hasBody = ({ req }: Context) => req.headers['transfer-encoding'] !== undefined || !/^0*$/.test(req.headers['content-length'] ?? '')

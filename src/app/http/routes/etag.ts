@@ -25,7 +25,7 @@ export function representations(features: readonly Feature[]): Representations {
 /** The fields that change without an edit, so that they are no reason to refuse one. */
 const restless: ReadonlySet<string> = new Set(['last_used_at', 'bounded_by'])
 
-/** Fields that do so in an object with the first of them, and may be edited in others: what a budget counts, and how a limit stands. */
+/** Fields that do so in an object with the first of them, and may be edited in others: the count of a budget, and the state of a limit. */
 const restlessTogether: readonly (readonly [first: string, ...others: string[]])[] = [
   ['current_usage', 'status', 'last_reset_at', 'is_threshold_alerts_sent', 'is_exhausted_alerts_sent'],
   ['runs_out_at', 'spent', 'reserved', 'limit', 'resets_at', 'state'],
@@ -38,7 +38,7 @@ function withoutRestless(value: unknown): unknown {
     : value
 }
 
-/** The ETag of an answer: equal as long as nobody has changed anything. */
+/** The ETag of an answer: equal as long as the resource is unchanged. */
 export function etagOf(answer: unknown): string {
   const settled = JSON.stringify(answer, (name, value: unknown) => (restless.has(name) ? undefined : withoutRestless(value)))
   return `"${createHash('sha256')
@@ -47,7 +47,7 @@ export function etagOf(answer: unknown): string {
     .slice(0, 27)}"`
 }
 
-/** The ETags that a header allows; null: any, or no header. A proxy that compresses makes them weak, which says nothing here. */
+/** The ETags that a header allows; null: any, or no header. A proxy that compresses makes them weak, which does not matter here. */
 export function parseIfMatch(header: string): ReadonlySet<string> | null {
   if (header === '' || header.trim() === '*') return null
   const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
@@ -55,7 +55,7 @@ export function parseIfMatch(header: string): ReadonlySet<string> | null {
   throw new ApiError('AB01', 'If-Match is a list of ETags in double quotes, as a GET answers them, or *.', { param: 'if-match' })
 }
 
-/** Somebody was faster. */
+/** Another write was faster. */
 export const outdated = (): ApiError =>
   new ApiError('precondition_failed', 'This was changed since you read it. Read it again, and send its new ETag in If-Match.', {
     param: 'if-match',

@@ -5,7 +5,7 @@ import type { Context, Middleware } from '../context.ts'
 import type { Frame } from '../frame.ts'
 import { demandRunning } from '../running.ts'
 
-/** Returns how a link to a file is answered: what is wrong with the link counts against the address, as a wrong key does. */
+/** Returns the handler of links to files: a bad link counts against the address, as a wrong key does. */
 export const fileAdapter =
   (frame: Frame) =>
   (file: FileRoute): Middleware =>
@@ -36,7 +36,7 @@ async function answer(ctx: Context, file: FileRoute, deps: Parameters<FileRoute[
   ctx.length = length
 }
 
-/** Of a parameter that comes twice the last counts. */
+/** The last value of a repeated parameter counts. */
 const texts = (given: unknown): Readonly<Record<string, string | undefined>> =>
   Object.fromEntries(
     Object.entries(typeof given === 'object' && given !== null ? given : {}).map(([name, value]: readonly [string, unknown]) => [

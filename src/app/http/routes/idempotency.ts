@@ -5,7 +5,7 @@ import { uuidv7 } from '../../../lib/uuid.ts'
 import type { Deps } from '../../deps.ts'
 import type { Actor } from '../../route.ts'
 
-/** A POST that its caller may send again: the key that they chose, and what the request says. */
+/** A POST that its caller may send again: its idempotency key, and the contents of the request. */
 export interface Repeatable {
   readonly actor: Actor
   readonly key: string

@@ -12,7 +12,7 @@ interface InputSource {
   readonly level: string | ShownLevel
 }
 
-/** Returns the parsed value. Throws AB01 that names every wrong field, its bound, and what came instead; `issues` lists them too. */
+/** Returns the parsed value. Throws AB01 with every wrong field, its bound, and its value; `issues` lists them too. */
 export function parseInput<T>(schema: z.ZodType<T> | undefined, value: unknown, { place, level }: InputSource): T | undefined {
   if (schema === undefined) return undefined
   const known = atLevel(schema, level, 'request')
@@ -29,7 +29,7 @@ export function parseInput<T>(schema: z.ZodType<T> | undefined, value: unknown, 
   })
 }
 
-/** A body without the fields that say once more what the path says, as some clients send them: `workspace_id` for `:workspaceId`. */
+/** A body without the fields that repeat parts of the path, as some clients send them: `workspace_id` for `:workspaceId`. */
 export function withoutRepeated(body: unknown, params: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const repeats = new Map(
@@ -42,7 +42,7 @@ export function withoutRepeated(body: unknown, params: unknown): unknown {
 
 const toSnakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** Of a value that came instead no more than this is looked at: it may be megabytes long. */
+/** The part of a wrong value that is looked at: the value may be megabytes long. */
 const longestValue = 2000
 
 /** Returns the refused value in brackets and cut short; empty if the field may hold a secret, or is unknown. */

@@ -2,7 +2,7 @@ import { eachHeader } from '../../../gateway/wire/header-list.ts'
 import type { LaterAnswer } from '../../route.ts'
 import type { Context } from '../context.ts'
 
-/** Headers that say how bytes travel on one connection: those of this answer are Node's. */
+/** Headers about the transport on one connection: those of this answer are Node's. */
 const ofConnection: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'trailer', 'upgrade', 'content-length'])
 
 /** Begins an answer of bytes, and ends its source when the caller leaves. */

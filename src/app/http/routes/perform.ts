@@ -27,7 +27,7 @@ import { parseInput } from './input.ts'
 /** The reach of a handler beyond its transaction. */
 export type Reach = Pick<Call<unknown, unknown, unknown>, 'callerOf' | 'send' | 'forward' | 'offered' | 'again'>
 
-/** One request, parsed: what a route is run with. */
+/** One parsed request to a route. */
 export interface Request {
   readonly route: Route
   readonly actor: Actor
@@ -61,7 +61,7 @@ export interface RouteResult {
   readonly answer: unknown
   /** The answer is that of an earlier request. */
   readonly replayed: boolean
-  /** Of what was changed, when the caller keeps track of it. */
+  /** The ETag of the changed resource, when the caller keeps track of it. */
   readonly etag: string | null
   /** Each a `Set-Cookie`. */
   readonly cookies: readonly string[]
@@ -69,7 +69,7 @@ export interface RouteResult {
   readonly redirect: string | null
 }
 
-/** Runs a route in one transaction of its tenant: handler, answer, row of the trail, and what the conventions of all routes ask for. */
+/** Runs a route in one transaction of its tenant: handler, answer, row of the trail, and the conventions of all routes. */
 export async function perform(deps: Deps, request: Request): Promise<RouteResult> {
   const { performed, after } = await inCostlyTurn(deps, request, () => retryLocked(() => inTransaction(deps, request)))
   for (const work of after)
@@ -117,8 +117,8 @@ async function inTransaction(deps: Deps, request: Request): Promise<Pick<Handler
 }
 
 /**
- * A write with If-Match waits for the writes of its organisation that run, and then has it for itself, so that nothing changes between
- * its look at the ETag and its own change. All writes take this lock before any other, so that they cannot wait for each other.
+ * A write with If-Match waits for the writes of its organisation that run, and then has it for itself, so that the resource cannot change between its
+ * look at the ETag and its own change. All writes take this lock before any other, so that they cannot wait for each other.
  */
 async function holdWrites(em: EntityManager, { actor, ifMatch }: Pick<Request, 'actor' | 'ifMatch'>): Promise<void> {
   const lock = ifMatch === null ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock'
@@ -127,7 +127,7 @@ async function holdWrites(em: EntityManager, { actor, ifMatch }: Pick<Request, '
 
 interface HandlerRun {
   readonly request: Request
-  /** Takes what the handler wants to be done after the commit. */
+  /** Collects the handler's work for the time after the commit. */
   readonly after: (() => Promise<void>)[]
   readonly beside: ReplyHeaders
 }
@@ -138,7 +138,7 @@ interface ReplyHeaders {
   redirect: string | null
 }
 
-/** Takes what a handler adds to its answer. */
+/** Collects the headers that a handler adds to its answer. */
 const replying = (beside: ReplyHeaders): Reply => ({
   cookie: (setCookie) => void beside.cookies.push(setCookie),
   redirect: (url) => void (beside.redirect = url),
@@ -167,7 +167,7 @@ async function handle(em: EntityManager, deps: Deps, { request, after, beside }:
   return answer
 }
 
-/** Tells of a write: in the trail, and to event streams. */
+/** Records a write: in the trail, and for event streams. */
 async function tellWrite(
   em: EntityManager,
   { config, level, vault, clock }: Deps,
@@ -178,7 +178,7 @@ async function tellWrite(
   else await writeAudit(em, vault, { ...toEntry(request, { resource, changes: changesOf(em), at: clock.now() }), notice })
 }
 
-/** Returns what event streams hear of a write. */
+/** Returns the event of a write for event streams. */
 const changeOf = ({ route, actor }: Request, resource: AuditedResource | undefined): ChangeNotice => ({
   topic: 'changes',
   organisationId: actor.organisationId,
@@ -204,7 +204,7 @@ async function demandMatch(em: EntityManager, deps: Deps, matching: Precondition
   em.clear()
 }
 
-/** The ETag of what this transaction sees now. */
+/** The ETag of the resource as this transaction sees it now. */
 async function currentEtag(
   em: EntityManager,
   deps: Deps,
@@ -241,7 +241,7 @@ const namesOf = (route: Route, resource: AuditedResource | undefined) => ({
   resourceType: resource?.type ?? route.resource ?? 'unknown',
 })
 
-/** The row of one write. The body is the parsed one: what the schema does not know was never used. */
+/** The row of one write. The body is the parsed one: fields unknown to the schema were never used. */
 const toEntry = ({ route, actor, input, ...request }: Request, { resource, changes, at }: AuditNotes): AuditEntry => ({
   actor,
   workspaceId: resource?.workspaceId ?? actor.workspaceId,

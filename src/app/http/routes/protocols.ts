@@ -21,7 +21,7 @@ import { sender } from './send.ts'
 /** The bound of a body: a group of some thousand users is one. */
 const maxBodyBytes = 8 * 1024 * 1024
 
-/** A protocol with what it needs of the frame. */
+/** A protocol with the parts of the frame that it needs. */
 interface ProtocolInFrame {
   readonly protocol: Protocol
   readonly frame: Frame
@@ -33,7 +33,7 @@ interface ProtocolInFrame {
 
 export type ProtocolMiddleware = (ctx: RouterContext<State>, next: () => Promise<unknown>) => Promise<unknown>
 
-/** Returns what answers the paths of all protocols, and passes on all others. */
+/** Returns a handler for the paths of all protocols, which passes on all others. */
 export function protocolsOf(frame: Frame, ownerOf: OwnerOf): ProtocolMiddleware {
   const readBody = bodyReader(maxBodyBytes)
   const spoken = mountFeatures(frame.features, frame).flatMap(({ feature, unavailable }) =>
@@ -182,7 +182,7 @@ const heardOf = (ctx: Context, { route, heard, answer }: Omit<ProtocolReply, 'ru
   return { ...heard, route, params, answer, requestId: ctx.state.requestId }
 }
 
-/** Tells the protocol of a refusal; of one that the database could not serve it could note nothing. */
+/** Reports a refusal to the protocol; if the database could not serve the request, the protocol could note nothing. */
 async function tell(ctx: Context, { protocol, frame }: ProtocolInFrame, told: ProtocolReply): Promise<void> {
   if (protocol.refused === undefined || told.answer.status === 503) return
   try {
@@ -197,7 +197,7 @@ interface CallContext {
   readonly running: FrameServices
 }
 
-/** Returns whose the bearer token is. What is not good counts against the address. */
+/** Returns the owner of the bearer token. A bad token counts against the address. */
 async function callerBy(ctx: Context, protocol: Protocol, { frame, running }: CallContext): Promise<Actor> {
   const { failures, deps } = running
   const address = frame.clientAddress(ctx.req)

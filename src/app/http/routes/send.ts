@@ -14,7 +14,7 @@ export interface Sender {
   readonly prefixes: readonly string[]
 }
 
-/** Returns how a handler calls the data plane as its own caller: with the credential of the request, and nothing else of it. */
+/** Returns the function by which a handler calls the data plane as its own caller: with the credential of the request, and without its other parts. */
 export function sender(
   { req }: Context,
   { frame, ownerOf, running: { gateway }, prefixes }: Sender,

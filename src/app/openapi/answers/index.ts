@@ -6,7 +6,7 @@ import { batch, batchList, fineTuningJob, fineTuningJobList, threadMessageList }
 import { open, text } from './parts.ts'
 import { modelResponse } from './responses.ts'
 
-/** The answers of operations as their format has them. Nothing is judged by these shapes: a provider's answer goes to the client as it is. */
+/** The answers of operations as their format has them. No answer is checked against these shapes: a provider's answer goes to the client as it is. */
 export const answerShapes: Readonly<Partial<Record<Operation, z.ZodType>>> = {
   chatComplete: chatCompletion,
   promptComplete: chatCompletion,
