@@ -41,7 +41,7 @@ import { emailTemplates, users } from './users/index.ts'
 import { virtualKeys } from './virtual-keys/index.ts'
 import { workspaces } from './workspaces/index.ts'
 
-/** The product's table of contents, in the order of what stands on what. */
+/** The product's table of contents; each feature comes after those that it depends on. */
 export const features: readonly Feature[] = [
   organisations,
   workspaces,

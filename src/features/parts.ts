@@ -1,7 +1,7 @@
 import { feature } from '../app/feature.ts'
 import { keepLimits } from './limits/index.ts'
 
-/** Things that a release brought without routes of their own: what they are is marked where it is declared. */
+/** Additions of a release without routes of their own: each is marked where it is declared. */
 const part = { permissions: [], entities: [], routes: [] }
 
 export const parts = [

@@ -1,6 +1,6 @@
 import { feature } from '../../app/feature.ts'
 
-/** Settings that an organisation has under its own route; what they do is in `lib/roles.ts`, which both planes follow. */
+/** Settings that an organisation has under its own route; their effect is in `lib/roles.ts`, which both planes follow. */
 const settings = { requires: ['organisations'], permissions: [], entities: [], routes: [] }
 
 /** The settings for viewing and editing configs. */

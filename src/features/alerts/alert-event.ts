@@ -1,6 +1,6 @@
 import type { Alert, AlertKind, AlertOwner, Owner } from './alert.ts'
 
-/** The events that webhooks hear, by the kind of alert. */
+/** The events that webhooks receive, by the kind of alert. */
 export const eventTypes = {
   threshold: 'usage.threshold_reached',
   exhausted: 'usage.exhausted',
@@ -40,6 +40,6 @@ export function eventOf(alert: Alert, owner: Owner, now: number): string {
   })
 }
 
-/** Writes what a test of a webhook sends. */
+/** Writes the event for a test of a webhook. */
 export const testEvent = (organisationId: string, now: number): string =>
   JSON.stringify({ type: 'test', timestamp: new Date(now).toISOString(), data: { organisation_id: organisationId } })

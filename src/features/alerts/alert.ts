@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 
-/** The event that an alert tells. */
+/** The event of an alert. */
 export type AlertKind = 'threshold' | 'exhausted' | 'expired'
 export type AlertOwner = 'api-key' | 'provider' | 'workspace' | 'integration-workspace' | 'policy'
 
@@ -13,7 +13,7 @@ export interface Alert {
   readonly owner_id: string
   /** The values of a policy that groups; null elsewhere. */
   readonly value_key: string | null
-  /** Null for what expired, as the next four. */
+  /** Null for an expired key or provider, as the next four. */
   readonly counts: 'cost' | 'tokens' | 'requests' | null
   readonly used: string | null
   readonly bound: string | null
@@ -53,13 +53,13 @@ const ofWorkspace = `SELECT u.email FROM workspace_members m JOIN users u ON u.i
 
 export interface AlertRecipients {
   readonly owner: Owner
-  /** True if admins and managers of the workspace are told too. */
+  /** True if admins and managers of the workspace are recipients too. */
   readonly asWorkspace: boolean
 }
 
 /**
- * Returns who is told: owners and admins of the organisation, the addresses that the key names, and where `asWorkspace` says so admins and
- * managers of the workspace. Nobody is told twice.
+ * Returns the recipients: owners and admins of the organisation, the addresses that the key names, and, with `asWorkspace`, admins and managers of
+ * the workspace; each once.
  */
 export async function recipientsOf(em: EntityManager, alert: Alert, { owner, asWorkspace }: AlertRecipients): Promise<readonly string[]> {
   const admins = await em.execute<{ email: string }[]>(administrators, [alert.organisation_id])

@@ -84,7 +84,7 @@ function findAlerts(em: EntityManager, actor: Actor, query: AlertFilter): Promis
   )
 }
 
-/** Returns how many alerts there are, for a page without rows, none of which tells. */
+/** Returns how many alerts there are, for a page without rows to carry the total. */
 async function countAlerts(em: EntityManager, actor: Actor, query: AlertFilter): Promise<number> {
   if (query.current_page === 0 && query.page_size > 0) return 0
   const { condition, values } = matching(actor, query)

@@ -10,7 +10,7 @@ import { eventOf, eventTypes } from './alert-event.ts'
 import { signedHeaders } from './signature.ts'
 import { secretPlace } from './webhook.entity.ts'
 
-/** Puts an alert before every webhook that hears it, in the transaction that notes that it is told: once, whoever dies meanwhile. */
+/** Queues an alert for every webhook that receives it, in the transaction that marks the alert as sent: once, even if a process dies meanwhile. */
 export async function queueDeliveries(em: EntityManager, alert: Alert, { owner, now }: { readonly owner: Owner; readonly now: number }) {
   const hearing = await em.execute<{ id: string }[]>(
     `SELECT id FROM alert_webhooks WHERE organisation_id = ? AND status = 'active' AND (workspace_id IS NULL OR workspace_id = ?)
@@ -48,7 +48,7 @@ const timeoutMs = 10 * second
 const atOnce = 32
 /** Receivers of one organisation that never answer leave the other places to others. */
 const atOnceOfOne = 4
-/** A receiver that answers so wants nothing more. */
+/** The status by which a receiver declines all further events. */
 const gone = 410
 
 /** Organisations take turns. A delivery belongs to one process for two minutes, and is due again if that process dies. */
@@ -129,7 +129,7 @@ async function deliver(waiting: QueuedDelivery, deps: Deps): Promise<void> {
 const settle = ({ orm }: Deps, changes: string, values: readonly unknown[]): Promise<void> =>
   asSystem(orm, async (em) => void (await em.execute(`UPDATE alert_deliveries SET ${changes} WHERE id = ?`, [...values])))
 
-/** Sends what could not be sent at once. */
+/** Retries deliveries that failed at first. */
 export const deliverAlertsJob: Job = { name: 'deliver-alerts', every: '*/5 * * * * *', irreversible: false, run: deliverAlerts }
 
 /** Forgets deliveries that ended a month ago. */

@@ -16,7 +16,7 @@ import {
 export const alerts = feature({
   id: 'alerts',
   since: '1.3.0',
-  // Admins and managers of the workspace are told too; raising a limit resets its alerts.
+  // Admins and managers of the workspace are notified too; raising a limit resets its alerts.
   changes: ['1.8.0', '1.11.0'],
   requires: ['api-keys'],
   permissions: ['organisation_settings.read', 'organisation_settings.update', 'workspaces.read', 'workspaces.update'],

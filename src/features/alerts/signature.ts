@@ -6,9 +6,9 @@ const front = 'whsec_'
 export const createSecret = (): string => front + randomBytes(32).toString('base64')
 
 export interface Message {
-  /** The same in every attempt, so that a receiver can leave out what it has. */
+  /** The same in every attempt, so that a receiver can skip repeated events. */
   readonly id: string
-  /** Epoch seconds of this attempt: a receiver refuses what is too old. */
+  /** Epoch seconds of this attempt: a receiver refuses old ones. */
   readonly timestamp: number
   readonly body: string
 }

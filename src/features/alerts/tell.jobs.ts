@@ -14,13 +14,13 @@ const take = `UPDATE limit_alerts SET queued_at = ? WHERE id IN (
     SELECT id FROM limit_alerts WHERE queued_at IS NULL ORDER BY created_at LIMIT ${batch} FOR UPDATE SKIP LOCKED)
   RETURNING id, organisation_id, kind, owner_kind, owner_id, value_key, counts, trim_scale(used)::text AS used, trim_scale(bound)::text AS bound, resets_at`
 
-/** Queues the mails of new alerts, in one transaction with the note that they are: each alert is told once, whoever dies meanwhile. */
+/** Queues the mails of new alerts, in one transaction with their mark as sent: each alert is sent once, even if a process dies meanwhile. */
 export const tellAlerts: Job = {
   name: 'tell-alerts',
   every: '*/15 * * * * *',
   irreversible: false,
   async run(deps) {
-    // Sending is the work of other jobs: a receiver that never answers would keep alerts of others from being told.
+    // Sending is the work of other jobs: a receiver that never answers would delay alerts of others.
     for (let found = batch; found === batch;) found = await asSystem(deps.orm, (em) => tellSome(em, deps))
   },
 }

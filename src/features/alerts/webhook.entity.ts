@@ -12,7 +12,7 @@ export const AlertWebhook = defineEntity({
   properties: {
     id: id(),
     organisationId: p.uuid(),
-    /** Null: it hears the alerts of the whole organisation. */
+    /** Null: it receives the alerts of the whole organisation. */
     workspaceId: p.uuid().nullable(),
     name: p.string().length(255),
     url: secretText(),

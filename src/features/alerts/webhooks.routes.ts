@@ -26,7 +26,7 @@ import {
 import { demandWhole, findWebhook, maskedUrl, openSecret, presentWebhook, renewSecret, visibleWebhooks } from './webhooks.ts'
 
 const resource = 'alert-webhook'
-/** Whoever may change budgets of a workspace, or settings of the organisation, says where their alerts go. */
+/** Callers that may change budgets of a workspace, or settings of the organisation, decide where their alerts go. */
 const reading = ['organisation_settings.read', 'workspaces.read']
 const writing = ['organisation_settings.update', 'workspaces.update']
 

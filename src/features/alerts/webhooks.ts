@@ -35,10 +35,10 @@ export async function openSecret(row: AlertWebhook, vault: Vault): Promise<strin
   return vault.decrypt(secretPlace(row), row.secret)
 }
 
-/** The number of characters at the end of a URL that tell two of one host apart. */
+/** The number of characters at the end of a URL that distinguish two of one host. */
 const shownEnd = 4
 
-/** The URL as it is shown: the path of many webhooks is their credential, so that it stays hidden from everybody. */
+/** The URL as it is shown: the path of many webhooks is their credential, so that it stays hidden from every caller. */
 export function maskedUrl(url: string): string {
   const { origin, pathname, search } = new URL(url)
   const rest = pathname + search

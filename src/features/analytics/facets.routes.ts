@@ -28,13 +28,13 @@ type Field = keyof typeof columns
 const isField = (name: string): name is Field => Object.hasOwn(columns, name)
 const fieldNames = Object.keys(columns).filter(isField)
 
-/** Those that only logs tell. */
+/** The fields that only logs have. */
 const ofLogs: ReadonlySet<Field> = new Set(['operation', 'error_code', 'guardrail', 'stream'])
 
 const namesOf = (fields: readonly Field[]): string => fields.map((name) => `\`${name}\``).join(', ')
 
 const mostValues = 20
-/** So many of the latest logs are counted where roll-ups do not tell. */
+/** So many of the latest logs are counted where roll-ups lack the field. */
 const mostLogs = 2000
 const defaultRangeMs = 30 * dayMs
 

@@ -6,7 +6,7 @@ import { asked, cents, costText, hit, meanMs, percent, requestsWith, semanticHit
 import { series, type Draw, type Figures } from './series.ts'
 import { drawRequestsOfUsers, drawUsers } from './users.ts'
 
-/** A graph: what it shows, its fields, and how it is drawn. */
+/** A graph: its contents, its fields, and the way it is drawn. */
 export interface Graph {
   readonly summary: string
   /** The fields of all its time, and of each of its points. */

@@ -63,5 +63,5 @@ export async function calendarGrid(
   }
 }
 
-/** PostgreSQL says `invalid_parameter_value`. */
+/** PostgreSQL's error is `invalid_parameter_value`. */
 const isUnknownZone = (error: unknown): error is Error => error instanceof Error && 'code' in error && error.code === '22023'

@@ -33,7 +33,7 @@ function keysOf(key: string): readonly (string | null)[] {
   return keys
 }
 
-/** Counts the requests of a usage by what they have in common: a page of the groups, and how many there are. */
+/** Counts the requests of a usage by shared values: a page of the groups, and how many there are. */
 export async function findGroups(em: EntityManager, usage: Usage, grouping: GroupOptions) {
   const { by, logsFrom } = grouping
   const source = await usageSource(em, usage, logsFrom)
@@ -70,7 +70,7 @@ export async function groupsOf(em: EntityManager, source: Source, grouping: Omit
   }
 }
 
-/** A page behind the last one has no row that tells how many groups there are. */
+/** A page behind the last one has no row with the total of groups. */
 async function countGroups(em: EntityManager, source: Fragment, by: readonly string[]): Promise<number> {
   const sql = `SELECT count(*)::float8 AS total FROM (SELECT 1 FROM ${source.sql} GROUP BY ${columnsOf(by)}) g`
   const [all] = await em.execute<{ total: number }[]>(sql, [...source.values])
@@ -94,7 +94,7 @@ async function percentilesOf(
   return (of: string) => Object.fromEntries(wanted.map(({ name, share }) => [name, percentileOf(histograms.of(of), share)]))
 }
 
-/** Returns the condition on a usage `l` that leaves the values of some groups. Of several columns it may leave more. */
+/** Returns the condition on a usage `l` that leaves the values of some groups. With several columns it may leave more. */
 function oneOf(by: readonly string[], rows: readonly Row[]): { readonly where: string; readonly values: readonly unknown[] } {
   const keys = rows.map(({ key }) => keysOf(key))
   const conditions = by.map((column, at) => {

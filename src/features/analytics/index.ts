@@ -7,7 +7,7 @@ import { readAnalyticsGroups, readLogGroups } from './groups.routes.ts'
 import { readWorkspaceGroups } from './workspace-groups.routes.ts'
 import { readMetadataGroups, readModelGroups, readUserGroups } from './named-groups.routes.ts'
 
-/** Requests drawn over time, and counted by what they have in common. */
+/** Requests drawn over time, and counted by shared values. */
 export const analytics = feature({
   id: 'analytics',
   since: '1.3.0',

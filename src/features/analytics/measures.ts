@@ -32,7 +32,7 @@ const time = (aggregate: 'min' | 'max', seen: string): Measure =>
 /** SQL that counts requests; those with a condition when it is given. */
 export const requestsWith = (condition?: string): string =>
   `coalesce(sum(l.requests)${condition === undefined ? '' : ` FILTER (WHERE ${condition})`}, 0)::float8`
-/** SQL of a share in per cent; null of nothing. */
+/** SQL of a share in per cent; null of an empty set. */
 export const percent = (counted: string, all: string): string => `(100 * ${counted} / nullif(${all}, 0))`
 export const simpleHit = `l.cache_status = 'HIT'`
 export const semanticHit = `l.cache_status = 'SEMANTIC HIT'`

@@ -105,7 +105,7 @@ interface FeedbackRow {
   readonly requests: number
 }
 
-/** Returns what feedback says of the requests with each of the values. */
+/** Returns the feedback on the requests with each of the values. */
 async function feedbackOf(
   em: EntityManager,
   source: Fragment,

@@ -27,7 +27,7 @@ interface Row {
   readonly count: number
 }
 
-/** How histograms are told apart. */
+/** The columns that distinguish histograms. */
 interface HistogramKey {
   /** Expressions over the usage `l`: cheap ones, since each cell of a histogram has them. */
   readonly columns: readonly string[]

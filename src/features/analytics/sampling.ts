@@ -4,7 +4,7 @@ import { codeOf } from '../../app/database/connection-error.ts'
 import { needsLogs } from '../logs/index.ts'
 import { countRoughly, wholeOf, type Range, type Usage } from './usage-source.ts'
 
-/** The part of an answer that tells of logs that were not read. */
+/** The part of an answer about logs that were not read. */
 export const sampledField = z
   .object({
     every: z.int().meta({ description: 'Logs were read on one of so many pages of the database, and counted so many times.' }),
@@ -30,13 +30,13 @@ interface SampleQuery {
   readonly usage: Usage
   /** Logs are kept from then on, in epoch milliseconds. */
   readonly logsFrom: number
-  /** The times that logs are read of; absent: the whole range if a filter asks for what only logs tell. */
+  /** The times of the logs to read; absent: the whole range if a filter needs a field that only logs have. */
   readonly ranges?: readonly Range[]
 }
 
 /** So many logs of a tenant are read in time, so many of them are a sample, and so many logs of all tenants are passed for it. */
 const most = { read: 400_000, sampled: 200_000, passed: 2_500_000 }
-/** A part of what a statement may take, so that there is time for a sample. */
+/** A part of the time that a statement may take, so that there is time for a sample. */
 const firstTryMs = 2500
 /** How much smaller a sample is after one that took too long. */
 const smaller = 8
@@ -85,13 +85,13 @@ async function sizeOf(em: EntityManager, ranges: readonly Range[]): Promise<Size
 const everyFor = (own: number, size: Size): number =>
   own <= most.read ? 1 : powerOfTwo(Math.max(own / most.sampled, size.rows / most.passed))
 
-/** Rounds up, so that an answer does not tell how many logs others have. */
+/** Rounds up, so that an answer does not reveal how many logs others have. */
 const powerOfTwo = (ratio: number): number => 2 ** Math.ceil(Math.log2(Math.max(ratio, 1)))
 
 interface Sample extends SampleQuery {
   readonly every: number
   readonly size: Size
-  /** The logs that who asks may see, whatever the filter. */
+  /** The number of logs visible to the caller, without the filter. */
   readonly own: number
 }
 
@@ -107,8 +107,9 @@ async function sample<Answer extends object>(
 }
 
 /**
- * Pages, not logs, are drawn, and logs of one page came at about the same time: so a page counts as one observation. At worst the logs
- * that who asks may see are on as few pages as can hold them. The variance of a count is then at most that of the number of these pages, and nothing of it tells what others have.
+ * Pages, not logs, are drawn, and logs of one page came at about the same time: so a page counts as one observation. Worst case: the logs visible to
+ * the caller fill the fewest possible pages. The variance of a count is then at most that of the number of these pages, and reveals nothing about the
+ * logs of others.
  */
 const z95 = 1.96
 

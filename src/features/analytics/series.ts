@@ -27,7 +27,7 @@ export type Draw = (drawing: GraphSource) => Promise<GraphData>
 /** SQL of a time as epoch milliseconds. */
 export const epochMs = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::float8`
 
-/** Returns a point for each step: what is told of its begin, or of nothing. */
+/** Returns a point for each step: the figures of its begin, or those of no requests. */
 export function pointsOf({ begins }: Grid, tell: (at: number) => Figures): readonly Figures[] {
   return begins.map((at) => Object.assign({ timestamp: new Date(at).toISOString() }, tell(at)))
 }
@@ -60,7 +60,7 @@ export function series({ sql, shares = {}, point, total = point }: Series): Draw
   }
 }
 
-/** Returns what aggregates say of no requests at all: a step without any has no row. */
+/** Returns the aggregates of no requests at all: a step without any has no row. */
 async function figuresOfNothing(em: EntityManager, figures: readonly string[]): Promise<Figures> {
   const [row] = await em.execute<Figures[]>(`SELECT ${figures.join(', ')} FROM usage_logs l WHERE false`)
   return row ?? {}

@@ -32,8 +32,8 @@ const up = (ms: number, unit: number): number => Math.ceil(ms / unit) * unit
 const down = (ms: number, unit: number): number => Math.floor(ms / unit) * unit
 
 /**
- * Returns the parts of a range and the table that tells each: whole days and hours come from roll-ups, the rest from logs. Where the logs are
- * gone, a range begins with the hour or day in which it begins.
+ * Returns the parts of a range and the source table of each: whole days and hours come from roll-ups, the rest from logs. Where the logs are gone, a
+ * range begins with the hour or day in which it begins.
  */
 export function partsOf(usage: Pick<Usage, 'from' | 'to' | 'step'>, { completeFrom, logsFrom }: KeptTimes): readonly Part[] {
   const end = usage.to + 1
@@ -74,7 +74,7 @@ const sums = [
   'duration_us',
 ]
 
-/** Returns SQL of what a row has; each log of a sample stands for several. */
+/** Returns SQL of the columns of a row; each log of a sample stands for several. */
 const columnsOf = (every = 1): string =>
   [traits, ...sums.map((name) => (every === 1 ? `l.${name}` : `l.${name} * ${every} AS ${name}`)), latencyOf(every)].join(', ')
 /** A log has one cell, whose count is its lower half. */
@@ -123,7 +123,7 @@ export async function usageSource(em: EntityManager, usage: Usage, logsFrom: num
 type SettledTable = 'usage_settled_days' | 'usage_settled_user_days'
 const settledIn = (table: SettledTable): Condition => ({ sql: `l.bucket IN (SELECT bucket FROM ${table})`, values: [] })
 
-/** The days of a range, one by one: an index finds what it wants of a few days, and of a range of days it reads all. */
+/** The days of a range, one by one: for a few single days an index finds the matching rows, and for a range of days it reads all. */
 const eachDay = `SELECT generate_series(?::timestamptz, ?::timestamptz, interval '24 hours')`
 const eachDayOf = ({ from, until }: Range): Condition => ({
   sql: `l.bucket = ANY (ARRAY(${eachDay}))`,
@@ -186,9 +186,7 @@ export function metadataSource(usage: Usage, key: string): Fragment {
   return { sql: `(${sql}) l`, values: [key, ...values] }
 }
 
-/**
- * Returns the cells `l.cell` of users, by `l.bucket`; days that are over come merged. Roll-ups know of users only which workspace they are of.
- */
+/** Returns the cells `l.cell` of users, by `l.bucket`; days that are over come merged. Roll-ups of users only have the workspace. */
 export async function userCells(em: EntityManager, usage: Usage, logsFrom: number): Promise<Fragment> {
   const parts = isNarrowed(usage) ? onlyLogs(usage) : partsOf(usage, await keptOf(em, logsFrom))
   return union(parts.flatMap((part) => userCellsOf(part, usage)))
@@ -212,7 +210,7 @@ function userCellsOf(part: Part, usage: Usage): readonly Fragment[] {
   ]
 }
 
-/** The days of a range whose users are counted: those from some time on, and the last one up to its end where nothing is later. */
+/** The days of a range whose users are counted: those from some time on, and the last one up to its end where no later day follows. */
 export function userDaysOf(
   { from, to }: Pick<Usage, 'from' | 'to'>,
   { usersFrom, now }: { readonly usersFrom: number; readonly now: number },
@@ -226,8 +224,8 @@ export function userDaysOf(
 const everywhere = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /**
- * Returns requests and costs `l` of the users whom metadata name, as `l.metadata_value`: of whole days from their sums, of the rest from logs. The
- * ranges are those that logs are read of. Null: sums know of users only which workspace they are of.
+ * Returns requests and costs `l` of the users in metadata, as `l.metadata_value`: of whole days from their sums, of the rest from logs. The ranges
+ * are those of the logs to read. Null: sums of users only have the workspace.
  */
 export async function userSource(
   em: EntityManager,
@@ -271,7 +269,7 @@ export interface Range {
   readonly until: number
 }
 
-/** Returns how many requests roll-ups count in some ranges for who asks, whatever the filter: to the hour, without those that they do not hold yet. */
+/** Returns how many requests roll-ups count in some ranges for the caller, without the filter: to the hour, without those that they do not hold yet. */
 export async function countRoughly(
   em: EntityManager,
   usage: Usage,

@@ -4,7 +4,7 @@ import { valueFilters } from '../logs/index.ts'
 
 const moment = z.iso.datetime({ offset: true })
 
-/** The filters of every route of analytics. Unknown ones are refused: a filter that does nothing would count too much. */
+/** The filters of every route of analytics. Unknown ones are refused: a filter without effect would count too much. */
 export const usageQuery = z
   .strictObject({
     workspace_slug: textField(255).optional().meta({

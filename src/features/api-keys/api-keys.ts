@@ -28,7 +28,7 @@ export function toKeyType(type: 'organisation' | 'workspace', subType: 'user' | 
   throw new ApiError('AB01', 'An organisation key is a service key.', { param: 'subType' })
 }
 
-/** The workspace of a new key, null for an organisation key; refuses what the caller may not make. */
+/** The workspace of a new key, null for an organisation key; refuses a key that the caller may not make. */
 export async function homeOfNewKey(
   em: EntityManager,
   actor: Actor,
@@ -56,7 +56,7 @@ export function demandSamePath(body: CreateApiKey, { type, subType }: { readonly
     throw new ApiError('AB01', `The path says ${subType}.`, { param: 'sub-type' })
 }
 
-/** Advice on a config that a key had before; without it the key would call models past the guardrails of that config, so nobody drops it unasked. */
+/** Advice on a config that a key had before; without it the key would call models past the guardrails of that config, so it is never dropped unasked. */
 const goneConfig = 'This key starts from it. Name another one, or null for none.'
 
 /** AB01 for a config that the workspace does not have, or metadata that the organisation asks for and the defaults lack. */
@@ -90,7 +90,7 @@ interface KeyContext {
   readonly workspaceId: string | null
 }
 
-/** Stores a key, and gives the secret that nobody will see again. The row is written when it returns. */
+/** Stores a key, and returns the secret, which is never shown again. The row is written when it returns. */
 export async function addKey(
   em: EntityManager,
   { actor, deps, type, workspaceId }: KeyContext,
@@ -182,7 +182,7 @@ type LimitFields = Pick<UpdateApiKey, 'usage_limits' | 'rate_limits' | 'defaults
 /** Returns the config that limits a key since it may use no other, as a list; empty: the key may use others. */
 const configIn = ({ allow_config_override: may, config_id: config = '' }: KeyDefaults): readonly string[] => (may === false ? [config] : [])
 
-/** Changes what the body names. Scopes are only added by those who hold them. */
+/** Changes the fields of the body. Only a caller that holds a scope can add it. */
 export async function changeKey(
   em: EntityManager,
   key: ApiKey,

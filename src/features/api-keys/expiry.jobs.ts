@@ -20,7 +20,7 @@ type Table = keyof typeof tables
 
 const batch = 200
 
-/** Marks what has run out, with a row in the trail for each key and provider, and forgets old secrets whose transition is over. */
+/** Marks expired keys and providers, with a row in the trail for each, and forgets old secrets whose transition is over. */
 export const expireKeys: Job = {
   name: 'expire-api-keys',
   every: '*/20 * * * * *',
@@ -38,7 +38,7 @@ export const expireKeys: Job = {
 const noteExpired = `INSERT INTO limit_alerts (organisation_id, kind, owner_kind, owner_id) VALUES (?, 'expired', ?, ?)`
 const ownerKinds = { api_keys: 'api-key', providers: 'provider' } as const satisfies Record<Table, string>
 
-/** In the order of the organisations, so that two who append to their trails cannot wait for each other. */
+/** Ordered by organisation, so that two writers of trails cannot wait for each other. */
 const markExpired = (table: Table) => `UPDATE ${table} SET status = 'expired', last_updated_at = now() WHERE id IN (
     SELECT id FROM ${table} WHERE status = 'active' AND expires_at <= ? ORDER BY organisation_id LIMIT ${batch} FOR UPDATE SKIP LOCKED)
   RETURNING id, organisation_id, workspace_id, ${tables[table]} AS resource`

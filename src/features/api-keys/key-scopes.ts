@@ -36,8 +36,8 @@ export function checkScopesFit(type: KeyType, scopes: readonly string[]): void {
 }
 
 /**
- * AB03 for scopes that the caller cannot pass on: nobody grants, or by rotating gets hold of, what they do not hold. Scopes
- * that exist only for workspace keys (`completions.write`) no organisation key can hold, so that it may grant those.
+ * AB03 for scopes that the caller cannot pass on: a caller cannot grant, or by rotating obtain, a scope that it does not hold. An organisation key
+ * cannot hold scopes that exist only for workspace keys (`completions.write`), so that it may grant those.
  */
 export function checkMayGrant(actor: Actor, scopes: readonly string[]): void {
   const missing = scopes.filter((scope) => !mayGrant(actor, scope))

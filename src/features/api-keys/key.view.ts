@@ -59,7 +59,7 @@ const keyByHash = `
 export const keyView: Views['key'] = {
   limits: usualLimits,
   tables: ['api_keys'],
-  // A digest for the memory only, seven times cheaper than the keyed hash by which the database knows the key.
+  // A digest for the memory only, seven times cheaper than the keyed hash of the key in the database.
   key: (secret) => hash('sha256', secret, 'base64'),
   find(secret, address, { vault, known }) {
     const keyHash = vault.hashKey(secret)

@@ -69,7 +69,10 @@ export async function demandRoom(em: EntityManager, workspaceId: string, { max, 
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** When a user key ends, from what its maker asks for; AB01 beyond the longest life, which begins when it is made. Undefined stays undefined for a change. */
+/**
+ * The end of a user key, from its maker's request; AB01 beyond the longest life, which begins when it is made. Undefined stays undefined for a
+ * change.
+ */
 export function userKeyExpiry(
   asked: Date | null | undefined,
   { user_api_key_ttl: ttl, user_api_key_max_ttl: most }: UserKeySettings,

@@ -3,7 +3,7 @@ import type { Redaction } from '../../app/audit/chain.ts'
 import { createdAt, id } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 
-/** One write on the control plane: who did what to which resource. Written in the transaction of the write. */
+/** One write on the control plane: actor, action and resource. Written in the transaction of the write. */
 export const AuditLog = defineEntity({
   name: 'AuditLog',
   tableName: 'audit_logs',
@@ -26,7 +26,7 @@ export const AuditLog = defineEntity({
     query: p.json<unknown>().nullable(),
     requestId: p.text(),
     clientIp: p.text(),
-    /** Two letters, as a trusted proxy tells. */
+    /** Two letters, from a trusted proxy. */
     country: p.text().nullable(),
     responseStatus: p.integer(),
     requestHeaders: p.json<unknown>().nullable(),

@@ -12,7 +12,7 @@ const status = z.string().regex(/^[1-5]\d\d$/, 'A status code has three digits.'
 /** The kinds of author: a caller's key or user, a person who accepts an invite, the command line, the process itself. */
 const actorTypes = ['user', 'api_key', 'invite', 'operator', 'scim_token', 'system'] as const
 
-/** The filters of the trail. Unknown ones are refused: a filter that does nothing would show too much. */
+/** The filters of the trail. Unknown ones are refused: a filter without effect would show too much. */
 export const auditFilter = z
   .strictObject({
     ...listFields({ sorts, sort: '-timestamp' }),

@@ -27,7 +27,7 @@ async function demandOrganisation(em: EntityManager, { organisationId }: Actor, 
   orNotFound(found, 'organisation', { reference, param: 'organisation_id' })
 }
 
-/** Of an archived workspace too: what was done there stays to be seen. */
+/** Finds an archived workspace too: its rows in the trail stay visible. */
 async function workspaceOf(em: EntityManager, actor: Actor, reference: string | undefined): Promise<string | null> {
   if (reference === undefined) return actor.workspaceId
   const { organisationId, workspaceId } = actor

@@ -24,7 +24,7 @@ const find = `
    ORDER BY o.created_at, o.id LIMIT ${maxAccounts}`
 
 interface ShownCredentials {
-  /** In lower case. */
+  /** The address in lower case. */
   readonly email: string
   readonly password: string
   /** The slug of an organisation; absent: whichever fits. */
@@ -34,8 +34,8 @@ interface ShownCredentials {
 }
 
 /**
- * Returns the account that a password opens. AB05 with one message for every other case, after the same work: an address without an account
- * costs what one with an account does.
+ * Returns the account that a password opens. AB05 with one message for every other case, after the same work: an address without an account costs as
+ * much as one with an account.
  */
 export async function accountOf(deps: Deps, { email, password, organisation, network }: ShownCredentials): Promise<Account> {
   const slug = organisation ?? null
@@ -47,7 +47,7 @@ export async function accountOf(deps: Deps, { email, password, organisation, net
   return account
 }
 
-/** Returns the one refusal of whoever may not sign in by a password, whatever the reason. */
+/** Returns the one refusal of a sign-in by a password, for every cause. */
 export const wrongPassword = (): ApiError => new ApiError('AB05', 'E-mail or password is wrong.', { param: 'email' })
 
 /** Returns the accounts of an address that may have a password. */

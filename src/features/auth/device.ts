@@ -7,7 +7,7 @@ type Needs = Pick<Deps, 'config' | 'vault'>
 const name = 'gatehouse-device'
 const seconds = 180 * 24 * 3600
 
-/** Returns the `Set-Cookie` by which a browser shows later that an account was signed in there. It lets nobody in: it only counts attempts apart. */
+/** Returns the `Set-Cookie` by which a browser shows later that an account was signed in there. It gives no access: it only counts attempts apart. */
 export const deviceCookie = (deps: Needs, email: string): string => cookieText(deps, { name, value: markOf(deps, email), seconds })
 
 /** Returns true if an account was signed in in this browser before. */

@@ -30,7 +30,7 @@ export { makeLink } from './links.ts'
 export { createdOrganisation, createOrganisation, createSetupLink, setupLink } from './operator.ts'
 export { signIn } from './sign-in.ts'
 
-/** Signing in and out, and what people do with their own account. */
+/** Signing in and out, and the self-service of people's own accounts. */
 export const auth = feature({
   id: 'auth',
   since: '1.3.0',

@@ -23,8 +23,8 @@ interface NewLink {
 }
 
 /**
- * Makes a link that serves once, and takes away the earlier ones for the same. The secret stands behind the #, which browsers send to no server.
- * Whoever makes one for a person locks them first: no link waits for the return of somebody who is just removed.
+ * Makes a link that serves once, and removes the earlier ones for the same purpose. The secret stands behind the #, which browsers send to no server.
+ * A caller that makes one for a person locks the person first: no link outlives a person who is just being removed.
  */
 export async function makeLink(
   em: EntityManager,
@@ -39,11 +39,11 @@ export async function makeLink(
   return { url: `${ownOrigin(deps.config)}/console/${pages[purpose]}#token=${token}`, expiresAt }
 }
 
-/** One answer for every link that does not work, whatever the reason. */
+/** One answer for every link that does not work. */
 const invalid = () =>
   new ApiError('AB05', 'This link does not work: it was used or replaced, or its time is over. Ask for a new one.', { param: 'token' })
 
-/** Returns who acts by a link; whether it still serves is seen when it is used. */
+/** Returns the person who acts by a link; its validity is checked when it is used. */
 export async function holderOf(deps: Deps, token: string, purposes: readonly OneTimeLink['purpose'][]): Promise<Actor> {
   const link = await asSystem(deps.orm, (em) =>
     em.findOne(OneTimeLink, { tokenHash: hashToken(deps, token), purpose: { $in: [...purposes] } }),
@@ -63,7 +63,7 @@ export async function holderOf(deps: Deps, token: string, purposes: readonly One
   }
 }
 
-/** Uses the link by which somebody acts up, and locks its person. Of two who use it at once the second finds nothing. */
+/** Uses up the link by which a person acts, and locks the person. The second of two concurrent uses finds no link. */
 export async function useLink(em: EntityManager, actor: Actor, { clock }: Pick<Deps, 'clock'>): Promise<OneTimeLink> {
   if (actor.userId !== null) await lockPeople(em, [actor.userId])
   const link = await em.findOne(OneTimeLink, { id: actor.id }, { lockMode: LockMode.PESSIMISTIC_WRITE })

@@ -75,7 +75,7 @@ async function presentFactors(em: EntityManager, { id }: User, { session, settin
 
 interface Rule {
   readonly session: Actor['session']
-  /** Of the organisation. */
+  /** The settings of the organisation. */
   readonly settings: unknown
 }
 

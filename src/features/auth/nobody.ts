@@ -3,7 +3,7 @@ import { effectiveSettings } from '../../lib/access/access-settings.ts'
 
 const none = '00000000-0000-0000-0000-000000000000'
 
-/** Somebody who has not said who they are. No organisation has this id, so that their transaction sees no row of any. */
+/** A person who is not identified yet. No organisation has this id, so that their transaction sees no row of any. */
 export const nobody = async (): Promise<Actor> => ({
   type: 'invite',
   id: none,

@@ -10,7 +10,7 @@ export const OneTimeLink = defineEntity({
   properties: {
     id: id(),
     organisationId: p.uuid(),
-    /** Null: whoever has the link becomes the first owner of the organisation. */
+    /** Null: the holder of the link becomes the first owner of the organisation. */
     userId: p.uuid().nullable(),
     /** `setup` makes an owner, `password` sets the password of a person. */
     purpose: p.text().$type<'setup' | 'password'>(),

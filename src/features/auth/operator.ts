@@ -19,9 +19,8 @@ import { demandLocal, isLocal } from './local.ts'
 export const setupLink = z.object({ url: z.url(), expires_at: z.iso.datetime() })
 
 /**
- * Makes a one-time link by which somebody becomes the first owner, or an owner who cannot sign in gets a new password. The operator runs it
- * on the installation; it is not part of the API. AB08 when nobody with this address owns the organisation, AB01 without an address when
- * somebody does.
+ * Makes a one-time link by which a person becomes the first owner, or an owner who cannot sign in gets a new password. The operator runs it on the
+ * installation; it is not part of the API. AB08 when no owner of the organisation has this address, AB01 without an address when it has an owner.
  */
 export const createSetupLink = route({
   method: 'POST',
@@ -94,7 +93,7 @@ export const createOrganisation = route({
   }
 })
 
-/** Tells whether any organisation has a slug: its own transaction sees none but its own. */
+/** Returns whether any organisation has a slug: its own transaction sees only its own organisation. */
 const isTaken = ({ orm }: Pick<Deps, 'orm'>, slug: string): Promise<boolean> =>
   asSystem(orm, async (em) => (await em.count(Organisation, { slug })) > 0)
 

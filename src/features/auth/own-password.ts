@@ -8,13 +8,13 @@ import { demandLocal } from './local.ts'
 import { demandPace } from './pace.ts'
 import { UserPassword } from './user-password.entity.ts'
 
-/** Counts an attempt of somebody to show who they are once more, before the transaction of their request. */
+/** Counts an attempt of a person to confirm their identity, before the transaction of their request. */
 export async function countOwnAttempt({ actor }: { readonly actor: Actor }, deps: Deps): Promise<void> {
   demandLocal(deps)
   await demandPace(deps, [['device', `own ${actor.id}`]])
 }
 
-/** Throws AB03 unless somebody who is signed in shows the password that they have, AB01 if they have none. They stay locked for what follows. */
+/** Throws AB03 unless a signed-in person shows their password, AB01 if they have none. The person stays locked for the rest of the transaction. */
 export async function demandOwnPassword(em: EntityManager, userId: string, password: string): Promise<void> {
   await lockPeople(em, [userId])
   const known = await em.findOne(UserPassword, { userId })

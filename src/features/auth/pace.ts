@@ -72,7 +72,7 @@ async function take(em: EntityManager, deps: Deps, counted: PaceSubject): Promis
   return Math.max(1, ((row.level + 1 - burst) * 3600) / perHour)
 }
 
-/** Removes what has fallen to nothing. */
+/** Removes counters that have fallen to zero. */
 export async function prunePace(em: EntityManager, now: number): Promise<void> {
   await em.execute('DELETE FROM sign_in_pace WHERE at < ?', [new Date(now - 3 * 3_600_000)])
 }

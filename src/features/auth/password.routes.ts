@@ -37,7 +37,7 @@ export const changePassword = route({
   response: signedIn,
 })(async (call) => {
   const { em, deps, actor, body, audit } = call
-  // Of two who change it at once the second has to show the new one.
+  // The second of two concurrent changes has to show the new password.
   const user = await em.findOneOrFail(User, { id: actor.id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
   const known = await em.findOne(UserPassword, { userId: user.id })
   if (known === null) await demandNoProvider(em, user.id)
@@ -100,14 +100,14 @@ export const resetPassword = route({
 })(async ({ deps, body, afterCommit, elsewhere }) => {
   if (deps.config.mail === null)
     throw new ApiError('AB01', 'This installation sends no mail. Ask an owner, who has links made at the command line.')
-  // After the answer, so that its time does not tell whether there is an account.
+  // After the answer, so that its time does not reveal whether there is an account.
   afterCommit(() => sendLinks(deps, elsewhere, body.email))
   return {}
 })
 
 async function sendLinks(deps: Deps, elsewhere: WriteElsewhere, email: string): Promise<void> {
   const asker = await nobody()
-  // Nobody knows who has asked: whom the link is for is the resource of the row.
+  // The asking person is unknown: the receiver of the link is the resource of the row.
   const accounts = await accountsOf(deps, email)
   for (const account of accounts) await elsewhere({ ...asker, organisationId: account.organisationId }, (em) => sendLink(em, deps, account))
   for (const account of accounts) await deliverMails(deps, account)

@@ -55,7 +55,7 @@ export const setUp = route({
   return answer
 })
 
-/** The link is of this person, who has to know under which address. */
+/** The link is of this person, who has to see the address of the account. */
 async function ownerOf(em: EntityManager, id: string, email: string): Promise<User> {
   const user = await em.findOne(User, { id, email, status: 'active' })
   if (user !== null) return user

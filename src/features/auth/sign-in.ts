@@ -28,8 +28,8 @@ export async function identifyByPassword({ body, ...asked }: AnonymousCall<unkno
 }
 
 /**
- * Returns the person who has shown a password. AB05 if they are gone, or have another password by now; whoever removes them or changes it later
- * waits for this sign-in, and ends its session too.
+ * Returns the person who has shown a password. AB05 if they are gone, or have another password by now; a later removal or change waits for this
+ * sign-in, and ends its session too.
  */
 export async function holdPerson(em: EntityManager, actor: Actor): Promise<User> {
   const user = await em.findOne(User, { id: actor.id, status: 'active' }, { lockMode: LockMode.PESSIMISTIC_READ })
@@ -39,7 +39,7 @@ export async function holdPerson(em: EntityManager, actor: Actor): Promise<User>
   return user
 }
 
-/** Returns the second factor of somebody whose password was right. Attempts are forgiven only when both are good. */
+/** Returns the second factor of a person whose password was right. Attempts are forgiven only when both are good. */
 export async function proveBeside({ actor, body, ...asked }: EarlyCall<unknown, unknown, Login>, deps: Deps): Promise<Proof | null> {
   const proof = await prove(deps, { ...body, cookie: asked.headers.cookie, userId: actor.id, organisationId: actor.organisationId })
   await forgive(
@@ -49,7 +49,7 @@ export async function proveBeside({ actor, body, ...asked }: EarlyCall<unknown, 
   return proof
 }
 
-/** Returns by what attempts against an account are counted. */
+/** Returns the keys by which attempts against an account are counted. */
 export function countedOf(
   deps: Deps,
   email: string,
@@ -62,7 +62,7 @@ export function countedOf(
   ]
 }
 
-/** A person who is known and has no session yet: they may do nothing else. */
+/** A known person without a session yet: they may do nothing else. */
 export const toActor = ({ userId, organisationId, email }: Omit<Account, 'hash'>): Actor => ({
   type: 'user',
   id: userId,
@@ -79,8 +79,8 @@ export const toActor = ({ userId, organisationId, email }: Omit<Account, 'hash'>
 type SignInCall = Pick<Call<unknown, unknown, unknown>, 'em' | 'deps' | 'reply' | 'clientAddress' | 'headers'>
 
 /**
- * Opens a session for a person in the browser that asks. One that it had before ends, so that nobody goes on in a session that another gave
- * them. Throws AB03 if the page of another site asks, which would sign people in as somebody of its choice; providers alone send people here.
+ * Opens a session for a person in the browser that asks. One that it had before ends, so that a person never continues in a session that another gave
+ * them. Throws AB03 if the page of another site asks, which would sign people in as a person of its choice; providers alone send people here.
  */
 export async function signIn(
   { em, deps, reply, clientAddress, headers }: SignInCall,
@@ -90,7 +90,7 @@ export async function signIn(
   if (provider === undefined && isForeign(headers)) throw new ApiError('AB03', 'This request comes from a page of another site.')
   if (provider === undefined) demandNoForeignOrigin(deps, headers)
   const client = { address: clientAddress, userAgent: headers['user-agent'] ?? null }
-  // First: whoever ends all sessions of a person locks the person before the sessions, too.
+  // First: a request that ends all sessions of a person locks the person before the sessions, too.
   const { session, cookie } = await openSession(em, deps, { user, method, client, ...(provider !== undefined && { provider }) })
   await revokePresented(em, deps, headers.cookie)
   for (const text of [cookie, deviceCookie(deps, user.email)]) reply.cookie(text)

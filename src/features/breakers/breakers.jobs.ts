@@ -1,7 +1,7 @@
 import { asSystem } from '../../app/database/orm.ts'
 import type { Job } from '../../app/feature.ts'
 
-/** Deletes breakers whose targets nobody has asked for since: a day after one request could have tried them. */
+/** Deletes breakers whose targets were not asked for since: a day after one request could have tried them. */
 export const dropForgottenBreakers: Job = {
   name: 'breakers.drop-forgotten',
   every: '41 * * * *',

@@ -15,7 +15,7 @@ interface CacheSizes {
   readonly fullest: string
 }
 
-/** Deletes the oldest answers of organisations that keep too many, and measures what is left. */
+/** Deletes the oldest answers of organisations that keep too many, and measures the rest. */
 export const trimAnswers: Job = {
   name: 'cache.trim',
   every: '*/5 * * * *',

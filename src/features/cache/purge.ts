@@ -8,7 +8,7 @@ export interface Purge {
   readonly key?: string | undefined
 }
 
-/** Deletes answers, tells every process, and keeps out answers to requests that began before. Returns how many there were. */
+/** Deletes answers, notifies every process, and keeps out answers to requests that began before. Returns how many there were. */
 export async function purgeAnswers(em: EntityManager, { organisationId, workspaceId, namespace, key }: Purge): Promise<number> {
   await em.execute(`SELECT pg_advisory_xact_lock(hashtextextended('gatehouse:answers:' || ?, 0))`, [organisationId])
   const conditions = Object.entries({ organisation_id: organisationId, workspace_id: workspaceId, namespace, key }).filter(

@@ -20,7 +20,7 @@ interface Row {
   readonly latest: Date
 }
 
-/** Counts what lies in the collections with these ids. */
+/** Counts the contents of the collections with these ids. */
 export async function countContents(em: EntityManager, ids: readonly string[]): Promise<Contents> {
   if (ids.length === 0) return { children: new Map(), prompts: new Map() }
   const among = ids.map(() => '?').join(', ')
@@ -39,7 +39,7 @@ export async function countContents(em: EntityManager, ids: readonly string[]): 
   return { children: of('children'), prompts: of('prompts') }
 }
 
-/** Returns what lies directly in a collection, partials too. */
+/** Returns the direct contents of a collection, partials too. */
 export const thingsIn = (em: EntityManager, id: string): Promise<Dependant[]> =>
   findDependants(em, {
     sql: `SELECT 'collection', id, slug, name, workspace_id FROM collections WHERE status = 'active' AND parent_collection_id = ?

@@ -66,14 +66,14 @@ async function chooseSlug(em: EntityManager, { organisationId }: Actor, name: st
   return freeSlug(wanted, async (slug) => (await em.count(Collection, { organisationId, slug, status: 'active' })) > 0)
 }
 
-/** Deletes an empty collection; AB07 naming what lies in it. */
+/** Deletes an empty collection; AB07 naming its contents otherwise. */
 export async function archiveCollection(em: EntityManager, row: Collection): Promise<void> {
   if (row.isDefault) throw new ApiError('AB03', 'The default collection stays as long as its workspace does.')
   demandNoDependants('collection', await thingsIn(em, row.id))
   row.status = 'archived'
 }
 
-/** A collection without what lies in it. */
+/** A collection without its contents. */
 const presentCollection = (row: Collection) => ({
   id: row.id,
   name: row.name,

@@ -17,7 +17,7 @@ const sameDefault = flag.optional().meta({ description: 'Another name of `isDefa
 /** A config is read for every request that uses it, and held in memory. */
 const maxConfigBytes = 128 * 1024
 
-/** Returns what is wrong with a config that is too large to be stored; null: it is not. */
+/** Returns the fault of a config that is too large to be stored; null: it is not. */
 export const tooLarge = (given: unknown): string | null =>
   Buffer.byteLength(JSON.stringify(given)) <= maxConfigBytes ? null : `A config is at most ${maxConfigBytes / 1024} KiB of JSON.`
 

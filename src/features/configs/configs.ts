@@ -102,7 +102,7 @@ async function addVersion(
   row.providerReferences = [...providersNamedIn(config)]
 }
 
-/** Makes a new content count. A masked credential stays what it was, as long as it goes where it went. */
+/** Makes a new content effective. A masked credential stays unchanged, as long as its destination does. */
 export async function replaceContent(em: EntityManager, row: ConfigEntity, change: Omit<NewVersion, 'version'>): Promise<void> {
   const latest = await em.findOneOrFail(ConfigVersion, { configId: row.id }, { orderBy: { version: 'desc' } })
   const current = await readVersion(em, row, change.vault)

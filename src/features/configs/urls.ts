@@ -21,7 +21,7 @@ function urlsOf(config: GatewayConfig): readonly NamedUrl[] {
   return given.flatMap(([field, url]) => (typeof url === 'string' ? [[field, url] as const] : []))
 }
 
-/** The guard looks at hosts; what checks call may have a query. */
+/** The guard looks at hosts; the URLs that checks call may have a query. */
 const checkUrlsOf = (config: GatewayConfig): readonly NamedUrl[] =>
   guardrailFields.flatMap((name) =>
     (config[name] ?? []).flatMap((guardrail, at) =>

@@ -30,7 +30,7 @@ const keptDays = 400
 /** A file of 50,000 vectors is two gigabytes long. */
 const usualBounds: FileBounds = { timeMs: 10 * 60_000, bytes: 4 * 1024 ** 3 }
 
-/** Returns the job that asks providers for the batches that were begun through the gateway, and writes what they cost once they have ended. */
+/** Returns the job that asks providers for the batches that were begun through the gateway, and writes their costs once they have ended. */
 export const settlingOf = (bounds: FileBounds): Job => ({
   name: 'costs.settle-batches',
   every: '* * * * *',
@@ -62,7 +62,7 @@ interface BatchLimits {
   readonly ending: AbortSignal | undefined
 }
 
-/** Settles a batch, and notes why it could not be. A failure in a run that ends says nothing of the batch. */
+/** Settles a batch, or notes the reason why it could not be. A failure in a run that ends is no fact about the batch. */
 const look = (deps: Deps, row: BatchRow, { bounds, ending }: BatchLimits): Promise<void> =>
   settleBatch(deps, row, bounds).catch(async (thrown: unknown) => {
     if (ending?.aborted !== true) await noteFault(deps, row, toApiError(thrown).message)

@@ -2,7 +2,7 @@ import { feature } from '../../app/feature.ts'
 import { forgetBatches, settleBatches } from './batches.jobs.ts'
 import { recomputeCosts } from './costs.routes.ts'
 
-/** Costs that are worked out again with other price lists, and those of batches, which come when they have ended. `logs` shows what came of it. */
+/** Costs that are computed again with other price lists, and those of batches, which come when they have ended. `logs` shows the results. */
 export const costs = feature({
   id: 'costs',
   since: '1.3.0',

@@ -49,7 +49,7 @@ interface Settlement {
   readonly job: SettledJob | null
 }
 
-/** A job without what else its request cost. */
+/** A job without the other costs of its request. */
 interface SettledJob {
   readonly attempt: number
   readonly state: CostState
@@ -82,7 +82,10 @@ export async function readPriced(em: EntityManager, asked: Recompute): Promise<r
 /** The first digits of an id are the milliseconds at which its log began. */
 const begunMsOf = (id: string): string => String(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16))
 
-/** Logs behind another one, found by the order of the index: a page costs what its rows do, wherever in the range it is. The log is looked for where its id says, then everywhere. */
+/**
+ * Logs behind another one, found by the order of the index: a page costs as much as its rows, anywhere in the range. The log is looked for at the
+ * time in its id, then everywhere.
+ */
 const behind = `(l.created_at, l.id) > (coalesce(
     (SELECT c.created_at FROM logs c WHERE c.id = ?::uuid AND c.created_at BETWEEN to_timestamp(?::float8 / 1000 - 1) AND to_timestamp(?::float8 / 1000 + 1)),
     (SELECT c.created_at FROM logs c WHERE c.id = ?::uuid AND c.created_at >= ?::timestamptz AND c.created_at < ?::timestamptz),
@@ -155,7 +158,7 @@ export interface Change {
   readonly amount: bigint
 }
 
-/** Returns the change of a log; null: it costs what it did, or the price of an attempt is not known any more, and what it cost stays. */
+/** Returns the change of a log; null: its cost is the same, or the price of an attempt is not known any more, and the former cost stays. */
 export function changeOf(row: CostRow, now: RepricedCost): Change | null {
   if (now.amount === null || row.charges.length === 0 || row.lines.some(({ attempt }) => !now.amounts.has(attempt))) return null
   return row.cost_pico === String(now.amount) && row.cost_state === now.state ? null : { row, now, amount: now.amount }
@@ -164,7 +167,7 @@ export function changeOf(row: CostRow, now: RepricedCost): Change | null {
 /** A budget that money counts against, as its counters are named. */
 const ofMoney = ':usage:cost:'
 
-/** Returns what is to be added to each budget in money that the request counted against. */
+/** Returns the amount to add to each budget in money that the request counted against. */
 function correctionsOf({ budgets, corrected }: CostRow, { amounts }: RepricedCost): readonly SpentDelta[] {
   const deltas = new Map<string, SpentDelta>()
   const add = (counter: string, slot: string, delta: bigint) =>
@@ -188,7 +191,7 @@ export interface Author {
 
 /**
  * Writes adjustments beside the costs of logs, in one statement. The same recompute changes a log once. Budgets follow by a trigger, except where the
- * cost stays and a budget does not: one that held what a job might cost gets it back when the job cost nothing.
+ * cost stays and a budget does not: a budget that reserved the possible cost of a job gets it back when the job cost nothing.
  */
 export async function writeAdjustments(em: EntityManager, changes: readonly Change[], author: Author): Promise<void> {
   if (changes.length === 0) return

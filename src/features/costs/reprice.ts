@@ -23,7 +23,7 @@ export interface PricedLine extends Omit<LoggedCostLine, 'rate' | 'amount'> {
   readonly amount: bigint | string
 }
 
-/** The cost of what an attempt began, which its provider told when it had ended. */
+/** The cost of a job that an attempt began, which its provider reported at its end. */
 export interface JobCost {
   readonly attempt: number
   readonly cost: Pick<Cost, 'state' | 'amount'> & { readonly lines: readonly Omit<PricedLine, 'attempt'>[] }

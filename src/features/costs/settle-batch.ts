@@ -35,7 +35,7 @@ export interface BatchRow {
   readonly begun_ms: number
 }
 
-/** The age at which a batch that has not ended, or cannot be told, is given up: providers forget batches after some time. */
+/** The age at which a batch that has not ended, or cannot be priced, is given up: providers forget batches after some time. */
 export const lostAfterDays = 10
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -89,7 +89,7 @@ async function costOf(
   const sum = sumBatch(pricing)
   if (response !== null) sum.add({ response: { body: response } })
   if (answers !== null) await eachAnswer(source, { path: answers, bounds }, (answer) => sum.add(answer))
-  // Who names a place of answers without counting them has one at least.
+  // A provider that names a place of answers without counting them has one at least.
   if (sum.succeeded() < (succeeded ?? (answers === null ? 0 : 1)))
     throw new ApiError('upstream_bad_response', 'The answers of the batch are fewer than its provider says.')
   return sum.cost()
@@ -118,8 +118,8 @@ interface BatchSource extends AskedProvider {
 const begunMsOf = ({ id, begun_ms: noted }: BatchRow): number => timeOfUuid(id) ?? noted
 
 /**
- * Returns what took the batch: the provider by its id, or else the one that had the slug when it began, at the host that was asked. One that was archived
- * since is asked too: the batch runs, and is charged. Another one that has the slug now is not asked: what it tells is none of this batch.
+ * Returns the target of the batch: the provider by its id, or else the one that had the slug when it began, at the host that was asked. One that was
+ * archived since is asked too: the batch runs, and is charged. Another one that has the slug now is not asked: its answers are about other batches.
  */
 async function findSource({ orm, vault, egress, signing }: Deps, row: BatchRow): Promise<BatchSource> {
   const { organisation_id: organisationId, workspace_id: workspaceId, provider_slug: slug } = row
@@ -188,8 +188,8 @@ interface BatchSettlement extends Omit<RepriceOptions, 'jobs'> {
 }
 
 /**
- * The log that began the batch gets its cost as an adjustment, which its budgets follow; all in one transaction. The other attempts of its request keep
- * what they cost.
+ * The log that began the batch gets its cost as an adjustment, which its budgets follow; all in one transaction. The other attempts of its request
+ * keep their costs.
  */
 async function writeCost(em: EntityManager, row: BatchRow, { cost, reason, prices, termsOf }: BatchSettlement): Promise<void> {
   const { organisation_id: organisationId, id, log_id: logId } = row
@@ -213,11 +213,11 @@ async function writeCost(em: EntityManager, row: BatchRow, { cost, reason, price
     amounts: new Map([[attempt, cost.amount]]),
   }
   const author = { organisationId, recomputeId: id, reason, madeBy: settler, job: { attempt, state: cost.state } }
-  // What was corrected before was of the other attempts, or is in the budgets.
+  // Earlier corrections were of the other attempts, or are in the budgets.
   await writeAdjustments(em, [{ row: { ...log, budgets, corrected: null }, now, amount }], author)
 }
 
-/** Returns what a log has beside an attempt. What the attempt itself was charged before by what it told is the job's cost too, and counts once. */
+/** Returns the costs of a log without an attempt. An earlier charge of the attempt itself is part of the job's cost too, and counts once. */
 function withoutAttempt({ lines, budgets }: Pick<CostRow, 'lines' | 'budgets'>, attempt: number) {
   const own = lines.filter((line) => line.attempt === attempt)
   const before = own.reduce((sum, line) => sum + BigInt(line.amount), 0n)

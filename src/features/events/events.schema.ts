@@ -5,7 +5,7 @@ import { valueFilters } from '../logs/index.ts'
 export const topics = ['logs.tail', 'changes', 'exports'] as const
 export type Topic = (typeof topics)[number]
 
-/** Unknown filters are refused: one that does nothing would show too much. */
+/** Unknown filters are refused: one without effect would show too much. */
 export const eventsQuery = z
   .strictObject({
     topics: z

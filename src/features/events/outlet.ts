@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 /** A stream of server-sent events, as its writer sees it. */
 export interface Outlet {
   readonly stream: Readable
-  /** The client takes more. Until then nothing but short notes is written. */
+  /** The client takes more. Until then only short notes are written. */
   takes(): boolean
   /** Milliseconds since something was sent. */
   silentFor(): number

@@ -1,11 +1,11 @@
 import type { ChangeNotice, Notice } from '../../app/events/notice.ts'
 import type { Topic } from './events.schema.ts'
 
-/** The notices that a stream has heard and not told yet. They are bounded: what comes beyond is only counted. */
+/** The notices that a stream has received and not sent yet. They are bounded: further ones are only counted. */
 export interface PendingNotices {
   /** Takes a notice in. */
   add(notice: Notice): void
-  /** Returns all that waits, and forgets it; null: nothing does. */
+  /** Returns all waiting notices, and forgets them; null: there are none. */
   take(): NoticeBatch | null
 }
 
@@ -41,7 +41,7 @@ export function createPending({ organisationId, workspaceId, topics }: StreamInt
       if (workspaceId !== null && 'workspaceId' in notice && notice.workspaceId !== workspaceId) return
       token = notice.token
       if (notice.topic === 'logs.tail') {
-        // The newest ones are those that somebody who looks on wants to see.
+        // The newest ones are those that a watching person wants to see.
         logs.push(...notice.ids)
         const over = Math.max(0, logs.length - mostInBatch['logs.tail'])
         logs.splice(0, over)

@@ -39,8 +39,8 @@ const inTurn = createTurns({
 })
 
 /**
- * Returns server-sent events. What was heard is looked at every 250 ms, with the rights that the caller has by then. A client that does not
- * keep up gets fewer: what waits for it is bounded.
+ * Returns server-sent events. Waiting notices are sent every 250 ms, with the rights that the caller has by then. A client that does not keep up gets
+ * fewer: the waiting notices are bounded.
  */
 export function eventStream(options: StreamOptions): Readable {
   const { feed, actor, lastEventId, workspaceId, seconds } = options

@@ -23,8 +23,8 @@ export interface EventToSend {
 }
 
 /**
- * Returns those of the events that the caller may see now. `dropped`: how many more there were; null: there were more, of which nobody looked
- * whether the caller may see them.
+ * Returns those of the events that the caller may see now. `dropped`: how many more there were; null: there were more, and their visibility was not
+ * checked.
  */
 export async function visibleEvents(
   em: EntityManager,

@@ -12,7 +12,7 @@ export const explainRequest = route({
   permission: 'configs.read',
   resource: 'explanation',
   reads: true,
-  // The data plane, which makes the plan, asks for a key, whoever is signed in here.
+  // The data plane, which makes the plan, requires a key, even of a signed-in person.
   callers: ['key'],
   body: explainBody,
   response: explanation,
@@ -41,7 +41,7 @@ const callOf = ({ method = 'POST', path = '', headers, body }: z.output<typeof e
   ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
 })
 
-/** The data plane refuses the request itself: the caller is told why, as a fault of what it asked to have explained. */
+/** The data plane refuses the request itself: the caller gets the reason, as a fault of the request to be explained. */
 function refusal(status: number, text: string): ApiError {
   const { message, param } = toError(text)
   if (status >= 500) return new ApiError('dependency_unavailable', message)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { logAttempt, loggedHookResults } from '../logs/index.ts'
 import { secretField } from '../../lib/json/secret-fields.ts'
 
-/** Headers by which the caller would be somebody else, or by which the bytes of the body would be read in another way. */
+/** Headers by which the caller would be another, or by which the bytes of the body would be read in another way. */
 const notHere =
   /^(?:authorization|x-api-key|api-key|x-goog-api-key|.*-api-key|content-length|content-encoding|transfer-encoding|host|connection)$/i
 

@@ -4,7 +4,7 @@ import { explainRequest } from './explain.routes.ts'
 export { readLoggedRequest } from './logged-request.ts'
 export { requestHeaders } from './explain.schema.ts'
 
-/** Explanations of what would become of a request, which `gateway/explain` makes. */
+/** Explanations of the way of a request, which `gateway/explain` makes. */
 export const explain = feature({
   id: 'explain',
   since: '1.3.0',

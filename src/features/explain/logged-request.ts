@@ -23,7 +23,7 @@ export interface LogUse {
   readonly participle: string
   /** The field that names the log. */
   readonly param: string
-  /** A sentence that says what to do where a log does not hold its request. */
+  /** A sentence with the remedy where a log does not hold its request. */
   readonly advice: string
 }
 
@@ -94,7 +94,7 @@ const isFraming = (name: string): boolean => name === 'content-encoding' || name
 const lowerCased = (headers: Headers): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** The provider of a prompt is not said by the chat completion. */
+/** The chat completion does not name the provider of a prompt. */
 const providerOf = ({ prompt_id: prompt, provider_slug: slug }: Log): Headers =>
   prompt === null || slug === null ? {} : { 'x-service-provider': `@${slug}` }
 
@@ -102,7 +102,7 @@ const providerOf = ({ prompt_id: prompt, provider_slug: slug }: Log): Headers =>
 const defaultConfig = ({ config_slug: slug, api_key_id: key }: Log, actor: Actor): Headers =>
   slug === null || key === actor.id ? {} : { [configHeader]: slug }
 
-/** Returns what became of a logged request. */
+/** Returns the outcome of a logged request. */
 export const presentPast = (log: Log) => ({
   id: log.id,
   created_at: new Date(log.created_at).toISOString(),

@@ -63,7 +63,7 @@ interface GuardrailQuery {
   /** The field that names it, when it is not the path. */
   readonly param?: string
   readonly verb: 'read' | 'update' | 'delete'
-  /** The workspace that the caller says it is in. */
+  /** The workspace that the caller names as its own. */
   readonly workspace?: string | undefined
 }
 

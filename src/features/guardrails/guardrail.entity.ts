@@ -5,7 +5,7 @@ import { tenantFilter } from '../../app/database/orm.ts'
 import type { guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
 import type { Place } from '../../app/secrets/vault.ts'
 
-/** Checks of requests and answers, and what follows from them. */
+/** Checks of requests and answers, and the actions on their verdicts. */
 export const GuardrailEntity = defineEntity({
   name: 'Guardrail',
   tableName: 'guardrails',

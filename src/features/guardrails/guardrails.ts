@@ -60,7 +60,7 @@ export async function addGuardrail(em: EntityManager, wanted: NewGuardrail, writ
   return row
 }
 
-/** Makes other checks count. A masked secret stays what it was, as long as it goes where it went. */
+/** Makes other checks effective. A masked secret stays unchanged, as long as its destination does. */
 export async function replaceChecks(row: GuardrailEntity, checks: readonly CheckEntry[], writing: WriteContext): Promise<void> {
   const stored = await openChecks(row, writing.vault)
   row.checks = await sealedChecks(
@@ -71,7 +71,7 @@ export async function replaceChecks(row: GuardrailEntity, checks: readonly Check
   row.pluginReferences = [...pluginsUsedBy(checks)]
 }
 
-/** The actions after a change. Naming some of what one word said makes it plain fields first, so that the rest of it stays. */
+/** The actions after a change. A change of some fields of a one-word form makes it plain fields first, so that the rest of it stays. */
 export function changedActions(before: Actions, change: UpdateGuardrail['actions']): Actions | undefined {
   if (change === undefined) return undefined
   const { onFail, message, ...parts } = change

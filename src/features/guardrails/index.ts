@@ -7,7 +7,7 @@ import { guardrailView } from './guardrail.view.ts'
 
 export { levelFault } from './guardrails.ts'
 
-/** Checks of requests and answers, and what follows from them. */
+/** Checks of requests and answers, and the actions on their verdicts. */
 export const guardrails = feature({
   id: 'guardrails',
   since: '1.3.0',

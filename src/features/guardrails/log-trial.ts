@@ -17,14 +17,14 @@ interface TrialContext {
   readonly run: TrialDeps
 }
 
-/** Somebody waits for the answer, and a connection of the database with them. */
+/** A person waits for the answer, and a connection of the database with them. */
 const longestMs = 10_000
 /** So many logs at a time when checks ask others; else one, and then as much time for all else as it took. */
 const atATime = 8
 
 type SkipReason = 'no_body' | 'truncated' | 'unreadable' | 'time'
 
-/** Runs a guardrail over the latest logs that the caller may read, without a word to their callers. What time does not allow is left out. */
+/** Runs a guardrail over the latest logs that the caller may read, without any effect on their callers. Logs beyond the time limit are left out. */
 export async function tryOnLogs(asked: LogTrialCall, { guardrail, workspaceId, selection, run }: TrialContext) {
   const { em, actor, body } = asked
   const until = performance.now() + longestMs

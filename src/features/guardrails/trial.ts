@@ -44,7 +44,7 @@ export async function runDeps(asked: TrialCall, guardrail: Guardrail): Promise<T
     organisationId: actor.organisationId,
     now: () => deps.clock.now(),
     atLeast: (release) => deps.level.atLeast(release),
-    // Figures are about what is really sent.
+    // Metrics are about real requests only.
     observe: () => {},
   }
 }

@@ -7,8 +7,8 @@ import { lockPeople } from '../sessions/index.ts'
 import type { User } from '../users/user.entity.ts'
 
 /**
- * Makes these the groups of a person, and gives them the places and the role that follow. Returns what was written by SQL alone. The caller
- * holds the writes of SCIM since before it touched the person.
+ * Makes these the groups of a person, and gives them the places and the role that follow. Returns the changes made by SQL alone. The caller holds the
+ * writes of SCIM since before it touched the person.
  */
 export async function takeGroups(
   em: EntityManager,
@@ -25,7 +25,7 @@ export async function takeGroups(
      SELECT ?, ?, r.* FROM jsonb_to_recordset(?::jsonb) AS r(name text, named_workspace text, named_role text, organisation_role text)`,
     [organisationId, userId, JSON.stringify(rows)],
   )
-  // The role that groups have given is noted beside what SCIM knows of the person.
+  // The role from groups is noted beside SCIM's facts about the person.
   if (rows.some(({ organisation_role }) => organisation_role !== null)) await adopt(em, user)
   await em.flush()
   const places = await settlePlaces(em, deps, { organisationId, userIds: [userId] })
@@ -39,7 +39,7 @@ export async function takeGroups(
   ]
 }
 
-/** Forgets the groups of everybody in an organisation, and takes away what they gave. */
+/** Forgets the groups of all people in an organisation, and takes away the places and roles from them. */
 export async function forgetGroups(em: EntityManager, deps: Deps, actor: Actor): Promise<readonly RowChange[]> {
   const { organisationId } = actor
   await hold(em, organisationId)

@@ -24,7 +24,7 @@ import type { Provider } from './provider.ts'
 
 const timeoutMs = 10_000
 
-/** Hears of each call to a provider: before it, and with the status of its answer. */
+/** Called for each request to a provider: before it, and with the status of its answer. */
 export type ProviderCallObserver = (url: string, status: number | null) => void
 
 /** Returns how the library calls a provider: through the egress guard. */
@@ -63,8 +63,8 @@ const failedMs = 5_000
 const held = new WeakMap<Egress, Lru<HeldClient>>()
 
 /**
- * Returns the client of a provider, with what its discovery document says. It is kept for an hour, as long as the provider stays as it is;
- * a failure for five seconds, so that nobody makes us call a provider that is away again and again.
+ * Returns the client of a provider, with the contents of its discovery document. It is kept for an hour, as long as the provider stays as it is; a
+ * failure for five seconds, so that callers cannot make us call a provider that is away again and again.
  */
 export function clientOf(egress: Egress, provider: Provider): Promise<Configuration> {
   const known = held.get(egress) ?? createLru<HeldClient>(maxHeld)
@@ -79,13 +79,13 @@ export function clientOf(egress: Egress, provider: Provider): Promise<Configurat
   return made.client
 }
 
-/** Makes the client of a provider, and asks the provider what it offers. */
+/** Makes the client of a provider, and fetches the provider's discovery document. */
 export async function makeClient(egress: Egress, provider: Provider, asked: ProviderCallObserver = () => {}): Promise<Configuration> {
   const { issuer, clientId, redirectUri } = provider
   const authentication = await authenticationOf(provider)
   const metadata = { redirect_uris: [redirectUri], response_types: ['code'] }
   const fetch = fetchOf(egress, provider, asked)
-  // Every ID token is checked against the keys of the issuer. Where plain http may go, the egress guard says.
+  // Every ID token is checked against the keys of the issuer. The egress guard decides where plain http may go.
   const always = issuer.startsWith('http:') ? [allowInsecureRequests, enableNonRepudiationChecks] : [enableNonRepudiationChecks]
   const withEndpoints = (server: ServerMetadata): Configuration => {
     const client = new Configuration(server, clientId, metadata, authentication)
@@ -102,12 +102,12 @@ export async function makeClient(egress: Egress, provider: Provider, asked: Prov
     execute: always,
   })
   const told = found.serverMetadata().issuer
-  // The library takes it that Entra and B2C name an issuer for all tenants; who may sign in would then be anybody's choice.
+  // The library accepts that Entra and B2C name an issuer for all tenants; then any tenant could decide who may sign in.
   if (new URL(told).href !== new URL(issuer).href)
     throw new ApiError('upstream_bad_response', `The discovery document of ${issuer} names another issuer, ${told.slice(0, 200)}.`, {
       param: 'issuer',
     })
-  // Without the functions that the library adds to what the provider says.
+  // Without the functions that the library adds to the provider's document.
   const described = Object.fromEntries(Object.entries(found.serverMetadata()).filter(([, value]) => typeof value !== 'function'))
   return Object.keys(byHand).length === 0 ? found : withEndpoints({ ...described, issuer: told, ...byHand })
 }

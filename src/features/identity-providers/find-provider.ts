@@ -12,7 +12,7 @@ import {
   type OrganisationPlace,
 } from './provider.ts'
 
-/** The identity provider by which somebody signs in. */
+/** The identity provider of a sign-in. */
 export interface SignInProvider {
   readonly type: ProviderType
   /** As people know it, such as `Okta`. */
@@ -21,15 +21,15 @@ export interface SignInProvider {
   readonly login_path: string
 }
 
-/** Hints by which somebody who wants to sign in names their organisation. */
+/** Hints by which a person who wants to sign in names their organisation. */
 export interface OrganisationHints {
   /** The slug of an organisation. */
   readonly organisation?: string | undefined
-  /** In lower case; only its domain decides, so that nobody learns who has an account. */
+  /** The address in lower case; only its domain decides, so that the existence of accounts is not revealed. */
   readonly email?: string | undefined
 }
 
-/** Finds the provider of the organisation that somebody names; of the only one, also if they name none. */
+/** Finds the provider of the named organisation; that of the only one, also without a name. */
 export async function findProvider(deps: Deps, wanting: OrganisationHints): Promise<SignInProvider | null> {
   const standing = await wanted(deps, wanting)
   if (standing === null) return null

@@ -4,13 +4,13 @@ import { tenantFilter } from '../../app/database/orm.ts'
 import type { Place } from '../../app/secrets/vault.ts'
 import type { Role, WorkspaceRole } from '../../lib/access/roles.ts'
 
-/** How a client shows the token endpoint who it is. */
+/** How a client proves its identity to the token endpoint. */
 export const authMethods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'] as const
 export type AuthMethod = (typeof authMethods)[number]
 
 /** The settings of providers of every type that no column holds. */
 export interface CommonSettings {
-  /** In lower case. */
+  /** The domains in lower case. */
   readonly domains: readonly string[]
   readonly auto_provision: boolean
   readonly group_claim: string | null
@@ -40,9 +40,9 @@ export interface ProviderSettings extends CommonSettings {
 
 /** The further settings of a provider of SAML 2.0. */
 export interface SamlSettings {
-  /** Of the provider. */
+  /** The metadata of the provider. */
   readonly metadata_xml: string
-  /** The attribute that says who somebody is; null: NameID. */
+  /** The attribute that identifies a person; null: NameID. */
   readonly subject_claim: string | null
   /** The attribute with the address; null: the usual ones. */
   readonly email_claim: string | null
@@ -55,7 +55,7 @@ export interface SamlSettings {
 
 export type ProviderType = 'oidc' | 'saml'
 
-/** A group in a claim that gives a role in a workspace, whatever the group is called. */
+/** A group in a claim that gives a role in a workspace, whatever its name. */
 export interface RoleMapping {
   readonly group: string
   readonly workspace_id: string
@@ -74,12 +74,12 @@ export const IdentityProvider = defineEntity({
     name: p.string().length(255),
     enabled: p.boolean(),
     issuer: p.string().length(320),
-    /** As the provider knows us; of SAML the entity id, or empty: the usual one. */
+    /** Our id at the provider; for SAML the entity id, or empty: the usual one. */
     clientId: p.string().length(320),
     /** Sealed: the secret, or the private key as a JSON Web Key (SAML: as PEM); null: none. */
     clientSecret: p.blob().nullable(),
     settings: p.json<ProviderSettings>(),
-    /** The rank of the caller who set what it says of people; null: of an admin of the organisation. */
+    /** The rank of the caller who set its claims about people; null: of an admin of the organisation. */
     rank: p.text().$type<Role>().nullable(),
     createdBy: p.uuid().nullable(),
     createdAt: createdAt(),

@@ -6,7 +6,7 @@ import { providerTokenPlace, Session } from '../sessions/session.entity.ts'
 import { clientOf } from './client.ts'
 import { servingProvider, standingOf, type OrganisationPlace } from './provider.ts'
 
-/** Nobody waits longer for a provider in order to sign out here. */
+/** The longest wait for a provider before a person is signed out here. */
 const patienceMs = 2000
 /** A URL takes no longer token. */
 const longestHint = 6000

@@ -1,7 +1,7 @@
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client'
 import { ApiError } from '../../lib/errors.ts'
 
-/** Returns what went wrong on the way to a provider, or in its answer, as our error. The cause stays in the log. */
+/** Returns a failure on the way to a provider, or in its answer, as our error. The cause stays in the log. */
 export function providerError(thrown: unknown): ApiError {
   const own = ownCause(thrown)
   if (own !== null) return own
@@ -22,7 +22,7 @@ export function providerError(thrown: unknown): ApiError {
 const unverified = (reason: string, cause: unknown) =>
   new ApiError('AB05', `The answer of the identity provider could not be verified: ${reason}. Begin again.`, { cause })
 
-/** The failures of a provider that say nothing of who signs in. */
+/** The failures of a provider that are no facts about the person who signs in. */
 const faults: ReadonlySet<string> = new Set([
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
   'OAUTH_RESPONSE_IS_NOT_JSON',

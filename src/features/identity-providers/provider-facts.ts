@@ -15,15 +15,15 @@ export interface Provider extends Omit<ProviderSettings, 'ca' | 'end_session_end
   readonly name: string
   readonly enabled: boolean
   readonly issuer: string
-  /** Of SAML: the entity id of Gatehouse. */
+  /** For SAML: the entity id of Gatehouse. */
   readonly clientId: string
-  /** Of SAML: the URL that takes assertions. */
+  /** For SAML: the URL that takes assertions. */
   readonly redirectUri: string
   /** The `domains` that the organisation owns. */
   readonly ownedDomains: readonly string[]
-  /** Nobody who ranks higher signs in by it. */
+  /** A person who ranks higher cannot sign in by it. */
   readonly rank: Role
-  /** Other after each change: what was made of an older one is thrown away. */
+  /** Another value after each change: data made from an older one is thrown away. */
   readonly version: string
   /** The secret, or the private key as JSON; null: there is none. */
   readonly secret: () => Promise<string | null>
@@ -40,7 +40,7 @@ export interface OrganisationPlace {
   readonly allowedHosts: unknown
 }
 
-/** The values of a provider that follow from its type. `secret`: null clears it, undefined keeps what is stored. */
+/** The values of a provider that follow from its type. `secret`: null clears it, undefined keeps the stored one. */
 export interface TypedValues extends Pick<IdentityProvider, 'type' | 'name' | 'issuer' | 'clientId'> {
   readonly settings: Omit<ProviderSettings, keyof CommonSettings>
   readonly secret: string | null | undefined

@@ -10,7 +10,7 @@ interface ViewContext {
   readonly standing: OrganisationPlace
 }
 
-/** Returns what a caller sees of a provider; null: the organisation has none. */
+/** Returns a caller's view of a provider; null: the organisation has none. */
 export const presentProvider = (provider: Provider | null, { deps, standing }: ViewContext) => ({
   object: 'identity-provider' as const,
   ...(provider === null ? nothing : described(provider)),

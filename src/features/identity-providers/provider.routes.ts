@@ -140,11 +140,14 @@ async function store({ em, actor, deps, body }: Call<unknown, unknown, PutProvid
   }
   if (before === null) return em.create(IdentityProvider, { id, organisationId, createdBy: actor.id, rank: rankOf(actor), ...values })
   if (!isSame(before, values)) before.rank = rankOf(actor)
-  // Also when nothing else changes: what was discovered before is thrown away.
+  // Also when no other field changes: discovered data is thrown away.
   return Object.assign(before, { ...values, lastUpdatedAt: new Date(deps.clock.now()) })
 }
 
-/** Returns true if a provider says of people what it said before: who sends the same again, such as Terraform, takes nothing from the one that set it. */
+/**
+ * Returns true if a provider's claims about people are unchanged: a client that sends the same again, such as Terraform, takes nothing from the one
+ * that set it.
+ */
 const isSame = (before: IdentityProvider, values: Partial<IdentityProvider>): boolean =>
   isDeepStrictEqual(
     sameNames.map((name) => toPlain(values[name])),
@@ -189,7 +192,7 @@ function secretIn(body: PutOidc): string | null {
   return body.client_jwks === undefined ? null : JSON.stringify(privateKeyOf(JSON.stringify(body.client_jwks)))
 }
 
-/** A stored secret goes to no other token endpoint, is shown in no other way, and to nobody for whom another authority vouches. */
+/** A stored secret goes to no other token endpoint, is shown in no other way, and is kept for no person for whom another authority vouches. */
 function mayKeep(before: IdentityProvider | null, body: PutOidc): boolean {
   if (before === null || before.type !== 'oidc' || !before.clientSecret) return false
   const { settings } = before

@@ -40,7 +40,7 @@ export const redirectUriOf = ({ config }: Pick<Deps, 'config'>): string => confi
 export const loginPathOf = ({ slug }: Pick<OrganisationPlace, 'slug'>, type: ProviderType): string =>
   type === 'saml' ? samlLoginPathOf({ slug }) : `/auth/oidc/${encodeURIComponent(slug)}/login`
 
-/** Returns the provider of an organisation, also one that is turned off: what it has stored, or else, for the first one, what the settings say. */
+/** Returns the provider of an organisation, also one that is turned off: the stored one, or else, for the first organisation, that of the settings. */
 export async function providerOf(em: EntityManager, deps: Needs, standing: OrganisationPlace): Promise<Provider | null> {
   // Before release 1.3.2 one organisation signs in by a provider.
   const mayStore = standing.isFirst || deps.level.atLeast('1.3.2')
@@ -55,7 +55,7 @@ export async function providerOf(em: EntityManager, deps: Needs, standing: Organ
 interface ProviderQuery extends OrganisationPlace {
   /** Only a provider of this type; absent: of any. */
   readonly type?: ProviderType
-  /** One that is turned off too, for who tests it. */
+  /** Includes one that is turned off, for tests of it. */
   readonly alsoOff?: boolean
 }
 
@@ -150,7 +150,7 @@ export async function providersOf(
   return providers.filter((provider) => provider !== null).filter((one) => one.issuer === issuer && clientIds.includes(one.clientId))
 }
 
-/** Returns the organisation whose provider serves a domain; null: nobody can tell. */
+/** Returns the organisation whose provider serves a domain; null: it is not unique. */
 export async function organisationOfDomain(deps: Pick<Deps, 'config' | 'orm'>, domain: string): Promise<OrganisationPlace | null> {
   const only = await onlyOrganisation(deps)
   if (only !== null) return only

@@ -13,7 +13,7 @@ interface Step {
   readonly detail: string
 }
 
-/** Asks a provider what it offers, and for its keys, as a sign-in would. Never rejects. */
+/** Fetches the discovery document and the keys of a provider, as a sign-in would. Never rejects. */
 export async function testSignIn(egress: Egress, provider: Provider): Promise<{ readonly ok: boolean; readonly steps: Step[] }> {
   const steps: Step[] = []
   const call: Call = { url: null, status: null }

@@ -15,7 +15,7 @@ export const integrationScopes = (verb: Verb): string[] => [`organisation_integr
 const scopeAt = (workspaceId: string | null | undefined, verb: Verb): string =>
   `${workspaceId ? 'workspace' : 'organisation'}_integrations.${verb}`
 
-/** Refuses an organisation key that may not read integrations there; workspace keys see what is shared with them. */
+/** Refuses an organisation key that may not read integrations there; workspace keys see the shared ones. */
 export function demandRead(actor: Actor, workspaceId: string | null | undefined): void {
   if (actor.workspaceId === null) demandScope(actor, scopeAt(workspaceId, 'read'))
 }
@@ -30,7 +30,7 @@ export function listedLevels(actor: Actor, asked: Level | 'all'): ReadonlySet<Le
   return new Set(levels)
 }
 
-/** Refuses who may not write integrations there. */
+/** Refuses a caller that may not write integrations there. */
 export function demandWrite(actor: Actor, workspaceId: string | null | undefined, verb: Verb): void {
   if (actor.workspaceId !== null && !workspaceId) {
     throw new ApiError('AB03', "The organisation's integrations are changed with an organisation key.")

@@ -45,7 +45,7 @@ function presentRow(id: ProviderId, provider: Provider, atLeast: AtLeast): Catal
 
 const pathOf = (operation: Operation): string => `/v1${operations[operation].path}`
 
-/** Clouds take a key in the place of what signs in; Oracle signs with fields alone. */
+/** For clouds the key stands in the place of their sign-in fields; Oracle signs with fields alone. */
 function keyOf({ kind }: Auth): CatalogueRow['key'] {
   if (kind === 'oracle') return 'none'
   return kind === 'bearer' || kind === 'header' ? 'required' : 'optional'

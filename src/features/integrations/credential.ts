@@ -13,7 +13,7 @@ export interface SealedCredential {
   readonly credential?: Uint8Array | null | undefined
   readonly configurations: Configurations
   readonly secretConfigurations?: Uint8Array | null | undefined
-  /** Secrets of external managers, as `mappedSecretsColumn` reads them, and who uses them; null: the organisation itself looks. */
+  /** Secrets of external managers, as `mappedSecretsColumn` reads them, and their user; null: the organisation itself looks. */
   readonly mapped?: { readonly secrets: readonly SealedMapping[] | null; readonly workspaceId: string | null }
 }
 
@@ -101,5 +101,5 @@ export async function sealConfigurations(owner: Owner, configurations: Configura
   return { configurations: open, secretConfigurations: Buffer.from(sealed) }
 }
 
-/** Enough of a long key to recognise it, nothing of a short one. */
+/** Enough of a long key to recognise it, and no character of a short one. */
 const maskKey = (key: string): string => (key.length < 20 ? '********' : `${key.slice(0, 3)}********${key.slice(-4)}`)

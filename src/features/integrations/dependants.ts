@@ -8,14 +8,14 @@ const users = `
   SELECT CASE kind WHEN 'provider' THEN 'provider' ELSE 'virtual_key' END, id, slug, name, workspace_id FROM providers
    WHERE organisation_id = ? AND integration_id = ? AND status <> 'archived' AND (? OR NOT is_default)`
 
-/** Returns the providers of an integration, those that were made with it too unless told; of one workspace when it is named. */
+/** Returns the providers of an integration, by default also those that were made with it; those of one workspace when it is named. */
 export const integrationDependants = (
   em: EntityManager,
   { id, organisationId }: Integration,
   { workspaceId = null, withDefaults = true }: { readonly workspaceId?: string | null; readonly withDefaults?: boolean },
 ): Promise<Dependant[]> => findDependants(em, { sql: users, values: [organisationId, id, withDefaults] }, workspaceId)
 
-/** Archives the providers that were made with the integration; AB07 naming the others that still use it, or what uses these. */
+/** Archives the providers that were made with the integration; AB07 naming the others that still use it, or the users of these. */
 export async function archiveDefaultProviders(em: EntityManager, row: Integration): Promise<void> {
   const live = { organisationId: row.organisationId, integrationId: row.id, status: { $ne: 'archived' as const } }
   const providers = await em.find(ProviderEntity, live, { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { slug: 'asc' } })
@@ -26,7 +26,7 @@ export async function archiveDefaultProviders(em: EntityManager, row: Integratio
   }
 }
 
-/** Said of the workspace itself, or of all when nothing is. */
+/** The access of the workspace itself, or that of all by default. */
 const withAccess = `
   SELECT count(*)::int AS workspaces FROM integrations i
     JOIN workspaces w ON w.organisation_id = i.organisation_id AND w.status = 'active'

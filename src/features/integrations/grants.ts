@@ -22,7 +22,7 @@ async function accessOf(em: EntityManager, integration: Integration, workspaceId
 }
 
 /**
- * Refuses who would use an integration in a workspace that may not. An organisation key that may change integrations gives access by
+ * Refuses a caller that would use an integration in a workspace without access. An organisation key that may change integrations gives access by
  * using it, unless the workspace is kept out.
  */
 export async function demandAccess(em: EntityManager, actor: Actor, { integration, workspaceId }: Grant): Promise<void> {
@@ -61,7 +61,7 @@ interface Change {
   readonly level: Pick<Level, 'atLeast'>
 }
 
-/** Changes who has access; tells the workspaces that are to get a provider. */
+/** Changes the access; returns the workspaces that are to get a provider. */
 export async function updateGrants(
   em: EntityManager,
   integration: Integration,

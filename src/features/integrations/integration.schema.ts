@@ -11,7 +11,7 @@ import { since, valuesSince } from '../../release/since.ts'
 import { secretMappings, secretMappingsView } from '../secret-references/index.ts'
 import { secretField } from '../../lib/json/secret-fields.ts'
 
-/** A provider key: what fits a header, or a document such as a PEM. Blanks around a pasted key go. */
+/** A provider key: a text that fits a header, or a document such as a PEM. Blanks around a pasted key go. */
 export const providerKey = secretField(
   z
     .string()
@@ -33,7 +33,10 @@ const secretConfigurations = Object.fromEntries(
   ['custom_headers', ...secretFields].map((name) => [name, secretField(broughtConfigurations[name] ?? z.unknown().optional())]),
 )
 
-/** The fields that a kind of provider knows, where a release brought something of them by name, and those that are secret; `configurations.ts` checks them against that kind. */
+/**
+ * The fields that a kind of provider has, where a release brought some of them by name, and the secret ones; `configurations.ts` checks them against
+ * that kind.
+ */
 export const configurationsField = z.looseObject({ ...broughtConfigurations, ...secretConfigurations }).meta({
   description:
     'How to reach the provider, by kind: `azure_*`, `aws_*`, `vertex_*`, `openai_*`, `workers_ai_account_id`, `huggingface_base_url` and others; every kind takes `custom_host` and `custom_headers`. Secret fields are stored encrypted and never shown again.',

@@ -75,7 +75,7 @@ async function chooseSlug(em: EntityManager, { organisationId }: Actor, { slug, 
   return freeSlug(wanted, async (candidate) => (await em.count(Integration, { organisationId, slug: candidate, status: 'active' })) > 0)
 }
 
-/** AB07 that tells whose slug it is: an integration's of any workspace, or that of the account which a virtual key keeps for itself. */
+/** AB07 with the owner of the slug: an integration of any workspace, or the account that a virtual key keeps for itself. */
 async function demandFree(em: EntityManager, organisationId: string, slug: string): Promise<void> {
   const holder = await em.findOne(Integration, { organisationId, slug, status: 'active' })
   if (holder === null) return

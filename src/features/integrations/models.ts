@@ -10,7 +10,7 @@ import { IntegrationModel } from './integration-model.entity.ts'
 import type { Integration } from './integration.entity.ts'
 import { maxModels, sorts, type ModelUpdate } from './models.schema.ts'
 
-/** Adds and changes what is said of models. */
+/** Adds and changes settings of models. */
 export async function updateModels(
   em: EntityManager,
   integration: Integration,
@@ -78,7 +78,7 @@ export async function demandOneHost(em: EntityManager, integration: Integration)
   })
 }
 
-/** Forgets what is said of models; AB08 when nothing is said of one. */
+/** Deletes settings of models; AB08 when a model has none. */
 export async function deleteModels(
   em: EntityManager,
   integration: Integration,
@@ -91,7 +91,7 @@ export async function deleteModels(
   await em.flush()
 }
 
-/** A page of what is said of models. */
+/** A page of the settings of models. */
 export const findModels = (em: EntityManager, integration: Integration, query: ListQuery & { readonly search?: string | undefined }) =>
   findPage(em, IntegrationModel, { where: { ...ownedBy(integration), ...searching(query.search, 'slug', 'name') }, query, sorts })
 

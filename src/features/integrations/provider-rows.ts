@@ -90,7 +90,7 @@ async function chooseSlug(em: EntityManager, asked: NewProvider): Promise<string
   )
 }
 
-/** AB07 that tells whose slug it is. An integration brings a provider with its own slug, which is then taken before anybody asked for it. */
+/** AB07 with the owner of the slug. An integration brings a provider with its own slug, which is then taken from the start. */
 async function demandFree(em: EntityManager, { workspaceId, ...wanted }: NewProvider, slug: string): Promise<void> {
   const holder = await em.findOne(ProviderEntity, { workspaceId, slug, status: { $ne: 'archived' } })
   if (holder === null) return

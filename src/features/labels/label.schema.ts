@@ -4,7 +4,7 @@ import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts
 import { isStorable, textField } from '../../lib/text/text.ts'
 
 /** Letters, digits, `_` and `-`, and among them at most one other character: so clients of the reference write them. */
-// oxlint-disable-next-line no-control-regex -- control characters are what it refuses
+// oxlint-disable-next-line no-control-regex -- the pattern refuses control characters
 const shape = /^(?!latest$)(?!default$)(?!\d+$)[a-zA-Z0-9_-]*(?:[^\w@\s/\u0000-\u001F\u007F-\u009F\uD800-\uDFFF-][a-zA-Z0-9_-]*)?$/u
 
 const labelName = z

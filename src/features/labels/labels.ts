@@ -59,7 +59,7 @@ export async function addLabel(
   return row
 }
 
-/** Changes what the body names. */
+/** Changes the fields of the body. */
 export async function changeLabel(em: EntityManager, row: Label, fields: LabelFields): Promise<void> {
   const { name } = fields
   if (name !== undefined && name !== row.name) {

@@ -1,7 +1,7 @@
 import { feature } from '../../app/feature.ts'
 import { listLimits } from './limit-list.routes.ts'
 
-/** All limits of an organisation in one list, with what of them is used. */
+/** All limits of an organisation in one list, with their usage. */
 export const limitList = feature({
   id: 'limit-list',
   since: '1.3.0',

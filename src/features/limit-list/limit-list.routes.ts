@@ -42,7 +42,7 @@ const isAsked = ({ limit, owner }: OwnedLimit, { kind, owner_kind, type, search 
   (type === undefined || limit.counts === type) &&
   owner.name.toLowerCase().includes(search?.toLowerCase() ?? '')
 
-/** A limit of 0 lets nothing pass: all of it is used. */
+/** A limit of 0 lets no request pass: all of it is used. */
 const shareOf = ({ spent, limit }: LimitUsage): number => (limit === 0 ? 1 : spent / limit)
 
 const byShare = (one: Row, other: Row): number =>

@@ -3,9 +3,9 @@ import { findLimits, type LimitScope, type OwnedLimit, presentOwned } from './li
 import { standingsOf } from './standing.ts'
 import { groupsOf } from '../../gateway/limits/value-key.ts'
 
-/** A key or a provider, as far as limits above it know it. */
+/** A key or a provider, with the facts that limits above it depend on. */
 export interface BoundedResource extends LimitScope {
-  /** The names by which conditions of policies know it, but for those of its workspace: `{"api_key": [id]}`. */
+  /** The names by which conditions of policies match it, but for those of its workspace: `{"api_key": [id]}`. */
   readonly names: Readonly<Record<string, readonly string[]>>
   /** The access of its workspace to its integration; null: it has no integration. */
   readonly integrationId: string | null

@@ -6,7 +6,7 @@ type Status = 'active' | 'exhausted' | 'expired' | 'archived'
 /** With an offset a time of four digits may lie behind it, where no ISO date with four digits is. */
 const lastMoment = new Date('9999-12-31T23:59:59.999Z')
 
-/** The moment a caller asks for: undefined and null stay what they are, the past is refused. */
+/** The moment that a caller sets: undefined and null stay unchanged, the past is refused. */
 export function toExpiry(given: string | null | undefined, nowMs: number, param = 'expires_at'): Date | null | undefined {
   if (given === undefined || given === null) return given
   const expiry = new Date(given)
@@ -15,7 +15,7 @@ export function toExpiry(given: string | null | undefined, nowMs: number, param 
   throw new ApiError('AB01', `${param} is in the past.`, { param })
 }
 
-/** The status as of now: what has run out is expired, also before a background process says so. */
+/** The status as of now: an expired row counts as expired, even before the background process marks it. */
 export function statusAt(row: { readonly status: Status; readonly expiresAt?: Date | null | undefined }, nowMs: number): Status {
   return row.status === 'active' && row.expiresAt && row.expiresAt.getTime() <= nowMs ? 'expired' : row.status
 }
@@ -23,7 +23,7 @@ export function statusAt(row: { readonly status: Status; readonly expiresAt?: Da
 const liveStatuses = ['active', 'exhausted', 'expired'] as const
 type LiveStatus = (typeof liveStatuses)[number]
 
-/** The query field by which a list of what can run out is narrowed. */
+/** The query field that narrows a list by status. */
 export const statusesField = z
   .string()
   .transform((text) => text.split(',').map((status) => status.trim()))
@@ -31,7 +31,7 @@ export const statusesField = z
   .optional()
   .meta({ description: 'Comma-separated: active, exhausted, expired; all of them when absent.' })
 
-/** Returns the condition on rows that have one of these statuses now, as `statusAt` tells it; any but archived when none is named. */
+/** Returns the condition on rows that have one of these statuses now, as `statusAt` returns it; any but archived when none is named. */
 export function havingStatus(wanted: readonly LiveStatus[] = liveStatuses, nowMs: number) {
   const now = new Date(nowMs)
   const meanings = {

@@ -14,11 +14,11 @@ interface Row {
   readonly last_used_at: Date | string | null
 }
 
-/** The last log of a day stands in its roll-up, so that nobody reads logs for it. */
+/** The last log of a day stands in its roll-up, so that no logs are read for it. */
 const lastOf = (uses: string): string => `(SELECT max(d.last_seen) FROM usage_days d WHERE ${uses}
     AND d.bucket = (SELECT max(d.bucket) FROM usage_days d WHERE ${uses})) AS last_used_at`
 
-/** The id of the person behind whatever made something: a person who signed in, or a person's key. */
+/** The id of the person behind the maker of a row: a person who signed in, or a person's key. */
 const personOf = (maker: string): string => `coalesce((SELECT m.user_id FROM api_keys m WHERE m.id = ${maker}), ${maker})`
 
 const factsOf = {
@@ -31,7 +31,7 @@ const factsOf = {
       FROM providers p LEFT JOIN users u ON u.id = ${personOf('p.created_by')} WHERE p.id IN`,
 } as const
 
-/** Returns when keys or providers were used last, and whose they are: of a key its person, of all else who made it. */
+/** Returns when keys or providers were used last, and their owners: the person of a key, the maker of any other row. */
 export async function lastUsesOf(
   em: EntityManager,
   kind: keyof typeof factsOf,

@@ -5,8 +5,8 @@ export const usageTypes = ['cost', 'tokens', 'requests'] as const
 export type UsageType = (typeof usageTypes)[number]
 
 /**
- * A limit in whole numbers, whether a policy holds it in columns or a key, a provider or a workspace as JSON: what it counts, how much of it, and
- * when the count starts again. Amounts are pico-units of what it counts.
+ * A limit in whole numbers, whether a policy holds it in columns or a key, a provider or a workspace as JSON: the counted unit, the amount, and when
+ * the count starts again. Amounts are pico-units of the counted unit.
  */
 export interface Limit extends Period {
   readonly type: UsageType
@@ -64,8 +64,8 @@ const firstMondayMs = 4 * 24 * 3_600_000
 const weekMs = 7 * 24 * 3_600_000
 
 /**
- * Returns a border that was given; null where it is that of the calendar, which counts without it: answers tell when a period ends, and a client that
- * sends them back must not begin another count.
+ * Returns a given border; null for that of the calendar, which counts without it: answers state when a period ends, and a client that sends them back
+ * must not begin another count.
  */
 export function givenBorder<Border extends string | Date>(border: Border, reset: Period['periodicReset']): Border | null {
   const moment = new Date(border)
@@ -74,7 +74,7 @@ export function givenBorder<Border extends string | Date>(border: Border, reset:
   return isMonday || isFirst ? null : border
 }
 
-/** Tells why a count cannot start again so: in two ways, or at a time without a period. Null: it can. */
+/** Returns the reason why a count cannot start again so: in two ways, or at a time without a period. Null: it can. */
 export function periodFault({ periodicReset, periodicResetDays, nextUsageResetAt }: Period): { field: string; message: string } | null {
   if (periodicReset && periodicResetDays)
     return { field: 'periodic_reset_days', message: 'Give periodic_reset or periodic_reset_days, and null for the other.' }
@@ -83,7 +83,7 @@ export function periodFault({ periodicReset, periodicResetDays, nextUsageResetAt
   return null
 }
 
-/** Tells why nobody would ever be warned by a limit: it refuses before its threshold is reached. Null: its threshold can be reached. */
+/** Returns the reason why a limit would never warn: it refuses before its threshold is reached. Null: its threshold can be reached. */
 export function thresholdFault({ credit_limit: most, alert_threshold: given }: AmountFields) {
   if (most == null || given == null || given <= most) return null
   return { field: 'alert_threshold', message: `alert_threshold must be at most credit_limit, which is ${most}; it is ${given}.` }
@@ -101,7 +101,7 @@ interface AmountFields {
   readonly alert_threshold?: number | null | undefined
 }
 
-/** Tells what only a limit in US dollars can say, of one that counts something else. Null: it says nothing of the kind. */
+/** Returns the fault of a limit that counts another unit and has a field for US dollars only. Null: it has none. */
 export function moneyFault({ type, onUnpriced, outputPolicy }: MoneyTerms & Pick<Limit, 'type'>) {
   const field = onUnpriced ? 'on_unpriced' : outputPolicy ? 'output_policy' : null
   if (type === 'cost' || field === null) return null
@@ -113,7 +113,7 @@ interface MoneyTerms {
   readonly outputPolicy?: string | null | undefined
 }
 
-/** Reads an amount of a body; undefined and null stay what they are. */
+/** Reads an amount of a body; undefined and null stay unchanged. */
 export function toAmount<Given extends number | null | undefined>(given: Given): bigint | Exclude<Given, number>
 export function toAmount(given: number | null | undefined): bigint | null | undefined {
   return typeof given === 'number' ? toPico(given) : given

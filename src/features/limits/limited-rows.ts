@@ -15,7 +15,7 @@ export interface OwnedLimit {
   }
   /** The values of a policy that groups by them; null elsewhere. */
   readonly group: string | null
-  /** Of a rate limit; null elsewhere. */
+  /** The unit of a rate limit; null elsewhere. */
   readonly unit: RateLimit['unit'] | null
 }
 
@@ -35,7 +35,7 @@ interface Row {
   readonly limited: WrittenLimits
 }
 
-/** More limits than anybody reads; the youngest ones come first. */
+/** More limits than a person reads; the youngest ones come first. */
 const mostRows = 10_000
 
 const limited = (table: string): string =>

@@ -4,7 +4,7 @@ import type { Job } from '../../app/feature.ts'
 /** A process that was killed is started again and has shipped its logs by then. */
 const doubtFor = '2 minutes'
 
-/** Ends periods that nobody asked for, settles what died with processes, forgets counters that count nothing any more. */
+/** Ends periods that no request has ended, settles leases of dead processes, and deletes unused counters. */
 export const keepLimits: Job = {
   name: 'limits.keep',
   every: '* * * * *',

@@ -26,8 +26,8 @@ interface WithUsage extends Partial<LastUse> {
 }
 
 /**
- * Returns the views of rows, in their order, with what their budgets have used in this period, and when the next one begins; keys and providers
- * also with their last use.
+ * Returns the views of rows, in their order, with the usage of their budgets in this period, and the begin of the next one; keys and providers also
+ * with their last use.
  */
 export async function withUsage<View extends ShownLimits>(
   em: EntityManager,
@@ -48,7 +48,7 @@ export async function withUsage<View extends ShownLimits>(
   })
 }
 
-/** Returns the view of a row with what its budget has used. */
+/** Returns the view of a row with the usage of its budget. */
 export async function withOwnUsage<View extends ShownLimits>(
   em: EntityManager,
   { kind, row }: { readonly kind: LimitedResource['kind']; readonly row: BudgetRow },

@@ -16,7 +16,7 @@ export const standingFields = {
   }),
 }
 
-/** The thing whose limit it is, and what is limited. */
+/** The resource whose limit it is, and the limited unit. */
 export const limitOwner = {
   owner_kind: z.enum(['api-key', 'provider', 'workspace', 'integration-workspace', 'policy']),
   owner_id: z.uuid(),

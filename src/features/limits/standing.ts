@@ -2,11 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Limit } from '../../gateway/limits/limit.ts'
 import { fromPico } from '../../lib/pico.ts'
 
-/** The state of a limit: enough is left, it runs out before it starts again or is nearly used up, nothing is left. */
+/** The state of a limit: enough is left, it runs out before it starts again or is nearly used up, it is used up. */
 export const limitStates = ['ok', 'at_risk', 'exhausted'] as const
 export type LimitState = (typeof limitStates)[number]
 
-/** The use of a limit, in US dollars or in what else it counts. */
+/** The use of a limit, in US dollars or in the unit that it counts. */
 export interface LimitUsage {
   readonly spent: number
   /** Held by processes for requests on their way, and for the next ones. */
@@ -14,11 +14,11 @@ export interface LimitUsage {
   readonly limit: number
   readonly resets_at: string | null
   readonly state: LimitState
-  /** When it is used up if it goes on as it did; null: not before it starts again, or nothing was used. */
+  /** When it is used up at the present pace; null: not before it starts again, or it is unused. */
   readonly runs_out_at: string | null
 }
 
-/** A budget in its period: how it stands, since when, and who was told of it. */
+/** A budget in its period: its usage, its begin, and the alerts that were sent. */
 export interface BudgetPeriod {
   readonly standing: LimitUsage
   /** When the period began; null: it has none. */
@@ -42,7 +42,7 @@ interface Row {
 const alertsOfPeriod = `(SELECT array_agg(a.kind) FROM limit_alerts a
            WHERE a.counter = g.id AND a.rearmed_at IS NULL AND (NOT isfinite(s.begun) OR a.created_at >= s.begun))`
 
-/** Returns SQL of how limits stand, with what `told` selects of their alerts. */
+/** Returns SQL of the usage of limits, with the columns of `told` from their alerts. */
 const standingOf = (told: string): string => `
   SELECT g.id, s.used, s.reserved, ${epochMs('s.begun')} AS begun, ${epochMs('s.ends')} AS ends, ${epochMs('clock_timestamp()')} AS now,
          ${told} AS told
@@ -57,7 +57,7 @@ function epochMs(moment: string): string {
 export const standingsOf = (em: EntityManager, limits: readonly Limit[]): Promise<ReadonlyMap<string, LimitUsage>> =>
   byId(em, limits, { told: 'NULL::text[]', present: toStanding })
 
-/** Returns the same with what budgets tell of their periods. */
+/** Returns the same with the periods of budgets. */
 export const countedOf = (em: EntityManager, limits: readonly Limit[]): Promise<ReadonlyMap<string, BudgetPeriod>> =>
   byId(em, limits, { told: alertsOfPeriod, present: toCounted })
 
@@ -111,10 +111,10 @@ const isNearlyUsed = ({ value, budget }: Limit, used: number): boolean => used >
 /** A budget that never starts again is at risk when it lasts no longer. */
 const soonMs = 7 * 24 * 3_600_000
 
-/** Figures of a shorter time say little of what comes. */
+/** Figures of a shorter time predict little. */
 const leastSeenMs = 3_600_000
 
-/** Returns the moment at which a budget is used up if it goes on as it did in this period; null: not before its end, not soon, or nobody can tell yet. */
+/** Returns the moment at which a budget is used up at the pace of this period; null: not before its end, not soon, or still unknown. */
 function runsOutAt({ kind, value }: Limit, used: number, { begun, ends, now }: Row): number | null {
   if (kind === 'rate' || begun === null || used <= 0 || used >= value || now < begun + leastSeenMs) return null
   const at = now + ((value - used) * (now - begun)) / used

@@ -41,7 +41,7 @@ export interface Part {
   readonly isLast: boolean
 }
 
-/** A part belongs to one process for so long, and to that one again whenever it says so. */
+/** A part belongs to one process for so long, and the process can renew it. */
 const leaseSeconds = 15
 const beatMs = 5_000
 
@@ -123,7 +123,10 @@ export async function whileClaimed<T>(
   }
 }
 
-/** Stores a part and how far it reaches in one transaction. False, and nothing stored: the export was stopped, or is another's by now. */
+/**
+ * Stores a part and how far it reaches in one transaction. Returns false, and stores nothing, if the export was stopped, or belongs to another
+ * process by now.
+ */
 export async function storePart(
   { orm, config, vault }: Pick<Deps, 'orm' | 'config' | 'vault'>,
   claimed: ClaimedExport,
@@ -149,7 +152,7 @@ export async function storePart(
   })
 }
 
-/** Returns the state of the digest behind a part; nothing if there is none of the parts before it. */
+/** Returns the state of the digest behind a part; undefined if one of the parts before it is missing. */
 async function digestBehind({ parts, progress }: ClaimedExport, { bytes }: Part): Promise<Pick<Progress, 'digest'>> {
   if (parts > 0 && progress?.digest === undefined) return {}
   return { digest: await hashed(progress?.digest ?? null, bytes) }

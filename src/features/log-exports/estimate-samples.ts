@@ -55,11 +55,11 @@ interface SampledCosts extends RowSample {
 }
 
 const steps = { hour: { table: 'usage_hours', ms: 3_600_000 }, day: { table: 'usage_days', ms: 86_400_000 } } as const
-/** The traits of charges that roll-ups know too. */
+/** The traits of charges that roll-ups have too. */
 const traits = ['workspace_id', 'api_key_id', 'provider', 'provider_slug', 'model'] as const
 const hourMs = 3_600_000
 
-/** Reads charges of some hours, and tells from the traits of all requests how many rows there would be; null: nobody can tell soon. */
+/** Reads charges of some hours, and derives from the traits of all requests how many rows there would be; null: it cannot be found soon. */
 export async function sampleCosts(
   em: EntityManager,
   { options, organisationId }: EstimateRequest,

@@ -8,18 +8,18 @@ import { formats } from './formats.ts'
 import { mostRowsOfPart } from './run.ts'
 import { momentsOf, ofTraits, requestsOf, stretchOf, type EstimateRequest, type Stretch } from './stretch.ts'
 
-/** How large the file of an export would be; null: nobody can tell soon. */
+/** The size of the file of an export; null: it cannot be found soon. */
 export interface Estimate {
   readonly rows: number | null
   readonly bytes: number | null
-  /** The rows were counted, not told from some of them. */
+  /** The rows were counted, not derived from some of them. */
   readonly isExact: boolean
   readonly sampledRows: number
 }
 
 export const unknownSize: Estimate = { rows: null, bytes: null, isExact: false, sampledRows: 0 }
 
-/** Tells how large the file of an export would be, within seconds however many rows it has. */
+/** Estimates the size of the file of an export, within seconds for any number of rows. */
 export async function estimateExport(em: EntityManager, wanted: EstimateRequest, deps: Deps): Promise<Estimate> {
   const stretch = await stretchOf(em, wanted, deps)
   if (stretch === null) return unknownSize
@@ -37,7 +37,7 @@ export async function estimateExport(em: EntityManager, wanted: EstimateRequest,
   }
 }
 
-/** Tells how many rows the file of an export would have; null: nobody can tell soon. */
+/** Returns how many rows the file of an export would have; null: it cannot be found soon. */
 export async function expectedRows(em: EntityManager, wanted: EstimateRequest, deps: Deps): Promise<number | null> {
   const stretch = await stretchOf(em, wanted, deps)
   if (stretch === null) return null
@@ -46,7 +46,7 @@ export async function expectedRows(em: EntityManager, wanted: EstimateRequest, d
 
 type RowCount = Pick<Estimate, 'rows' | 'isExact'>
 
-/** Counts where that is soon done; otherwise takes what roll-ups say, less what filters of which they know nothing leave out of some logs. */
+/** Counts where that is quick; otherwise takes the counts of roll-ups, less the share that filters unknown to them leave out of some logs. */
 async function estimateLogs(em: EntityManager, stretch: Stretch): Promise<RowCount> {
   const { scope, filter } = stretch
   const counted = await soon(em, countWithinMs, (inner) => countLogs(inner, scope, { most: 2 ** 31 - 1, filter }))
@@ -57,7 +57,7 @@ async function estimateLogs(em: EntityManager, stretch: Stretch): Promise<RowCou
 
 const seenAtPlace = 500
 
-/** Returns the share of the requests that all filters leave of those that roll-ups know, by some of them. */
+/** Returns the share of the requests that all filters leave of those that filters of roll-ups leave, from some of them. */
 async function shareOf(em: EntityManager, stretch: Stretch): Promise<number> {
   const { scope, filter, until } = stretch
   const known = [...scopeConditions(scope), ...valueConditions(ofTraits(filter))]

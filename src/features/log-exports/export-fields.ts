@@ -12,9 +12,9 @@ export interface ExportedLog {
 
 interface ExportField {
   readonly type: ValueType
-  /** The field with which it is denied, because it tells the same. */
+  /** The field that it is denied with, because both reveal the same. */
   readonly deniedWith?: string
-  /** Needs what is kept apart from the figures. */
+  /** Needs data that is kept apart from the figures. */
   readonly ofBodies?: true
   readonly value: (log: ExportedLog) => unknown
 }
@@ -67,7 +67,7 @@ const isFieldName = (name: string): name is ExportableField => Object.hasOwn(exp
 
 const fieldOf = (name: ExportableField): ExportField => exportFields[name]
 
-/** Returns the fields with these names, in their order; names that an earlier release knew are left out. */
+/** Returns the fields with these names, in their order; names of an earlier release are left out. */
 export const chosenFields = (names: readonly string[]): readonly ExportableField[] => names.filter(isFieldName)
 
 export const typeOf = (name: ExportableField): ValueType => fieldOf(name).type
@@ -75,7 +75,7 @@ export const typeOf = (name: ExportableField): ValueType => fieldOf(name).type
 /** Returns true if one of the fields needs the bodies of logs. */
 export const needBodies = (names: readonly ExportableField[]): boolean => names.some((name) => fieldOf(name).ofBodies === true)
 
-/** Returns those of the fields that are denied, by their own names or because a denied one tells the same. */
+/** Returns those of the fields that are denied, by their own names or because a denied one reveals the same. */
 export const deniedAmong = (names: readonly string[], denied: readonly string[]): readonly string[] =>
   namedDenied(names, denied).map(({ field }) => field)
 
@@ -88,7 +88,7 @@ export function namedDenied(names: readonly string[], denied: readonly string[])
   })
 }
 
-/** Returns the wanted values of a log, in the order of the fields; objects as JSON. Of the rest nothing is even looked at. */
+/** Returns the wanted values of a log, in the order of the fields; objects as JSON. Other fields are not even read. */
 export async function valuesOf(row: LogDetail, names: readonly ExportableField[]): Promise<readonly ExportedValue[]> {
   const log: ExportedLog = { row, metrics: presentLog(row) }
   const values = await Promise.all(names.map((name) => fieldOf(name).value(log)))

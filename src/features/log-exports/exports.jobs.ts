@@ -25,7 +25,7 @@ interface RunCounts {
   readonly retrying: number
 }
 
-/** Deletes files whose time is over. What was exported stays known. */
+/** Deletes expired files. The facts about the export stay. */
 export const deleteFiles: Job = {
   name: 'log-exports.delete-files',
   every: '41 * * * *',

@@ -9,7 +9,7 @@ import { checkFilters } from '../saved-filters/index.ts'
 import { deniedAmong } from './export-fields.ts'
 import { LogExport } from './log-export.entity.ts'
 
-/** The exports that a caller may see: who sees only logs of their own sees only exports of just these. */
+/** The exports that a caller may see: a caller that sees only its own logs sees only exports of just these. */
 export function visibleExports(actor: Actor) {
   const { own } = logScopeOf(actor)
   if (own === null) return visibleTo(actor)
@@ -32,7 +32,7 @@ export async function findExport(
 export const findVisibleExports = (em: EntityManager, actor: Actor, ids: readonly string[]): Promise<LogExport[]> =>
   em.find(LogExport, { $and: [{ id: { $in: [...ids] } }, visibleExports(actor)] })
 
-/** Returns whose logs an export has: those that whoever makes or starts it may see at that time. */
+/** Returns the owner of the logs of an export: the logs that its maker or starter may see at that time. */
 export function ownershipOf(actor: Actor): Pick<LogExport, 'ownApiKeyId' | 'ownUserId'> {
   const { own } = logScopeOf(actor)
   return { ownApiKeyId: own?.apiKeyId ?? null, ownUserId: own?.userId ?? null }
@@ -67,7 +67,7 @@ export async function workspaceOf(
 const asText = (value: unknown): unknown =>
   typeof value === 'boolean' ? String(value) : typeof value === 'object' ? JSON.stringify(value) : value
 
-/** Returns stored filters as the list of logs takes them, in the order of time. Throws AB01 for what that list refuses. */
+/** Returns stored filters as the list of logs takes them, in the order of time. Throws AB01 for filters that the list refuses. */
 export function readFilters({ workspace_slug: _workspace, ...filters }: Filters): LogFilter {
   const query = Object.fromEntries(Object.entries(filters).map(([name, value]) => [name, asText(value)]))
   const { data, error } = logFilter.safeParse({ ...query, order: 'asc' })
@@ -82,13 +82,13 @@ const mostCounted = 50_000
 /** Counts and samples that take longer are given up. */
 export const countWithinMs = 1500
 
-/** Returns how many logs an export has as things stand; null if that cannot be told soon. */
+/** Returns how many logs an export has as things stand; null if that cannot be found soon. */
 export function countExported(em: EntityManager, row: LogExport): Promise<number | null> {
   const filter = readFilters(row.filters)
   return soon(em, countWithinMs, (inner) => countLogs(inner, scopeOf(row), { most: mostCounted, filter }))
 }
 
-/** Returns what a look into the database says; null if one of its statements takes longer than that. */
+/** Returns the result of a query; null if one of its statements takes longer than that. */
 export async function soon<T>(em: EntityManager, ms: number, look: (em: EntityManager) => Promise<T>): Promise<T | null> {
   const [before] = await em.execute<{ bound: string }[]>(`SELECT current_setting('statement_timeout') AS bound`)
   try {
@@ -113,7 +113,7 @@ export const isTooSlow = (error: unknown): boolean =>
 function progressOf({ status, rowCount, expectedRows }: LogExport): number | null {
   if (status === 'success') return 1
   if (status !== 'in_progress' || expectedRows === null || expectedRows === undefined) return null
-  // More rows than were expected are no reason to say that it is done.
+  // More rows than expected do not mean that it is done.
   return expectedRows === 0 ? 0 : Math.min(Math.floor((rowCount / expectedRows) * 1000) / 1000, 0.99)
 }
 

@@ -14,7 +14,7 @@ import { demandSignature } from './signed-url.ts'
 
 const gunzip = promisify<Uint8Array, Buffer>(zlib.gunzip)
 
-/** The file of an export, for whoever has a link to it. What the organisation has denied since is not given out any more. */
+/** The file of an export, for the holder of a link to it. Fields that the organisation has denied since are left out. */
 export const exportFile: FileRoute = {
   path: '/logs/exports/:exportId/file',
   async open({ exportId: id = '', expires, signature }, deps) {

@@ -9,7 +9,7 @@ export interface Format {
   readonly extension: string
   /** Makes the piece that begins at `offset` of the file. */
   piece(rows: readonly Row[], columns: readonly Column[], offset: number): Piece
-  /** Makes what comes behind the last piece, from the notes of all. */
+  /** Makes the bytes behind the last piece, from the notes of all. */
   readonly end?: (notes: readonly unknown[], columns: readonly Column[], offset: number) => Uint8Array
 }
 

@@ -8,7 +8,7 @@ export interface FocusOptions {
   readonly tag_keys?: readonly string[]
 }
 
-/** An export of logs: what is wanted, and how far it is. Its parts are read and written by SQL alone. */
+/** An export of logs: its contents, and its progress. Its parts are read and written by SQL alone. */
 export const LogExport = defineEntity({
   name: 'LogExport',
   tableName: 'log_exports',

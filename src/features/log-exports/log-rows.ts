@@ -71,7 +71,7 @@ interface RowSelection {
 
 const timeOr = (given: string | undefined, otherwise: number): number => (given === undefined ? otherwise : Date.parse(given))
 
-/** Returns the moment before the first log that may be there: nothing is kept for longer than the retention. */
+/** Returns the moment before the first log that may be there: logs are not kept for longer than the retention. */
 export const firstMoment = (given: string | undefined, { config, end }: Pick<Deps, 'config'> & { readonly end: number }): number =>
   Math.max(timeOr(given, 0) - 1, end - (config.logRetentionDays + 2) * dayMs)
 

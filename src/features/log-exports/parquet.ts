@@ -2,7 +2,7 @@ import { ByteWriter, ParquetWriter, schemaFromColumnData, type BasicType } from 
 import type { ExportedValue, ValueType } from './export-fields.ts'
 import type { Column, Piece, Row } from './pieces.ts'
 
-/** The type of a column, and what it takes for a value. */
+/** The type of a column, and the values that it takes. */
 const columnTypes: Readonly<Record<ValueType, { readonly type: BasicType; readonly of: (value: NonNullable<ExportedValue>) => unknown }>> =
   {
     text: { type: 'STRING', of: String },
@@ -18,7 +18,7 @@ const columnsOf = (columns: readonly Column[], rows: readonly Row[]) =>
     name,
     type: columnTypes[type].type,
     nullable: true,
-    // What an index says stands at the end of the file, which another process may write.
+    // An index holds offsets from the end of the file, which another process may write.
     offsetIndex: false,
     data: rows.map((row) => {
       const value = row[at] ?? null
@@ -26,10 +26,10 @@ const columnsOf = (columns: readonly Column[], rows: readonly Row[]) =>
     }),
   }))
 
-/** A writer that goes on at a place of the file. Of statistics there are none: they would be kept with every part. */
+/** A writer that goes on at a place of the file. It writes no statistics: they would be kept with every part. */
 function writerAt(columns: readonly Column[], offset: number) {
   const writer = new ByteWriter()
-  // The constructor writes what a file begins with.
+  // The constructor writes the begin of a file.
   const parquet = new ParquetWriter({
     writer,
     statistics: false,
@@ -40,7 +40,7 @@ function writerAt(columns: readonly Column[], offset: number) {
   return { writer, parquet }
 }
 
-/** Returns a group of rows, and what the end of the file says of it. */
+/** Returns a group of rows, and its entry in the end of the file. */
 export function rowGroup(rows: readonly Row[], columns: readonly Column[], offset: number): Piece {
   const { writer, parquet } = writerAt(columns, offset)
   if (rows.length === 0) return { bytes: bytesOf(writer), note: null }
@@ -48,7 +48,7 @@ export function rowGroup(rows: readonly Row[], columns: readonly Column[], offse
   return { bytes: bytesOf(writer), note: JSON.parse(JSON.stringify(parquet.row_groups[0], bigAsText)) }
 }
 
-/** Returns the end of the file, from what is known of its groups. */
+/** Returns the end of the file, from the notes of its groups. */
 export function fileEnd(notes: readonly unknown[], columns: readonly Column[], offset: number): Uint8Array {
   const { writer, parquet } = writerAt(columns, offset)
   const groups: typeof parquet.row_groups = notes.map((note) => JSON.parse(JSON.stringify(note), textAsBig))
@@ -58,7 +58,7 @@ export function fileEnd(notes: readonly unknown[], columns: readonly Column[], o
   return bytesOf(writer)
 }
 
-/** A copy, since the buffer of a writer is larger than what was written. */
+/** A copy, since the buffer of a writer is larger than the written bytes. */
 const bytesOf = (writer: ByteWriter): Uint8Array => Uint8Array.from(writer.getBytes())
 
 const bigAsText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value)

@@ -12,7 +12,7 @@ export type Row = readonly ExportedValue[]
 /** A piece of a file. */
 export interface Piece {
   readonly bytes: Uint8Array
-  /** For the end of the file, which tells of every piece; null: it does not. */
+  /** For the end of the file, which lists every piece; null: it does not. */
   readonly note: unknown
 }
 

@@ -28,7 +28,7 @@ async function makePart(deps: Deps, claimed: ClaimedExport): Promise<void> {
   try {
     await whileClaimed(deps, claimed, async () => {
       const part = await nextPart(deps, claimed)
-      // Level 1: the fastest. Most of a log is text that says the same again.
+      // Level 1: the fastest. Most of a log is repeated text.
       const packed = await gzip(part.bytes, { level: 1 })
       const kept = await storePart(deps, claimed, { ...part, packed })
       if (kept && part.isLast)
@@ -40,7 +40,7 @@ async function makePart(deps: Deps, claimed: ClaimedExport): Promise<void> {
   }
 }
 
-/** A refusal stays one: a field that is denied by now, a filter that this release does not know. */
+/** A refusal stays one: a field that is denied by now, a filter that this release does not support. */
 const failureOf = (error: unknown) => ({
   message: error instanceof ApiError ? error.message : 'Something went wrong on our side; the log of the server says what.',
   isFinal: error instanceof ApiError && error.status < 500,
@@ -71,7 +71,7 @@ async function nextPart(deps: Deps, claimed: ClaimedExport): Promise<Part> {
   }
 }
 
-/** Returns the last piece of a file with what must come behind it. */
+/** Returns the last piece of a file with the bytes behind it. */
 async function ended(
   { orm }: Deps,
   { id, organisationId, format, bytes }: ClaimedExport,

@@ -14,7 +14,7 @@ export interface Stretch {
   readonly filter: LogFilter
   readonly from: number
   readonly until: number
-  /** How many requests each day of it has, by filters that roll-ups know. */
+  /** How many requests each day of it has, by filters that roll-ups support. */
   readonly days: readonly Day[]
 }
 
@@ -26,7 +26,7 @@ interface Day {
 
 const dayMs = 86_400_000
 
-/** Returns the logs of an export; null: the database takes too long to tell. */
+/** Returns the logs of an export; null: the database takes too long. */
 export async function stretchOf(
   em: EntityManager,
   wanted: EstimateRequest,
@@ -40,13 +40,13 @@ export async function stretchOf(
   return days === null ? null : { ...stretch, days }
 }
 
-/** Returns the filters that roll-ups know. */
+/** Returns the filters that roll-ups support. */
 export function ofTraits({ page_size: pageSize, order, ...rest }: LogFilter): LogFilter {
   const known = Object.entries(rest).filter(([name, value]) => !needsLogs({ [name]: value }))
   return { page_size: pageSize, order, ...Object.fromEntries(known) }
 }
 
-/** Returns what roll-ups `l` of a step are narrowed by. */
+/** Returns the conditions on the roll-ups `l` of a step. */
 export function rollUpConditions({ scope, filter, from, until }: Omit<Stretch, 'days'>, stepMs: number) {
   const times = [Math.floor(from / stepMs) * stepMs, until].map((ms) => new Date(ms).toISOString())
   return [
@@ -72,7 +72,7 @@ async function readDays(em: EntityManager, stretch: Omit<Stretch, 'days'>): Prom
   })
 }
 
-/** Returns how many requests there are, by filters that roll-ups know. */
+/** Returns how many requests there are, by filters that roll-ups support. */
 export const requestsOf = ({ days }: Pick<Stretch, 'days'>): number => days.reduce((sum, { requests }) => sum + requests, 0)
 
 /** The places of a stretch from which some logs are taken. */

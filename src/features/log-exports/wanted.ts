@@ -11,10 +11,10 @@ interface ExportContent {
 
 type Content = Pick<LogExport, 'kind' | 'fields' | 'options'>
 
-/** Fields of logs that costs are made of: costs tell as much as they do. */
+/** Fields of logs that costs are made of: costs reveal as much as they do. */
 const ofCosts = ['created_at', 'workspace_id', 'workspace_slug', 'api_key_id', 'ai_org', 'ai_model', 'virtual_key', 'total_units', 'cost']
 
-/** Returns what an export is to have, from what a body asks for and what the draft had before. Throws AB01 for what its kind has not. */
+/** Returns the contents of an export, from a body and the former draft. Throws AB01 for fields that its kind does not have. */
 export function contentOf(asked: ExportContent, before: Content | null): Content {
   const kind = asked.kind ?? before?.kind ?? 'logs'
   const kept = before?.kind === kind ? before : null

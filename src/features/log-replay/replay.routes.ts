@@ -12,7 +12,7 @@ export const replayLog = route({
   permission: 'logs.view',
   resource: 'log',
   reads: true,
-  // The data plane asks for a key, whoever is signed in here.
+  // The data plane requires a key, even of a signed-in person.
   callers: ['key'],
   params: replayParams,
   body: replayBody,
@@ -27,7 +27,7 @@ export const replayLog = route({
 
 const use = { participle: 'sent again', param: 'logId', advice: 'Send the request itself.' } as const
 
-/** The headers by which the first request was traced: the second one is no part of that trace, unless the caller says so. */
+/** The headers by which the first request was traced: by default the second one is no part of that trace. */
 const ofTrace = /^(?:x-service-(?:trace-id|span-id|parent-span-id|span-name|metadata)|traceparent|tracestate|baggage)$/
 
 /** The metadata of a request has at most so many keys. */

@@ -23,8 +23,8 @@ interface ErasureOptions {
 }
 
 /**
- * Takes out of logs whatever tells of a person: bodies, headers, the query of the path, metadata, address, trace, and the person and their own key. What
- * a request used and cost stays, so that sums and budgets stay right. Spans of clients and feedback on the traces of these logs are deleted.
+ * Takes personal data out of logs: bodies, headers, the query of the path, metadata, address, trace, and the person and their own key. The usage and
+ * the cost of a request stay, so that sums and budgets stay right. Spans of clients and feedback on the traces of these logs are deleted.
  */
 export async function eraseLogs(em: EntityManager, scope: LogScope, { filter, limit, store }: ErasureOptions): Promise<ErasureResult> {
   const found = await findLogs(em, scope, { limit, filter: { ...filter, order: 'asc', page_size: limit } })
@@ -41,7 +41,7 @@ export async function eraseLogs(em: EntityManager, scope: LogScope, { filter, li
 
 const idsOf = (logs: readonly LogRow[]): string => arrayText(logs.map(({ id }) => id))
 
-/** Returns the logs whose bodies somebody may be moving to the log store. The others are held, so that nobody begins to. */
+/** Returns the logs whose bodies may be on their way to the log store. The others are held, so that no move begins. */
 async function busyLogs(em: EntityManager, { organisationId }: LogScope, logs: readonly LogRow[]): Promise<ReadonlySet<string>> {
   const held = await em.execute<{ id: string }[]>(
     `SELECT id FROM log_uploads WHERE organisation_id = ? AND id = ANY (?::uuid[]) AND due_at <= now() FOR UPDATE SKIP LOCKED`,
@@ -87,7 +87,7 @@ const nothingSaid = `upstream_url = NULL, request_headers = '{}', response_heade
   hook_results = NULL, translation = NULL, sealed = NULL, object_key = NULL,
   attempts = (SELECT jsonb_agg(a || '{"error": null}') FROM jsonb_array_elements(t.attempts) a)`
 
-/** The key of a person tells who they are; that of a program does not. A query begins with `chr(63)`: a question mark would stand for a value. */
+/** The key of a person identifies them; that of a program does not. A query begins with `chr(63)`: a question mark would stand for a value. */
 const nobody = `metadata = '{}', client_ip = '', path = split_part(t.path, chr(63), 1), trace_id = t.id::text, span_id = NULL, parent_span_id = NULL, span_name = NULL,
   api_key_id = CASE WHEN t.user_id IS NULL THEN t.api_key_id ELSE '00000000-0000-0000-0000-000000000000' END, user_id = NULL`
 

@@ -6,7 +6,7 @@ import { withNames } from './log-names.ts'
 import { withPathFormats } from './path-formats.ts'
 import { type BareRow, columns, from, type LogScope, scopeConditions, source, toleranceMs, until, withAdjustments } from './logs.queries.ts'
 
-/** Returns those of some logs that a scope and a filter leave, in the order of time. Their ids hold the time, which says where to look. */
+/** Returns those of some logs that a scope and a filter leave, in the order of time. Their ids hold the time, by which they are found. */
 export async function findLogsById(
   em: EntityManager,
   scope: LogScope,

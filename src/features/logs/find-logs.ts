@@ -58,7 +58,7 @@ function readLogs(em: EntityManager, scope: LogScope, { limit, filter, within = 
 
 /** The logs that are looked at one by one before those of a search. */
 const firstLook = 4000
-/** These have an index of their own, or nothing to look for. */
+/** These have an index of their own, or match every log. */
 const foundWithout: ReadonlySet<string> = new Set([
   'page_size',
   'order',
@@ -90,8 +90,8 @@ async function endOfLook(em: EntityManager, scope: LogScope, filter: LogFilter):
 }
 
 /**
- * Looks at the logs to the end of the first look one by one, and then, if the page is not full, at what the indexes of terms say of each day: of more days at a
- * time, the fewer are found.
+ * Scans the logs of the first step one by one, and then, if the page is not full, uses the indexes of terms of each day: the fewer are found, the
+ * more days at a time.
  */
 async function searchLogs(
   em: EntityManager,

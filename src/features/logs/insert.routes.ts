@@ -18,7 +18,7 @@ export const insertLogs = route({
   const { id: workspaceId } = await resolveWorkspace(em, actor, undefined)
   const insertion = { actor, workspaceId, clientAddress, now: clock.now(), maxBodyBytes: journal.maxBodyBytes }
   const exchanges = body.map((log) => toExchange(log, insertion))
-  // With the commit, so that a repetition with the same Idempotency-Key inserts nothing twice.
+  // With the commit, so that a retry with the same idempotency key inserts no log twice.
   afterCommit(async () => {
     for (const { record, bodies } of exchanges) journal.append(record, bodies)
   })

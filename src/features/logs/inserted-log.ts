@@ -5,7 +5,7 @@ import { redactionOfHeaders } from '../../gateway/ending/redact.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import type { InsertedLog } from './insert.schema.ts'
 
-/** Marks a log as told by a client: the gateway has no operation of this name. */
+/** Marks a log as written by a client: the gateway has no operation of this name. */
 export const insertedOperation = 'inserted'
 
 export interface Insertion {
@@ -18,7 +18,7 @@ export interface Insertion {
   readonly maxBodyBytes: number
 }
 
-/** A log as a client tells it, as the journal takes it. It has no usage of ours, so that it is never priced. */
+/** A log from a client, as the journal takes it. It has no usage of ours, so that it is never priced. */
 export function toExchange(log: InsertedLog, insertion: Insertion): { readonly record: ExchangeRecord; readonly bodies: ExchangeBodies } {
   const { request, response } = log
   const id = uuidv7(insertion.now)
@@ -52,7 +52,7 @@ export function toExchange(log: InsertedLog, insertion: Insertion): { readonly r
 
 const flat = (headers: Readonly<Record<string, string>>): string[] => Object.entries(headers).flat()
 
-/** Returns the owner of the log, and the fields that only the gateway knows. */
+/** Returns the owner of the log, and the fields that only the gateway sets. */
 const ownerOf = ({ actor, workspaceId, clientAddress, now }: Insertion) => ({
   organisationId: actor.organisationId,
   workspaceId,

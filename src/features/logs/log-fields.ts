@@ -19,7 +19,7 @@ export interface LogRow extends Omit<LogColumns, 'usage' | 'budgets'>, LogNames 
   readonly workspace_slug: string | null
   /** The cost after the last recompute that changed it; null: none did. */
   readonly adjusted_pico: string | null
-  /** The format of the key under which the log store has its bodies; null: it has none. Absent where nobody asked. */
+  /** The format of the key under which the log store has its bodies; null: it has none. Absent where it was not asked for. */
   readonly path_format?: PathFormat | null
 }
 
@@ -61,7 +61,7 @@ export type LogDetail = LogRow & { readonly [Column in keyof OfBodies]: OfBodies
   readonly cost: LoggedCostDetails | null
   /** The costs that later price lists gave, the oldest first; null: none. */
   readonly cost_adjustments: readonly CostAdjustment[] | null
-  /** The amounts that its attempts counted against budgets; null: nothing. */
+  /** The amounts that its attempts counted against budgets; null: none. */
   readonly counted: readonly CountedAmount[] | null
   /** The object of the log store that has the rest; null: this row has it. */
   readonly object_key: string | null
@@ -95,10 +95,10 @@ const text = z.string().nullable()
 const count = z.number().nullable()
 const rounded = (ms: number | null): number | null => (ms === null ? null : Math.round(ms))
 
-/** Returns true if the whole answer came, and was no error. In SQL: `success` of the queries. */
+/** Returns true if the whole answer came, and was no error. The same in SQL is `success` of the queries. */
 const isSuccess = ({ status, outcome }: LogRow): boolean => status < 400 && outcome === 'complete'
 
-/** The URL as the client called it: ours, or that of the provider whose answer it told us. */
+/** The URL as the client called it: ours, or that of the provider whose answer the client reported. */
 export const urlOf = ({ operation, path }: LogRow): string => (operation === insertedOperation || isGooglePath(path) ? path : `/v1${path}`)
 
 /** Every field of a log in lists: its schema, and its value from the row. Durations are whole milliseconds. */
@@ -234,7 +234,7 @@ const entries = Object.entries(logFields)
 const schemaEntries: readonly (readonly unknown[])[] = entries.map(([name, { schema }]) => [name, schema])
 const schemas: Schemas = Object.fromEntries(schemaEntries)
 
-/** Everything about an exchange but what was said in it. Durations are whole milliseconds. */
+/** Everything about an exchange but its contents. Durations are whole milliseconds. */
 export const logMetrics = z.object(schemas).meta({ id: 'LogMetrics', description: 'One exchange without its bodies and headers.' })
 
 export type LogMetrics = z.output<typeof logMetrics>

@@ -25,9 +25,9 @@ export interface Condition {
 interface LogFilterRow<Schema extends z.ZodType> {
   readonly schema: z.ZodOptional<Schema>
   readonly condition: (value: z.output<Schema>) => Condition
-  /** The part of the value that the terms of logs tell. */
+  /** The part of the value that the terms of logs contain. */
   readonly hints?: (value: z.output<Schema>) => Hints
-  /** Roll-ups can tell it too. */
+  /** Roll-ups have it too. */
   readonly ofTrait?: boolean
 }
 
@@ -146,7 +146,7 @@ const costCompared =
   (operator: '>=' | '<=') =>
   (value: number): Condition => ({ sql: `l.cost_pico ${operator} ?::numeric * 10000000000`, values: [value] })
 
-/** `openai__gpt-4o`: what the provider is, and the model. */
+/** `openai__gpt-4o`: the provider, and the model. */
 const providerModels = listField(
   z
     .string()
@@ -170,13 +170,13 @@ const scoreCompared =
     values: [value],
   })
 
-/** In JavaScript: `is_success` of the fields. */
+/** The same in JavaScript is `is_success` of the fields. */
 export const success = `(l.status < 400 AND l.outcome = 'complete')`
 
 const trait = { ofTrait: true }
 const outcomes = listField(z.enum(['complete', 'incomplete', 'client_closed', 'error']))
 
-/** Every filter by what a log holds: the parameter, and the condition that it makes. */
+/** Every filter on the contents of a log: the parameter, and the condition that it makes. */
 const filters = {
   status_code: isOneOf('status', statuses, trait),
   status_code_not: isNoneOf('status', statuses, trait),
@@ -271,11 +271,11 @@ const conditionOf = <Filter extends Name>(name: Filter, value: FilterValues[Filt
 export const valueConditions = (given: FilterValues): Condition[] =>
   names.map((name) => conditionOf(name, given[name])).filter((condition) => condition !== null)
 
-/** Returns true if a filter asks for what only the logs themselves have. */
+/** Returns true if a filter needs a field that only the logs themselves have. */
 export const needsLogs = (given: FilterValues): boolean => names.some((name) => given[name] !== undefined && !isOfTrait(name))
 const isOfTrait = (name: Name): boolean => 'ofTrait' in filters[name] && filters[name].ofTrait
 
-/** Returns what filters say in terms. */
+/** Returns filters as terms. */
 export function searchOf(given: FilterValues): Search {
   const hints = names.map((name) => hintsOf(name, given[name])).filter((hint) => hint !== null)
   const single = hints.flatMap(({ any = [], all = [] }) => [...all, ...(any.length === 1 ? any : [])])

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { arrayText } from '../../lib/text/array-text.ts'
 
-/** The present names of the key, the person and the provider of a log; the last one of what was deleted. */
+/** The present names of the key, the person and the provider of a log; the last name of a deleted one. */
 export interface LogNames {
   readonly api_key_name: string | null
   readonly user_name: string | null

@@ -7,7 +7,7 @@ export interface Term {
   readonly values: readonly (string | number)[]
 }
 
-/** Facts of which `log_terms()` keeps a hash, with the number by which it tells them apart. */
+/** Facts of which `log_terms()` keeps a hash, with the number that distinguishes them. */
 const hashed = {
   organisation_id: 1,
   workspace_id: 2,
@@ -91,8 +91,8 @@ const arrayOf = (terms: readonly Term[]): Term => ({
 })
 
 /**
- * Makes partitions of `logs` show the logs of a search, to the end of the transaction, to queries that name them. Terms find candidates: such
- * queries must have all conditions too. Scans of whole partitions and orders of an index are left out: the planner knows too little of terms.
+ * Makes partitions of `logs` show the logs of a search, to the end of the transaction, to queries that name them. Terms find candidates: such queries
+ * must have all conditions too. Scans of whole partitions and orders of an index are left out: the planner has too few facts about terms.
  */
 export async function beginSearch(em: EntityManager, { all, any }: Search): Promise<void> {
   const groups = [all, ...Array.from({ length: mostGroups }, (_, at) => any[at] ?? all.slice(0, 1))].map(arrayOf)
@@ -103,7 +103,7 @@ export async function beginSearch(em: EntityManager, { all, any }: Search): Prom
   )
 }
 
-/** Makes partitions show nothing again, and plans as they were. */
+/** Makes partitions show no logs again, and plans as they were. */
 export async function endSearch(em: EntityManager): Promise<void> {
   await em.execute(
     `SELECT ${settings.map((name) => `set_config('app.log_${name}', '', true)`).join(', ')};

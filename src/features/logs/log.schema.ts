@@ -17,7 +17,7 @@ const afterField = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** The filters of the list of logs. Unknown ones are refused: a filter that does nothing would show too much. */
+/** The filters of the list of logs. Unknown ones are refused: a filter without effect would show too much. */
 export const logFilter = z
   .strictObject({
     page_size: z.coerce.number().int().min(1).max(maxPageSize).default(50).meta({ description: 'Logs in one page.' }),

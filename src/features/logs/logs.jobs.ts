@@ -5,7 +5,7 @@ import { expireOfWorkspaces } from './workspace-retention.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Hourly, so that a process that was down at one time of the day does not miss it; most runs find nothing to do. */
+/** Hourly, so that a process that was down at one time of the day does not miss it; most runs have no work to do. */
 export const keepPartitions: Job = { name: 'logs.keep-partitions', every: '7 * * * *', irreversible: false, run: makePartitions }
 
 /** Deletes the logs of days that are older than LOG_RETENTION_DAYS. */

@@ -14,11 +14,11 @@ import { formatOf } from './path-formats.ts'
 export interface LogScope {
   readonly organisationId: string
   readonly workspaceId: string | null
-  /** Only those of one person's credentials; null: of everybody. */
+  /** Only those of one person's credentials; null: all. */
   readonly own: OwnData | null
 }
 
-/** Everything in the caller's reach, or only what came with their own credentials. */
+/** All logs in the caller's reach, or only those of their own credentials. */
 export const logScopeOf = (actor: Actor): LogScope => ({
   organisationId: actor.organisationId,
   workspaceId: actor.workspaceId,
@@ -53,7 +53,7 @@ export const logConditions = (scope: LogScope, filter: Omit<LogFilter, 'page_siz
   ...valueConditions(filter),
 ]
 
-/** Returns how many logs a scope and a filter leave; `most` is told for that many and more. */
+/** Returns how many logs a scope and a filter leave; `most` stands for that many and more. */
 export async function countLogs(
   em: EntityManager,
   scope: LogScope,
@@ -108,7 +108,7 @@ interface CostAdjustment {
   readonly cost_pico: string
 }
 
-/** Adds what recomputes made of costs. Asked for a page and not beside the logs: of these the database may look at many more. */
+/** Adds the adjusted costs of recomputes. Asked for a page and not beside the logs: the database may look at many more of these. */
 export async function withAdjustments(
   em: EntityManager,
   { organisationId }: LogScope,
@@ -131,7 +131,7 @@ const adjustments = `
                                     'lines', a.lines) ORDER BY a.created_at)
     FROM cost_adjustments a WHERE a.log_id = l.id AND a.organisation_id = l.organisation_id`
 
-/** The names of counters tell whose they are; the values of a group are known for as long as its counter is kept. */
+/** The names of counters contain their owners; the values of a group are known for as long as its counter is kept. */
 const counted = `
   SELECT json_agg(json_build_object('attempt', (e ->> 0)::int, 'counter', e ->> 1, 'amount', e ->> 3, 'value_key', c.value_key) ORDER BY n)
     FROM jsonb_array_elements(l.budgets) WITH ORDINALITY AS counts (e, n) LEFT JOIN limit_counters c ON c.id = e ->> 1`
@@ -139,7 +139,7 @@ const counted = `
 /** How far the time in a log's id may be from its `created_at`. */
 export const toleranceMs = 2_000
 
-/** One log with its bodies; null when it is not there for this scope. The id holds the time, which says where to look. */
+/** One log with its bodies; null when it is not there for this scope. The id holds the time, by which it is found. */
 export async function findLog(em: EntityManager, scope: LogScope, id: string): Promise<LogDetail | null> {
   const at = timeOfUuid(id)
   if (at === null) return null
@@ -154,7 +154,7 @@ export async function findLog(em: EntityManager, scope: LogScope, id: string): P
   return named === undefined ? null : { ...named, path_format: formatOf(named.object_key) }
 }
 
-/** Returns the conditions that leave what a caller may see. */
+/** Returns the conditions that leave the logs visible to a caller. */
 export const scopeConditions = ({ organisationId, workspaceId, own }: LogScope): Condition[] => [
   { sql: 'l.organisation_id = ?', values: [organisationId] },
   ...(workspaceId === null ? [] : [{ sql: 'l.workspace_id = ?', values: [workspaceId] }]),

@@ -29,7 +29,7 @@ export const listLogs = route({
   const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
   const scope = { ...logScopeOf(actor), workspaceId }
   if (q !== undefined) {
-    // What a body says is told to those alone who may read it.
+    // The contents of a body are shown only to callers that may read it.
     demandScope(actor, 'logs.view')
     const found = await (match === 'words'
       ? searchWords(em, scope, { text: q, filter: query, deps })

@@ -7,8 +7,8 @@ import { asSystem } from '../../app/database/orm.ts'
 const dayMs = 24 * 60 * 60 * 1000
 
 /**
- * Whoever reads or writes logs waits behind work on partitions that waits itself. So it gives way after some milliseconds and tries again, each
- * time a little later: on a database that is never at rest it would come to nothing otherwise.
+ * Readers and writers of logs wait behind work on partitions that waits itself. So it gives way after some milliseconds and tries again, each time a
+ * little later: on a database that is never at rest it would never finish otherwise.
  */
 const patience = { firstMs: 50, mostMs: 500, factor: 1.1 }
 const pauseMs = 200
@@ -48,7 +48,7 @@ async function daysBefore(em: EntityManager, day: string): Promise<readonly stri
   return rows.map((row) => row.day)
 }
 
-/** Returns what does work in a transaction that gives way to others. It throws when the tries of a run are over. */
+/** Returns a runner of work in a transaction that gives way to others. It throws when the tries of a run are over. */
 function createGentle({ orm }: Pick<Deps, 'orm'>) {
   let [tries, patienceMs] = [mostTries, patience.firstMs]
   return async (work: (em: EntityManager) => Promise<unknown>): Promise<void> => {

@@ -46,7 +46,7 @@ const presentAdjustment = ({ id, recompute_id, created_at, delta, cost, state, c
   lines: lines.map(presentLine),
 })
 
-/** The name of a counter begins with the kind and the id of what is limited, then `usage` and what is counted. */
+/** The name of a counter begins with the kind and the id of the limited resource, then `usage` and the counted unit. */
 function presentCounted({ attempt, counter, amount, value_key: group }: CountedAmount) {
   const [owner_kind = '', owner_id = '', , type = ''] = counter.split(':')
   return { attempt, owner_kind, owner_id, group, type, amount }

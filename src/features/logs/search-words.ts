@@ -19,8 +19,8 @@ interface WordSearch {
 }
 
 /**
- * Looks for words that come one after the other in bodies, until a page is full or the time is over. The index of words tells where to look, and
- * bodies tell whether they are there: a search finds the same with the index and without it.
+ * Searches bodies for words that come one after the other, until a page is full or the time is over. The index of words finds candidates, and bodies
+ * decide: a search finds the same with the index and without it.
  */
 export async function searchWords(em: EntityManager, scope: LogScope, { text, filter, deps }: WordSearch): Promise<BodyMatches> {
   const wanted = spokenText(text)

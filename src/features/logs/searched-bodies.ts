@@ -18,7 +18,7 @@ interface BodySearch {
   readonly scope: LogScope
   readonly logs: readonly LogRow[]
   readonly words: readonly string[]
-  /** True: open what is sealed, and fetch what is in the log store. */
+  /** True: open sealed bodies, and fetch those in the log store. */
   readonly fetches: boolean
   readonly deps: Pick<Deps, 'vault' | 'logStore'>
 }
@@ -89,7 +89,7 @@ const plainOf = (held: SearchableBodies): Promise<SearchedBodies> =>
 const plain = async (body: Buffer | null, headers: SearchableBodies['request_headers']): Promise<Uint8Array | null> =>
   body === null ? null : inflated(body, headers['content-encoding'])
 
-/** Returns what the log store holds; null: nothing, or there is no store any longer. */
+/** Returns the bodies in the log store; null: there are none, or there is no store any longer. */
 async function fetched(key: string, log: LogRow, { logStore }: BodySearch['deps']): Promise<LogBodies | null> {
   const object = await logStore?.get(key)
   return object === undefined || object === null ? null : decodeLogObject({ id: log.id, organisationId: log.organisation_id }, object)

@@ -38,12 +38,12 @@ export async function* lookAtAll({ em, scope, filter }: LogRange): AsyncGenerato
   }
 }
 
-/** So many logs are looked at before the index is asked: what is frequent is among them. */
+/** So many logs are looked at before the index is asked: frequent words are among them. */
 const firstLook = 500
 /** So many places the index is asked for at a time. */
 const mostPlaces = 2000
 
-/** Looks at logs that have all of some words, which their index tells. */
+/** Yields logs that have all of some words, by their index. */
 export async function* lookAtWords(
   looking: LogRange & { readonly hash: WordHash; readonly words: readonly string[] },
 ): AsyncGenerator<Look> {
@@ -59,7 +59,7 @@ export async function* lookAtWords(
   if (end !== null) yield* lookInIndex({ ...looking, filter: { ...filter, after: end } }, wanted)
 }
 
-/** Hashes as texts of arrays: what a log must have, and what it has instead if its words are not all there. */
+/** Hashes as texts of arrays: those that a log must have, and those that it has instead if its words are not all there. */
 interface WantedHashes {
   readonly all: string
   readonly cut: string
@@ -123,7 +123,7 @@ async function placesIn(
       : [{ sql: `(l.created_at, l.id) ${direction === 'ASC' ? '>' : '<'} (?::timestamptz, ?::uuid)`, values: [after.at, after.id] }]),
   ]
   const where = conditions.map(({ sql }) => sql).join(' AND ')
-  // Scans of whole partitions and orders of an index are left out: the planner knows too little of words.
+  // Scans of whole partitions and orders of an index are left out: the planner has too few facts about words.
   await em.execute(
     `SELECT set_config('app.log_words', ?, true), set_config('app.log_words_cut', ?, true), set_config('enable_seqscan', 'off', true),
             set_config('enable_indexscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true)`,

@@ -58,7 +58,7 @@ async function deleteSome(em: EntityManager, workspace: RetentionRule, { deps, i
   const { clock, config, logStore } = deps
   const midnight = Math.floor(clock.now() / dayMs) * dayMs
   const before = new Date(midnight - workspace.days * dayMs).toISOString()
-  // Days that the installation does not keep are dropped as a whole: whoever touched them would stand in the way.
+  // Days that the installation does not keep are dropped as a whole: a transaction that touched them would stand in the way.
   const since = new Date(midnight - config.logRetentionDays * dayMs).toISOString()
   const old = await em.execute<Old[]>(oldLogs, [workspace.organisation_id, workspace.id, since, before])
   if (old.length === 0) return 0
@@ -83,8 +83,8 @@ async function deleteSome(em: EntityManager, workspace: RetentionRule, { deps, i
 }
 
 /**
- * Logs of a workspace that are old, the oldest first: but those that roll-ups have not counted yet, and those whose bodies somebody may be
- * moving to the log store, whose object would be left behind. The others are held, so that nobody begins to move them.
+ * Old logs of a workspace, the oldest first: but those that roll-ups have not counted yet, and those whose bodies may be on their way to the log
+ * store, whose object would be left behind. The others are held, so that no move begins.
  */
 const oldLogs = `
   WITH old AS MATERIALIZED (

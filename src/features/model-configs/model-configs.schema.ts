@@ -22,7 +22,7 @@ const ageSeconds = z
 
 const asOf = z.string().nullable().meta({ description: 'The day of the catalogue of the installation; null for other layers.' })
 
-/** The fields of both answers that tell of the list. */
+/** The fields of both answers about the list. */
 const listed = {
   provider: z.string().meta({ description: 'The provider whose list has the model.' }),
   model: z.string().meta({ description: 'The name under which the list has it.' }),

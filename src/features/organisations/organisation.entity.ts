@@ -17,7 +17,7 @@ export const Organisation = defineEntity({
     status: status('active', 'archived'),
     settings: p.json<Record<string, unknown>>().default('{}'),
     defaults: p.json<Record<string, unknown>>().default('{}'),
-    /** Of the caller who set `settings.jwt`: nobody above comes by its tokens; null: of an admin of the organisation. */
+    /** The rank of the caller who set `settings.jwt`: its tokens serve no person above; null: that of an admin of the organisation. */
     tokenIssuerRank: p.text().$type<Role>().nullable(),
     createdAt: createdAt(),
     lastUpdatedAt: lastUpdatedAt(),

@@ -122,8 +122,8 @@ async function find(em: EntityManager, actor: Actor, reference: string): Promise
 }
 
 /**
- * Locked, because it is about to change; but not its key: whoever else writes in the organisation has the end of its audit chain
- * when it refers to this row, and this write will want that end.
+ * Locked, because it is about to change; but not its key: another writer in the organisation has the end of its audit chain when it refers to this
+ * row, and this write will want that end.
  */
 async function own(em: EntityManager, { organisationId }: Actor): Promise<Organisation> {
   await em.execute('SELECT 1 FROM organisations WHERE id = ? FOR NO KEY UPDATE', [organisationId])

@@ -13,7 +13,7 @@ export const PluginEntity = defineEntity({
     organisationId: p.uuid(),
     /** Null: the organisation's, for every workspace that has none of its own. */
     workspaceId: p.uuid().nullable(),
-    /** The partner: what stands before the dot of its checks. */
+    /** The partner: the text before the dot of its checks. */
     plugin: p.string().length(100),
     name: p.string().length(255),
     status: status('active', 'archived'),

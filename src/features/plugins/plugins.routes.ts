@@ -74,7 +74,7 @@ export const readPlugin = route({
   const row = await findPlugin(em, actor, { reference: params.pluginId })
   const { fields, baseUrl } = await openRow(row, deps.vault)
   const plugin = plugins.get(row.plugin)
-  // Of a partner that this build does not know, nothing is known to be no secret.
+  // Every field of a partner unknown to this build counts as secret.
   const credentials = plugin === undefined ? {} : maskCredentials(plugin, fields, baseUrl)
   const view = { ...presentPlugin(row), credentials: { ...credentials } }
   return query.include_used_by ? { ...view, used_by: await pluginDependants(em, row) } : view

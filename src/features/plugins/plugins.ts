@@ -17,7 +17,7 @@ import { openPlugin } from './plugin.view.ts'
 import type { CreatePlugin, UpdatePlugin } from './plugin.schema.ts'
 import { credentialUrls, restoreCredentials } from './secrets.ts'
 
-/** The caller of a write, and what checks and seals the credentials. */
+/** The caller of a write, and the services that check and seal the credentials. */
 export interface WriteContext {
   readonly actor: Actor
   readonly vault: Vault
@@ -51,7 +51,7 @@ export async function addPlugin(em: EntityManager, wanted: NewPlugin, writing: W
   return row
 }
 
-/** Changes what the body names. A stored secret stays only as long as the address that it goes to stays. */
+/** Changes the fields of the body. A stored secret stays only as long as the address that it goes to stays. */
 export async function changePlugin(row: PluginEntity, body: UpdatePlugin, writing: WriteContext): Promise<void> {
   const plugin = demandPlugin(row.plugin, writing.level)
   if (body.credentials !== undefined || body.base_url !== undefined) {
@@ -85,7 +85,7 @@ interface GivenCredentials {
   readonly owner: Pick<PluginEntity, 'id' | 'organisationId'>
 }
 
-/** Seals credentials once they are what the partner needs, and go where they may. */
+/** Seals credentials once they have the fields of the partner, and go to allowed hosts. */
 async function accepted(
   plugin: Plugin,
   { credentials, baseUrl, owner }: GivenCredentials,
@@ -127,7 +127,7 @@ interface Place {
   readonly workspaceId: string | null
 }
 
-/** Opens what is stored for partners where guardrails run: of the workspace, else of the organisation. */
+/** Opens the stored credentials of partners where guardrails run: those of the workspace, else those of the organisation. */
 export async function storedCredentials(
   em: EntityManager,
   { organisationId, workspaceId }: Place,

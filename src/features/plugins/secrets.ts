@@ -35,7 +35,7 @@ interface Document {
 
 const moved = 'would go elsewhere than before, and a stored secret only goes where it was stored for'
 
-/** Puts stored secrets back where masks stand for them. AB01 where nothing is stored, or what is stored would go elsewhere. */
+/** Puts stored secrets back where masks stand for them. AB01 where none is stored, or the stored one would go elsewhere. */
 export function restoreCredentials(plugin: Plugin, given: Document, stored: (Document & { readonly credentials: Fields }) | null) {
   const find = secretsOf(plugin)
   const credentials = given.credentials ?? (stored === null ? {} : maskCredentials(plugin, stored.credentials, stored.base_url))

@@ -75,7 +75,7 @@ const settersOfNew = (actor: Actor): SetterRanks => changedLimits(actor, {}, [{ 
 export const demandPolicy = (actor: Actor, { setterRanks }: Pick<RateLimitPolicy, 'setterRanks'>, param: string): void =>
   demandSetter(actor, setterRanks, { field: ofPolicy, param })
 
-/** Returns what a policy limits, as text by the names of the fields. */
+/** Returns the limits of a policy, as text by the names of the fields. */
 export const limitsIn = (row: RateLimitPolicy | UsageLimitPolicy): Readonly<Record<string, string>> =>
   'creditLimit' in row
     ? {
@@ -109,7 +109,7 @@ export function demandThreshold(limit: Limit): void {
   if (fault !== null) throw new ApiError('AB01', fault.message, { param: fault.field })
 }
 
-/** Refuses what only a limit in money can say of a policy that counts something else. */
+/** Refuses fields of a limit in money for a policy that counts another unit. */
 export function demandMoney(policy: Parameters<typeof moneyFault>[0]): void {
   const fault = moneyFault(policy)
   if (fault !== null) throw new ApiError('AB01', fault.message, { param: fault.field })
@@ -137,7 +137,7 @@ export function resetUsage(row: PolicyUsage, nowMs: number): void {
   } satisfies Partial<PolicyUsage>)
 }
 
-/** Starts the usage of one value key again; AB08 when the policy has counted nothing under it. */
+/** Starts the usage of one value key again; AB08 when the policy has no count under it. */
 export async function resetValue(
   em: EntityManager,
   policy: UsageLimitPolicy,

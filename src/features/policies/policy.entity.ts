@@ -51,7 +51,7 @@ export const UsageLimitPolicy = defineEntity({
     periodicResetDays: p.integer().nullable(),
     nextUsageResetAt: p.datetime().nullable(),
     lastResetAt: p.datetime().nullable(),
-    /** Of policies in US dollars alone; null: what is usual. */
+    /** For policies in US dollars alone; null: the default. */
     onUnpriced: p.text().$type<MoneyTerms['onUnpriced']>().nullable(),
     outputPolicy: p.text().$type<MoneyTerms['output']>().nullable(),
   },

@@ -10,9 +10,9 @@ export interface Draft {
   readonly conditions: readonly Condition[]
   readonly groupBy: readonly Group[]
   readonly counts: Limit['counts']
-  /** In US dollars or in what else it counts. */
+  /** The amount in US dollars or in the unit that it counts. */
   readonly value: number
-  /** Of a rate limit, its window; null for usage, of which all counts. */
+  /** The window of a rate limit; null for usage, of which all counts. */
   readonly windowMs: number | null
 }
 
@@ -52,7 +52,7 @@ const logsOf = `
    WHERE l.organisation_id = ? AND l.workspace_id = ? AND l.created_at > now() - make_interval(hours => ?) AND l.billed
    ORDER BY l.created_at DESC, l.id DESC LIMIT ${mostTried}`
 
-/** Returns what a draft would have counted in the latest logs, by value key, the most used first. */
+/** Returns the amounts that a draft would have counted in the latest logs, by value key, the most used first. */
 export async function tryDraft(em: EntityManager, draft: Draft, { organisationId, workspaceId, hours }: Trial) {
   const rows = await em.execute<Row[]>(logsOf, [organisationId, workspaceId, hours])
   const policy = toView(draft, organisationId)
@@ -116,7 +116,7 @@ function sumOf(rows: readonly Row[], counts: Limit['counts']): number {
   return counts === 'requests' ? rows.length : rows.reduce((sum, { tokens }) => sum + tokens, 0)
 }
 
-/** Returns what the busiest window had. Rows come from the latest to the oldest. */
+/** Returns the amount of the busiest window. Rows come from the latest to the oldest. */
 function busiest(rows: readonly Row[], counts: Limit['counts'], windowMs: number): number {
   const amount = ({ tokens }: Row): number => (counts === 'requests' ? 1 : tokens)
   let most = 0

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Ask } from '../../app/snapshot/view.ts'
 
-/** Asks in the transaction of a request what the snapshot asks for the gateway: the same queries, and what was just written. */
+/** Runs in the transaction of a request the queries that the snapshot runs for the gateway, so that they see its own writes. */
 export const askThrough =
   (em: EntityManager): Ask =>
   ({ text, values = [] }) => {

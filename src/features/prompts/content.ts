@@ -4,7 +4,7 @@ import type { OrderedContent, PromptVersion } from './version.entity.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Everything that a version says. */
+/** The whole content of a version. */
 export interface Content {
   readonly string: string
   readonly parameters: Fields
@@ -28,7 +28,7 @@ export const orderedContent = (version: PromptVersion): OrderedContent =>
     template_metadata: version.templateMetadata,
   }
 
-/** Returns what is kept of a new version's JSON with its keys in order. */
+/** Returns the part of a new version that is stored as JSON with its keys in order. */
 export const toOrdered = ({ parameters, functions, tools, toolChoice, templateMetadata }: Content): OrderedContent => ({
   parameters,
   functions,
@@ -61,7 +61,7 @@ function optionalContent(given: ContentFields, kept: PromptVersion | null) {
   }
 }
 
-/** Null clears; what is absent stays, or is empty when there is nothing to stay. */
+/** Null clears; an absent field stays, or is empty when it had no value. */
 const orKept = <T>(given: T | null | undefined, kept: T | null | undefined): T | null => (given === undefined ? (kept ?? null) : given)
 
 /**

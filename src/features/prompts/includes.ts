@@ -25,7 +25,7 @@ interface PartialVersions {
 
 const maxVisits = 1000
 
-/** Refuses a version that includes itself, however far away. Any new circle goes through what has changed, so that one walk finds it. */
+/** Refuses a version that includes itself, at any depth. Any new circle goes through the changed version, so that one walk finds it. */
 export async function demandNoCircle(em: EntityManager, { partial, version, string }: Candidate): Promise<void> {
   const seen = new Set<string>()
   const waiting: { readonly text: string; readonly trail: readonly string[] }[] = [{ text: string, trail: [`${partial.slug}@${version}`] }]

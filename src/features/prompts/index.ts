@@ -19,7 +19,7 @@ import { promptView } from './prompt.view.ts'
 export const prompts = feature({
   id: 'prompts',
   since: '1.3.0',
-  // Labels that nothing carries any more are free; `patch` fills a new version from the latest.
+  // Labels that no version carries any more are free; `patch` fills a new version from the latest.
   changes: ['1.3.2', '1.11.2'],
   requires: ['collections', 'labels', 'providers'],
   permissions: ['create', 'read', 'update', 'delete', 'list', 'publish', 'render'].map((verb) => `prompts.${verb}`),

@@ -85,7 +85,7 @@ export interface PartialChanges {
   readonly status?: 'active' | 'archived' | undefined
 }
 
-/** Changes what is named; a text makes a new version. Gives the latest version. */
+/** Changes the given fields; a text makes a new version. Returns the latest version. */
 export async function changePartial(
   em: EntityManager,
   actor: Actor,
@@ -105,7 +105,7 @@ export async function publishPartial(em: EntityManager, partial: PromptPartial, 
   await demandNoCircle(em, { partial, version, string })
 }
 
-/** Deletes a partial that nothing in use includes. */
+/** Deletes a partial that no live version includes. */
 export async function archivePartial(em: EntityManager, partial: PromptPartial): Promise<void> {
   await demandNotIncluded(em, partial)
   partial.status = 'archived'

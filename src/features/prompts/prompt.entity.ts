@@ -19,7 +19,7 @@ const versioned = () => ({
   lastUpdatedAt: lastUpdatedAt(),
 })
 
-/** A prompt: what a request calls by its id. */
+/** A prompt, which requests call by its id. */
 export const Prompt = defineEntity({
   name: 'Prompt',
   tableName: 'prompts',

@@ -60,7 +60,7 @@ export async function addPrompt(em: EntityManager, actor: Actor, body: CreatePro
   return [prompt, await addVersion(em, { actor, prompt, version: 1, content: contentOf(body) })]
 }
 
-/** Changes name and collection, and adds a version when the body says anything of one. Gives the latest version. */
+/** Changes name and collection, and adds a version when the body has a field of one. Returns the latest version. */
 export async function changePrompt(
   em: EntityManager,
   actor: Actor,
@@ -85,7 +85,7 @@ async function collectionFor(
   throw new ApiError('AB01', 'The collection belongs to another workspace.', { param: 'collection_id' })
 }
 
-/** Deletes a prompt. Its labels are free again, so that nothing that is gone keeps a label from being deleted. */
+/** Deletes a prompt. Its labels are free again, so that a deleted prompt keeps no label from being deleted. */
 export async function archivePrompt(em: EntityManager, prompt: Prompt): Promise<void> {
   prompt.status = 'archived'
   for (const version of await em.find(PromptVersion, { promptId: prompt.id, labelId: { $ne: null } })) version.labelId = null

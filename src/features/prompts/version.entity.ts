@@ -27,7 +27,7 @@ export interface OrderedContent {
   readonly template_metadata: Fields
 }
 
-/** A version of a prompt. The database lets nobody change it, but for its label. */
+/** A version of a prompt. The database allows no change of it, but for its label. */
 export const PromptVersion = defineEntity({
   name: 'PromptVersion',
   tableName: 'prompt_versions',
@@ -52,7 +52,7 @@ export const PromptVersion = defineEntity({
 
 export type PromptVersion = InferEntity<typeof PromptVersion>
 
-/** A version of a partial. The database lets nobody change it. */
+/** A version of a partial. The database allows no change of it. */
 export const PartialVersion = defineEntity({
   name: 'PartialVersion',
   tableName: 'prompt_partial_versions',

@@ -1,7 +1,7 @@
 import { anyOf, documentLimits, type Views } from '../../app/snapshot/view.ts'
 import type { ListedProvider } from '../../gateway/ports.ts'
 
-/** More providers than anybody chooses from. */
+/** More providers than any request chooses from. */
 const maxProviders = 1000
 
 const listed = `

@@ -4,7 +4,7 @@ import { tenantFilter } from '../../app/database/orm.ts'
 import type { SetterRanks } from '../../lib/access/set-from-above.ts'
 import type { RateLimit, UsageLimits } from '../limits/index.ts'
 
-/** A workspace's handle on an integration: what a request names as `@slug`, or as a virtual key. */
+/** A workspace's handle on an integration, which a request names as `@slug`, or as a virtual key. */
 export const ProviderEntity = defineEntity({
   name: 'Provider',
   tableName: 'providers',

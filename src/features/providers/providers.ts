@@ -48,7 +48,7 @@ export async function boundsOf(em: EntityManager, row: ProviderEntity, off: Read
   return boundsAbove(em, { organisationId, workspaceId, off, names, integrationId })
 }
 
-/** Changes what is said of a provider. */
+/** Changes the fields of a provider. */
 export function changeProvider(
   row: ProviderEntity,
   fields: ProviderFields,

@@ -26,7 +26,7 @@ export interface Unusable {
   readonly why: string
 }
 
-/** The first that names no guardrail of a workspace (null: of the organisation itself), or one that could do nothing there. */
+/** The first reference that names no guardrail of a workspace (null: of the organisation itself), or one that could do nothing there. */
 export async function unusableGuardrail(
   em: EntityManager,
   { home, vault }: { readonly home: Home; readonly vault: Vault },

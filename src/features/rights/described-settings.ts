@@ -11,7 +11,7 @@ export type Bound = 'members' | 'managers' | 'organisation-admins' | 'everybody'
 
 /** A setting of an organisation, described for people. */
 export interface DescribedSetting {
-  /** Its path in what the organisation has stored, with dots. */
+  /** Its path in the stored settings of the organisation, with dots. */
   readonly name: string
   readonly category: string | null
   readonly effect: string
@@ -55,7 +55,7 @@ const rules =
     binds: 'everybody',
   })
 
-/** The settings of an organisation that decide what people may do, and how. */
+/** The settings of an organisation that decide the rights of people, and how they act. */
 export const describedSettings: readonly DescribedSetting[] = [
   ...Object.entries(accessSettings).map(ofAccess),
   ...Object.entries(userKeyFields).map(rules(userKeyCategory)),

@@ -2,7 +2,7 @@ import { feature } from '../../app/feature.ts'
 import { keyScopes } from '../api-keys/index.ts'
 import { listScopes, listSettings, readKeyRights, readUserRights } from './rights.routes.ts'
 
-/** The rights of people and keys with what decides them, and the catalogues of scopes and settings. */
+/** The rights of people and keys with their reasons, and the catalogues of scopes and settings. */
 export const rights = feature({
   id: 'rights',
   since: '1.3.0',

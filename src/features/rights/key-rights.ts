@@ -10,7 +10,7 @@ import { User } from '../users/user.entity.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
 import { actingOf, reasonOf } from './rights.ts'
 
-/** An API key with what bounds it. */
+/** An API key with the bounds of its rights. */
 export interface KeyBounds {
   readonly scopes: ReadonlySet<string>
   /** The holder of a user key, or the maker of a service key; null: none is known. */
@@ -53,7 +53,7 @@ function isStale({ rotatedAt, createdAt }: ApiKey, { settings, overrides }: Acti
   return due !== null && due <= nowMs
 }
 
-/** Returns what decides a scope for a key. */
+/** Returns the decision on a scope for a key. */
 export const decideFor = (scope: string, { scopes, person, ended }: KeyBounds): Decision =>
   ended === null ? decideForKey(scope, scopes, person) : { scope, allowed: false, decidedBy: 'key', settings: [] }
 

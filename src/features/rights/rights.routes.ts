@@ -32,7 +32,7 @@ export const readUserRights = route({
   query: rightsQuery,
   response: userRights,
 })(async ({ em, actor, deps, params, query }) => {
-  // What somebody may do in the organisation is told to those who see its people, not to those of one workspace.
+  // Rights in the organisation are shown to callers that see its people, not to those of one workspace.
   if (query.workspace === undefined && !actor.permissions.has('organisation_users.read'))
     throw new ApiError('AB08', 'You see nobody of the organisation as a whole: name a workspace.', { param: 'workspace' })
   const user = await findUser(em, actor, { id: params.userId })

@@ -70,6 +70,6 @@ export function reasonOf({ scope, allowed, settings }: Decision, { role, holds }
 
 const sources = { default: 'by default', organisation: 'in the organisation', workspace: 'in this workspace' } as const
 
-/** Returns true if somebody sees only the logs and analytics of their own keys. */
+/** Returns true if a person sees only the logs and analytics of their own keys. */
 export const ownDataOnly = ({ role, settings, overrides }: ActingPerson): boolean =>
   seesOwnDataOnly(role, effectiveSettings(settings, overrides))

@@ -5,13 +5,13 @@ import { Workspace } from '../workspaces/workspace.entity.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { describedSettings, type Bound, type DescribedSetting } from './described-settings.ts'
 
-/** The organisation whose settings are told, as a whole or in one workspace. */
+/** The organisation whose settings are shown, as a whole or in one workspace. */
 export interface SettingsOf {
   readonly organisationId: string
   readonly workspace: Workspace | null
 }
 
-/** Returns the settings that there are at a level, with their values and whom they bind. */
+/** Returns the settings that there are at a level, with their values and the people that they bind. */
 export async function presentSettings(em: EntityManager, { organisationId, workspace }: SettingsOf, level: Level) {
   const { settings } = await em.findOneOrFail(Organisation, { id: organisationId })
   const where = { organisationId, status: 'active' as const, ...(workspace !== null && { id: workspace.id }) }
@@ -36,7 +36,7 @@ export async function presentSettings(em: EntityManager, { organisationId, works
     })
 }
 
-/** Returns the settings of the process that there are at a level. They are read when it starts, and nobody changes them over the API. */
+/** Returns the settings of the process that there are at a level. They are read at its start, and cannot be changed over the API. */
 export const presentProcessSettings = ({ told }: Pick<Config, 'told'>, level: Level) =>
   told
     .filter(({ since }) => level.atLeast(since))
@@ -69,7 +69,7 @@ const override = ({ name, category }: DescribedSetting, { accessOverrides }: Wor
 const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
-/** Owners and admins of the organisation are bound by no setting for managers and members, whatever they are in a workspace. */
+/** Owners and admins of the organisation are bound by no setting for managers and members, in any role in a workspace. */
 const count = `
   SELECT count(DISTINCT u.id) FILTER (WHERE u.role = 'member' AND m.role = 'member')::int AS members,
          count(DISTINCT u.id) FILTER (WHERE u.role = 'member' AND m.role = 'manager')::int AS managers,

@@ -18,7 +18,7 @@ export const SavedFilter = defineEntity({
     name: p.string().length(255),
     type: p.text().$type<'logs' | 'analytics'>(),
     filters: p.json<Readonly<Record<string, unknown>>>(),
-    /** Of the table that shows what is found; null: the usual ones. */
+    /** The columns of the table with the results; null: the usual ones. */
     columns: p.json<readonly string[]>().nullable(),
     sort: p.text().nullable(),
     visibility: p.text().$type<Visibility>().default('workspace'),

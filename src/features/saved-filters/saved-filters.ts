@@ -15,7 +15,7 @@ export const filtersOf = (actor: Actor) =>
     $or: [{ visibility: 'workspace' }, ...(actor.userId === null ? [] : [{ ownerId: actor.userId }])],
   }) satisfies FilterQuery<SavedFilter>
 
-/** AB01 for a service key, which is nobody; AB03 for who would hide, or show, what another person made. */
+/** AB01 for a service key, which is no person; AB03 for a caller that would hide, or show, another person's filter. */
 export function demandMayHide(actor: Actor, visibility: Visibility | undefined, before: SavedFilter | null): void {
   if (visibility === undefined || visibility === (before?.visibility ?? 'workspace')) return
   if (actor.userId === null) throw new ApiError('AB01', 'Only a person has a filter for themselves.', { param: 'visibility' })

@@ -16,7 +16,7 @@ export const scimAnswer = z.custom<ScimAnswer>()
 export const answered = (body: Document, headers: ScimAnswer['headers'] = {}): ScimAnswer => ({ status: 200, headers, body })
 export const nothing: ScimAnswer = { status: 204, headers: {}, body: null }
 
-/** Returns the answer about one resource, with its ETag; to who has it already no body is sent. */
+/** Returns the answer about one resource, with its ETag; without a body for a client that has it already. */
 export function resourceAnswer(body: Document, { version, location, ifNoneMatch, made = false }: AnswerHeaders): ScimAnswer {
   const headers = { etag: version, ...(made && { location }) }
   if (ifNoneMatch !== undefined && isNamed(ifNoneMatch, version)) return { status: 304, headers, body: null }

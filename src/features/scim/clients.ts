@@ -63,8 +63,8 @@ export interface Part {
 }
 
 /**
- * Returns a source for a statement that gives no row if the token that a client has shown is good no longer. Whoever revokes or rotates it after
- * that waits for this transaction.
+ * Returns a source for a statement that gives no row if the token that a client has shown is no longer valid. A later revocation or rotation waits
+ * for this transaction.
  */
 export function stillGood(client: Actor, { clock }: Pick<Deps, 'clock'>): Part {
   const [now, hash] = [new Date(clock.now()), shown.get(client)]
@@ -72,7 +72,7 @@ export function stillGood(client: Actor, { clock }: Pick<Deps, 'clock'>): Part {
   return { sql: `${good} AND t.id = ? FOR SHARE OF t`, values: [now, hash, hash, now, client.id] }
 }
 
-/** Returns the keyed hash by which the database knows a token. */
+/** Returns the keyed hash of a token, as the database stores it. */
 export const hashToken = ({ vault }: Pick<Deps, 'vault'>, token: string): Buffer => vault.hashKey(`scim:${token}`)
 
 /** Finds the client whose token it is: asked of the database at each request, so that a revoked one is none at once. Throws AB05. */
@@ -100,7 +100,7 @@ export async function identifyClient(token: string, deps: Deps): Promise<Actor> 
 const rankOfClient = ({ rank, maker_id: userId, maker_role: role }: Client): Role =>
   rankOf({ keyType: 'organisation-service', role: rank, maker: userId === null ? null : { userId, role: role && roleIn(role, null) } })
 
-/** Returns the refusal of a token, whatever is wrong with it. */
+/** Returns the refusal of a token, the same for every fault. */
 export const badToken = (): ApiError =>
   new ApiError('AB05', 'This is no token for SCIM, or it was revoked or has expired. POST /v1/scim/tokens makes one.', {
     param: 'authorization',

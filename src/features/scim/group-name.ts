@@ -9,7 +9,7 @@ export interface GroupNames {
 
 /** The roles that the name of a group gives its members. */
 export interface NamedRoles {
-  /** By slug or name; null: none. */
+  /** The workspace by slug or name; null: none. */
   readonly workspace: { readonly named: string; readonly role: WorkspaceRole } | null
   readonly organisation: 'owner' | 'admin' | null
 }

@@ -32,7 +32,7 @@ export interface Window {
   readonly descending: boolean
 }
 
-/** Reads which part of a list is asked for. What is no number is refused from release 1.7.1 on, and was ignored before. */
+/** Reads the requested part of a list. A text that is no number is refused from release 1.7.1 on, and was ignored before. */
 export function windowOf({ startIndex, count, sortOrder }: ListQuery, level: Pick<Level, 'atLeast'>): Window {
   const strict = level.atLeast('1.7.1')
   return {

@@ -26,11 +26,11 @@ export async function noteWrite(heard: ProtocolRequest, em: EntityManager, { clo
   if (!noted) throw badToken()
 }
 
-/** Notes what was refused to an identity provider. */
+/** Notes a refusal of an identity provider's request. */
 export const noteRefusal = (heard: ProtocolRequest, { orm, clock }: Pick<Deps, 'orm' | 'clock'>): Promise<void> =>
   inTenant(orm, heard.actor.organisationId, async (em) => void (await insert(em, rowOf(heard, clock.now()), { sql: '', values: [] })))
 
-/** Not as an entity: a note is no change of the trail. Returns false if what it reads from has no row. */
+/** Not as an entity: a note is no change of the trail. Returns false if its source has no row. */
 async function insert(em: EntityManager, row: ReturnType<typeof rowOf>, { sql, values }: Part): Promise<boolean> {
   const names = Object.keys(row)
   const rows = await em.execute<unknown[]>(
@@ -66,7 +66,7 @@ const resourceOf = (path: string): ActivityResource => (path.startsWith('/Users'
 const longestName = 255
 const longestError = 1000
 
-/** Returns what a request was about. What was refused has only what the identity provider sent. */
+/** Returns the subject of a request. For a refused one only the identity provider's own values are known. */
 function about({ params, body, answer }: ProtocolRequest) {
   const failed = answer.status >= 400
   const told = failed ? body : (answer.body ?? body)

@@ -6,7 +6,7 @@ import type { Operation } from './schema/patch.ts'
 const patchSchema = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
 const maxOperations = 1000
 
-/** A body as it came: SCIM has its own checks, and its own names for what is wrong. */
+/** A body as it came: SCIM has its own checks, and its own names for faults. */
 export const anyBody = z.record(z.string(), z.unknown())
 
 const isVerb = (text: string): text is Operation['op'] => text === 'add' || text === 'replace' || text === 'remove'

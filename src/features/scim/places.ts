@@ -19,16 +19,16 @@ const arePlacesGiven = ({ level }: Pick<Deps, 'level'>): boolean => level.atLeas
 /** The people whose places are settled. */
 export interface PlaceChange {
   readonly organisationId: string
-  /** Null: everybody's. */
+  /** Null: all people. */
   readonly userIds: readonly string[] | null
   /** The caller at whose word it is done; absent: it is a sign-in, or a job. */
   readonly by?: Bound
 }
 
 /**
- * Gives people the places in workspaces, and the roles in the organisation, that their groups say, and takes away those that groups gave
- * and give no longer. What was given by hand stays until a group gives the same place: from then on the groups decide. Returns what was
- * written by SQL alone, for the trail. Throws AB03 when a caller would take something from a person that ranks above it.
+ * Gives people the places in workspaces, and the roles in the organisation, that their groups state, and takes away those that groups gave and give
+ * no longer. A place that was given by hand stays until a group gives the same place: from then on the groups decide. Returns the changes made by SQL
+ * alone, for the trail. Throws AB03 when a caller would take a right from a person that ranks above it.
  */
 export async function settlePlaces(em: EntityManager, deps: Needs, settled: PlaceChange): Promise<readonly RowChange[]> {
   if (settled.userIds?.length === 0 || !arePlacesGiven(deps)) return []
@@ -65,7 +65,7 @@ interface Difference {
 
 const rank = (role: string) => `CASE ${role} WHEN 'admin' THEN 3 WHEN 'manager' THEN 2 ELSE 1 END`
 
-/** The people whose places are settled: the ids of some, or everybody. Only a condition that stands by itself leads to their rows by an index. */
+/** The people whose places are settled: the ids of some, or all. Only a condition that stands by itself leads to their rows by an index. */
 interface People {
   readonly among: (column: string) => string
   /** The values of each such condition. */
@@ -77,15 +77,15 @@ const peopleOf = ({ userIds }: PlaceChange): People =>
     ? { among: () => 'true', values: [] }
     : { among: (column) => `${column} = ANY (string_to_array(?, ',')::uuid[])`, values: [userIds.join(',')] }
 
-/** The workspace that the name of a group means. A name that two workspaces have gives a place in neither: nobody could say which was meant. */
+/** The workspace that the name of a group means. A name that two workspaces have gives a place in neither: it is ambiguous. */
 const workspaceOf = (group: string) => `
   coalesce((SELECT w.id FROM workspaces w WHERE w.organisation_id = ${group}.organisation_id AND w.status = 'active' AND w.slug = lower(${group}.named_workspace)),
            (SELECT (array_agg(w.id))[1] FROM workspaces w
              WHERE w.organisation_id = ${group}.organisation_id AND w.status = 'active' AND lower(w.name) = lower(${group}.named_workspace) HAVING count(*) = 1))`
 
 /**
- * Groups are those that SCIM writes, and those that claims told at the last sign-in. During a first synchronisation the planner knows nothing
- * of how many rows there are by now: what is to be read once is materialized, and each table has the condition on the people.
+ * Groups are those that SCIM writes, and those of the claims of the last sign-in. During a first synchronisation the planner's row counts are out of
+ * date: tables that are to be read once are materialized, and each table has the condition on the people.
  */
 const differences = (among: People['among']): string => `
   WITH named AS (

@@ -48,7 +48,7 @@ export const scimProtocol: Protocol<ScimAnswer> = {
   refused: noteRefusal,
 }
 
-/** The names of errors that the frame finds, by their status, or by it and what was wrong. */
+/** The names of errors that the frame finds, by their status, or by it and the fault. */
 const usualTypes: ReadonlyMap<string, ScimType> = new Map([
   ['400 body', 'invalidSyntax'],
   ['409', 'uniqueness'],

@@ -9,7 +9,7 @@ const prune = `
    USING (SELECT id, row_number() OVER (PARTITION BY organisation_id ORDER BY created_at DESC, id DESC) AS nth FROM scim_activity) n
    WHERE n.id = a.id AND (n.nth > ${mostKept} OR a.created_at <= ?)`
 
-/** Forgets what is older than a month, and all but the latest thousand of each organisation: the audit trail keeps every write. */
+/** Deletes notes that are older than a month, and all but the latest thousand of each organisation: the audit trail keeps every write. */
 export const pruneScimActivity: Job = {
   name: 'prune-scim-activity',
   every: '*/10 * * * *',

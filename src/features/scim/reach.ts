@@ -7,7 +7,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { rankedRole } from '../users/index.ts'
 import { User } from '../users/user.entity.ts'
 
-/** The caller at whose word groups give and take, and the field that says so. */
+/** The caller on whose authority groups give and take, and the field that names it. */
 export interface Bound {
   readonly actor: Actor
   readonly param: string

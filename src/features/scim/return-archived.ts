@@ -4,8 +4,8 @@ import { Organisation } from '../organisations/organisation.entity.ts'
 import { groupBasedProvisioning } from '../../lib/access/provisioning-settings.ts'
 
 /**
- * Lets removed users return whom a group is sent with, if the organisation wants that; who was deactivated is in their groups still. Without
- * the setting they stay removed: some identity providers send the whole list of members at each change, with those who were removed.
+ * Lets removed users return that a group is sent with, if the organisation wants that; a deactivated user is in their groups still. Without the
+ * setting they stay removed: some identity providers send the whole list of members at each change, with the removed ones.
  */
 export async function returnArchived(em: EntityManager, organisationId: string, userIds: readonly string[]): Promise<readonly RowChange[]> {
   if (userIds.length === 0) return []

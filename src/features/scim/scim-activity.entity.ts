@@ -26,7 +26,7 @@ export const ScimActivity = defineEntity({
     resourceName: p.text().nullable(),
     status: p.integer(),
     scimType: p.text().nullable(),
-    /** The refusal as the identity provider was told it; null: it was not refused. */
+    /** The refusal as sent to the identity provider; null: it was not refused. */
     error: p.text().nullable(),
     requestId: p.text(),
     createdAt: createdAt(),

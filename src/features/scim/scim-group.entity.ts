@@ -13,10 +13,10 @@ export const ScimGroup = defineEntity({
     organisationId: p.uuid(),
     displayName: p.string().length(255),
     externalId: p.text().nullable(),
-    /** With `namedRole`: the workspace and the role there that its name says; null: it says none. */
+    /** With `namedRole`: the workspace and the role there that its name states; null: it states none. */
     namedWorkspace: p.text().nullable(),
     namedRole: p.text().$type<WorkspaceRole>().nullable(),
-    /** The role in the organisation that its name says; null: it says none. */
+    /** The role in the organisation that its name states; null: it states none. */
     organisationRole: p.text().$type<'owner' | 'admin'>().nullable(),
     version: p.integer().default(1),
     createdAt: createdAt(),

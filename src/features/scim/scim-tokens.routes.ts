@@ -90,7 +90,7 @@ export const rotateScimToken = route({
     previousTokenExpiresAt: ends,
     tokenHash: hashToken(deps, token),
     tokenHint: keyHint(token),
-    // The secret before may still be in other hands, so that a rotation from above raises nothing.
+    // The former secret may still be in other hands, so that a rotation from above does not raise its rank.
     makerId: row.makerId ?? makerOf(actor),
   })
   await em.flush()

@@ -3,7 +3,7 @@ import { createdAt, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { Document } from './schema/normalise.ts'
 
-/** The facts about a user that only the identity provider knows. Its id is that of the user. */
+/** The facts about a user that only the identity provider has. Its id is that of the user. */
 export const ScimUser = defineEntity({
   name: 'ScimUser',
   tableName: 'scim_users',

@@ -15,8 +15,8 @@ import { ScimGroup } from './scim-group.entity.ts'
 const name = 'settle-scim-places'
 
 /**
- * Reads the names of groups again, and settles everybody's places: a workspace may have been made or renamed since its group came, and a
- * setting may say now how names are made.
+ * Reads the names of groups again, and settles all places: a workspace may have been made or renamed since its group came, and a setting may have
+ * changed how names are made.
  */
 export const settleScimPlaces: Job = {
   name,
@@ -50,7 +50,7 @@ interface SettledAll {
   readonly changes: readonly RowChange[]
 }
 
-/** Writes the row of the trail, and tells event streams of each workspace whose members changed, and of the users if roles did. */
+/** Writes the row of the trail, and sends events of each workspace whose members changed, and of the users if roles did. */
 async function tell(em: EntityManager, { config, level, vault, clock }: Deps, settled: SettledAll): Promise<void> {
   const { organisationId, changes } = settled
   const about = { topic: 'changes', organisationId, id: null, action: 'settle' } as const

@@ -23,7 +23,7 @@ const roleArn = line.regex(
 )
 const accessKeyId = line.regex(/^\w{1,128}$/, 'This is not the id of an access key.')
 const externalId = line.regex(/^[\w+=,.@:/-]{1,1224}$/, 'This is not an external id.')
-/** Of a tenant or an application of Entra: a UUID; a tenant has names of domains too. */
+/** The id of a tenant or an application of Entra: a UUID; a tenant has names of domains too. */
 const entraId = line.regex(/^[a-z0-9](?:[a-z0-9.-]{0,253}[a-z0-9])?$/i, 'This is no id of Entra: give the UUID, or a domain of the tenant.')
 const namespace = line.regex(/^[\w./-]{1,1024}$/, 'This is not the path of a namespace.')
 const region = line.regex(/^[a-z0-9-]{1,40}$/, 'This is not a region.')
@@ -128,7 +128,7 @@ export function parseAuth({ manager, given, stored }: GivenAuth): AuthConfig {
   )
 }
 
-/** Throws AB01 for what both sides would have to say. */
+/** Throws AB01 for a pair of fields of which one is missing. */
 export function demandPair(config: AuthConfig): void {
   if ((config['aws_access_key_id'] === undefined) === (config['aws_secret_access_key'] === undefined)) return
   const param = `auth_config.${config['aws_access_key_id'] === undefined ? 'aws_access_key_id' : 'aws_secret_access_key'}`

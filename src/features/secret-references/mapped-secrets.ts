@@ -74,7 +74,7 @@ export async function readMappings(em: EntityManager, integrationId: string): Pr
 
 interface MappingContext {
   readonly organisationId: string
-  /** Of the provider that uses it; null: the organisation itself looks. */
+  /** The workspace of the provider that uses it; null: the organisation itself looks. */
   readonly workspaceId: string | null
 }
 

@@ -55,7 +55,7 @@ const prefix = 'configurations.'
 export const presentMappings = (stored: readonly StoredMapping[]) =>
   stored.map((one) => ({ ...one, target_field: one.target_field === keyField ? keyField : prefix + one.target_field }))
 
-/** Fields that are no secrets, name nobody's address, and are kept beside secrets in managers all the same. */
+/** Fields that are no secrets and no addresses, and are often kept beside secrets in managers. */
 const others: ReadonlySet<string> = new Set([
   'aws_access_key_id',
   'aws_role_arn',

@@ -58,7 +58,7 @@ function demandOwn(row: SecretReference, { workspaceId }: Actor): void {
   )
 }
 
-/** Returns a reference that the caller may change, which nobody else changes until the transaction ends. AB08, AB03. */
+/** Returns a reference that the caller may change, locked until the transaction ends. AB08, AB03. */
 export async function findToChange(em: EntityManager, actor: Actor, reference: string): Promise<SecretReference> {
   const row = await findReference(em, actor, { reference, lock: 'change' })
   demandOwn(row, actor)
@@ -91,7 +91,7 @@ export async function addReference(em: EntityManager, body: CreateReference, wri
   return row
 }
 
-/** Changes what the body names. */
+/** Changes the fields of the body. */
 export async function changeReference(
   em: EntityManager,
   row: SecretReference,
@@ -115,7 +115,7 @@ export async function changeReference(
   if (body.allow_all_workspaces !== undefined || body.allowed_workspaces !== undefined) assignDefined(row, await sharingOf(em, actor, body))
 }
 
-/** Deletes a reference, and with it the only copy of its sign-in. AB07 naming what uses it. */
+/** Deletes a reference, and with it the only copy of its sign-in. AB07 naming its users. */
 export async function archiveReference(em: EntityManager, row: SecretReference, actor: Actor): Promise<void> {
   demandNoDependants('secret reference', await usersOf(em, row))
   assignDefined(row, { status: 'archived', authConfig: null, updatedBy: actor.userId ?? actor.id })
@@ -151,8 +151,8 @@ interface WorkspaceShare {
 }
 
 /**
- * Returns the workspaces that may use a reference: of a workspace key its own alone. AB01 for a workspace that is not there, and for two
- * sayings that exclude one another; AB03 for what is not the caller's to share.
+ * Returns the workspaces that may use a reference: for a workspace key its own alone. AB01 for a workspace that does not exist, and for two fields
+ * that exclude one another; AB03 for a reference that the caller may not share.
  */
 async function sharingOf(em: EntityManager, { organisationId, workspaceId }: Actor, sharing: WorkspaceShare) {
   const { allow_all_workspaces: all, allowed_workspaces: named } = sharing
@@ -249,7 +249,7 @@ export async function presentReferences(em: EntityManager, rows: readonly Secret
   return rows.map((row) => present(row, states.get(row.id), nowMs))
 }
 
-/** A reference in full, but for the secrets of its sign-in. A workspace key is told of no other workspace. */
+/** A reference in full, but for the secrets of its sign-in. A workspace key sees no other workspace in it. */
 export async function presentReference(
   em: EntityManager,
   row: SecretReference,

@@ -19,7 +19,7 @@ interface Cookie {
   readonly sameSite?: 'Strict' | 'Lax' | 'None'
 }
 
-/** Returns a `Set-Cookie` that no page can read and, unless it says otherwise, no other site can send along. */
+/** Returns a `Set-Cookie` that no page can read and, by default, no other site can send along. */
 export const cookieText = (where: CookieDeps, { name, value, seconds, sameSite = 'Strict' }: Cookie): string =>
   [
     `${cookieOf(where, name)}=${value}`,
@@ -42,8 +42,8 @@ export const endedCookie = (where: CookieDeps): string => sessionCookie(where, '
 export const secretOf = (where: CookieDeps, header: string | undefined): string | null => uniqueCookie(header, cookieOf(where, sessionName))
 
 /**
- * Returns the value of a cookie; null: there is none. Of two with one name one was set by somebody else, such as a sibling domain, and
- * nobody can tell which: then neither counts.
+ * Returns the value of a cookie; null: there is none. If two have one name, one was set by another party, such as a sibling domain, and they cannot
+ * be distinguished: then neither counts.
  */
 export function uniqueCookie(header: string | undefined, name: string): string | null {
   const found = (header ?? '')

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 
 /**
- * Locks people till the transaction ends, and returns those who are there. A write about people takes this lock ahead of all that is theirs,
- * such as links, factors, sessions, places and keys, for all of them at once, and the lock of SCIM ahead of this one, so that no two writes
- * wait for each other; whoever was removed meanwhile is seen here.
+ * Locks people till the transaction ends, and returns the present ones. A write about people takes this lock ahead of all their rows, such as links,
+ * factors, sessions, places and keys, for all of them at once, and the lock of SCIM ahead of this one, so that no two writes wait for each other; a
+ * person who was removed meanwhile is noticed here.
  */
 export async function lockPeople(em: EntityManager, userIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (userIds.length === 0) return new Set()

@@ -28,7 +28,7 @@ interface SessionUse {
   readonly session: ActorSession
 }
 
-/** Returns how a person acts on a route. AB03 for a workspace in which the person is nobody. */
+/** Returns how a person acts on a route. AB03 for a workspace of which the person is no member. */
 export function actorOf(person: Person, acting: SessionUse): Actor {
   const { role, userId, organisationId } = person
   const place = placeOf(person, acting)
@@ -50,8 +50,8 @@ export function actorOf(person: Person, acting: SessionUse): Actor {
 }
 
 /**
- * Returns the workspace that bounds a request; null: none does. Owners and admins of the organisation act in all of it unless they name a
- * workspace, and on what belongs to the organisation even then.
+ * Returns the workspace that bounds a request; null: none does. Owners and admins of the organisation act in all of it unless they name a workspace,
+ * and on resources of the organisation even then.
  */
 function placeOf(person: Person, { route, named }: SessionUse): Person['workspace'] {
   const { role, workspace } = person

@@ -10,7 +10,7 @@ export function newSecret(vault: Hashing): string {
   return `${random}.${markOf(vault, random)}`
 }
 
-/** Returns true for a secret that this installation has made, so that the database is not asked for what somebody thought up. */
+/** Returns true for a secret that this installation has made, so that the database is not asked for made-up ones. */
 export function isOwnSecret(vault: Hashing, secret: string): boolean {
   const [, random, mark] = /^([\w-]{43})\.([\w-]{22})$/.exec(secret) ?? []
   return random !== undefined && mark !== undefined && isSameText(mark, markOf(vault, random))
@@ -18,10 +18,10 @@ export function isOwnSecret(vault: Hashing, secret: string): boolean {
 
 const markOf = (vault: Hashing, random: string): string => vault.hashKey(`session-mark:${random}`).subarray(0, 16).toString('base64url')
 
-/** Returns what the database has of a secret. */
+/** Returns a secret as the database stores it. */
 export const hashSecret = (vault: Hashing, secret: string): Buffer => vault.hashKey(`session:${secret}`)
 
-/** Returns the token that a page shows beside the cookie. Who can only send the cookie, and not read answers, does not know it. */
+/** Returns the token that a page shows beside the cookie. A site that can only send the cookie, and not read answers, does not have it. */
 export const csrfToken = (vault: Hashing, secret: string): string => vault.hashKey(`csrf:${secret}`).toString('base64url')
 
 export const isCsrfToken = (vault: Hashing, secret: string, sent: string): boolean => isSameText(sent, csrfToken(vault, secret))

@@ -49,8 +49,8 @@ const find = `
    WHERE s.token_hash = ? OR (s.previous_token_hash = ? AND s.previous_until > ?)`
 
 /**
- * Knows people by the cookie of their session. Every request asks the database, so that a session that was revoked is refused from that
- * moment on in every process.
+ * Finds people by the cookie of their session. Every request asks the database, so that a session that was revoked is refused from that moment on in
+ * every process.
  */
 export const sessionAuthenticator: Authenticator = {
   kind: 'session',
@@ -91,14 +91,14 @@ const touchedEveryMs = 30_000
 
 const readOnly: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
-/** Returns when a session ends whatever happens: what bounds it may have become shorter since it was opened. */
+/** Returns the latest end of a session: its bound may have become shorter since it was opened. */
 const endOf = ({ createdAt, expiresAt, settings }: FoundSession, { config }: Deps): number =>
   Math.min(expiresAt, createdAt + Math.min(config.sessions.lifetimeMs, longestSessionMs(settings)))
 
-/** One answer for every cookie that does not serve, whatever the reason. */
+/** One answer for every invalid cookie, whatever the fault. */
 const ended = () => new ApiError('AB05', 'This session has ended. Sign in again.', { param: 'cookie' })
 
-/** Throws while somebody has no second factor whose organisation asks for one: till then they only come to where they set one up. */
+/** Throws while a person has no second factor whose organisation asks for one: till then they only reach the routes to set one up. */
 function demandFactor({ settings, method, hasFactor }: FoundSession, { route }: AskedBy): void {
   if (hasFactor || route.root === true || !needsFactor(settings, method)) return
   throw new ApiError(
@@ -108,7 +108,7 @@ function demandFactor({ settings, method, hasFactor }: FoundSession, { route }: 
   )
 }
 
-/** Throws AB03 for a change that no page of ours can have asked for: a browser sends the cookie along with what other pages send here. */
+/** Throws AB03 for a change that no page of ours can have asked for: a browser sends the cookie along with requests of other pages. */
 function demandOwnPage(deps: Deps, { asked: { headers }, secret }: ShownSession): void {
   demandSameOrigin(deps, headers)
   const sent = headers['x-csrf-token']
@@ -129,8 +129,8 @@ interface Renewal {
 }
 
 /**
- * Gives a session a new secret when the roles of its person have changed since the last; null if they have not. Of requests at the same
- * time one renews it, and the others go on with the old secret.
+ * Gives a session a new secret when the roles of its person have changed since the last; null if they have not. One of several concurrent requests
+ * renews it, and the others go on with the old secret.
  */
 async function renewed(em: EntityManager, deps: Deps, { found, known, hash, expiresAt }: Renewal): Promise<KnownCaller | null> {
   const rights = rightsOf(found.role, found.memberships)

@@ -22,7 +22,7 @@ export const Session = defineEntity({
     /** Digest of the roles of the person when the secret was made (see `rightsOf`). */
     rights: p.blob(),
     method: p.text().$type<SignInMethod>(),
-    /** Of the identity provider; null for a local sign-in. */
+    /** The issuer of the identity provider; null for a local sign-in. */
     issuer: p.string().length(320).nullable(),
     subject: p.string().length(320).nullable(),
     providerSession: p.string().length(320).nullable(),
@@ -31,7 +31,7 @@ export const Session = defineEntity({
     clientAddress: p.text(),
     userAgent: p.string().length(500).nullable(),
     lastUsedAt: p.datetime(),
-    /** The end whatever happens. */
+    /** The latest end. */
     expiresAt: p.datetime(),
     createdAt: createdAt(),
   },

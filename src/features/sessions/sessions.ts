@@ -17,15 +17,15 @@ import { providerTokenPlace, Session, type SignInMethod } from './session.entity
 export interface SignIn {
   readonly user: Pick<User, 'id' | 'organisationId' | 'role'>
   readonly method: SignInMethod
-  /** Of the browser. */
+  /** The browser of the session. */
   readonly client: { readonly address: string; readonly userAgent: string | null }
   /** The identity provider that vouches for the person; absent for a local sign-in. */
   readonly provider?: {
     readonly issuer: string
     readonly subject: string
-    /** Its own session (`sid`, `SessionIndex`), if it told it. */
+    /** Its own session (`sid`, `SessionIndex`), if known. */
     readonly session: string | null
-    /** When it wants the session to end, epoch milliseconds; null: it does not say. */
+    /** The end that it sets for the session, epoch milliseconds; null: it sets none. */
     readonly endsAt: number | null
     /** The ID token, which the provider asks for when the person signs out; absent: none. */
     readonly token?: string | undefined
@@ -60,7 +60,7 @@ export async function openSession(
   return { session, cookie: sessionCookie(deps, secret, (expiresAt - now) / 1000) }
 }
 
-/** Throws AB05 for a person who was just removed. Whoever removes them later waits for this sign-in, and ends its session too. */
+/** Throws AB05 for a person who was just removed. A later removal waits for this sign-in, and ends its session too. */
 async function demandHere(em: EntityManager, userId: string): Promise<void> {
   const rows = await em.execute<unknown[]>(`SELECT 1 FROM users WHERE id = ? AND status = 'active' FOR SHARE`, [userId])
   if (rows.length === 0) throw new ApiError('AB05', 'This account is gone.')
@@ -140,7 +140,7 @@ async function end(em: EntityManager, sessions: readonly Session[]): Promise<num
   return sessions.length
 }
 
-/** The ways to sign in in which a password, or what stands for it, is all that was shown. */
+/** The ways to sign in by a password, or by a substitute for it, alone. */
 const byPassword: ReadonlySet<SignInMethod> = new Set(['password', 'link'])
 
 /** Returns true if an organisation asks for a second factor of a person who signed in in this way. */

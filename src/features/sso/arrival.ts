@@ -23,7 +23,7 @@ export interface SingleUseMark {
   readonly until: number
 }
 
-/** Somebody who has come back from a provider that vouches for them. */
+/** A person who has come back from a provider that vouches for them. */
 export interface Arrival {
   readonly provider: Provider
   readonly vouched: VouchedPerson
@@ -51,7 +51,7 @@ export async function welcome(deps: Deps, arrival: Arrival): Promise<Actor> {
   return actor
 }
 
-/** Opens the session of somebody who has arrived, with the places that their groups give, and sends the browser on. */
+/** Opens the session of an arrived person, with the places that their groups give, and sends the browser on. */
 export async function enter(call: Call<unknown, unknown, unknown>): Promise<z.input<typeof comeBack>> {
   const { em, deps, actor, reply, audit } = call
   if (isTester(actor)) return { test_sign_in: await finishTest(call) }
@@ -72,7 +72,7 @@ export async function enter(call: Call<unknown, unknown, unknown>): Promise<z.in
   return {}
 }
 
-/** Of two who come with the same the second is refused, in whatever process. */
+/** The second of two arrivals with the same mark is refused, in any process. */
 async function useOnce(em: EntityManager, { vault }: Deps, { provider, once }: Arrival): Promise<void> {
   for (const { mark, until } of once) {
     const used = await em.execute<unknown[]>(

@@ -34,7 +34,7 @@ export interface LogoutNotice {
 
 const heard = new WeakMap<Actor, readonly LogoutNotice[]>()
 
-/** Returns what a logout token says, in each organisation that it is about; the first is the caller's own. */
+/** Returns the contents of a logout token, in each organisation that it is about; the first is the caller's own. */
 export const heardOf = (actor: Actor): readonly LogoutNotice[] => heard.get(actor) ?? []
 
 /** Finds out whose word a logout token is. AB01 for one that no provider of ours has signed for us, as the standard asks. */

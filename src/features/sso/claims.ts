@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The claims of an issuer about somebody: those of their ID token, and of its user-info endpoint. */
+/** The claims of an issuer about a person: those of their ID token, and of its user-info endpoint. */
 export type Claims = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Claims => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -13,7 +13,7 @@ export function claimAt(claims: Claims, path: string): unknown {
 
 const email = z.email().max(320)
 
-/** Returns the address that the issuer has verified, in lower case; null: none. `verified`: the path of the claim that says so. */
+/** Returns the address that the issuer has verified, in lower case; null: none. `verified`: the path of the claim that confirms it. */
 export function verifiedEmail(claims: Claims, verified: string): string | null {
   const said = claimAt(claims, verified)
   // Some issuers write booleans as texts or numbers.
@@ -26,8 +26,8 @@ const maxGroups = 1000
 const longestName = 255
 
 /**
- * Returns the names in the claim with groups, each once; null: the issuer has left them out because they are too many (Entra), so that
- * nobody knows them. Without the claim there are none.
+ * Returns the names in the claim with groups, each once; null: the issuer has left them out because they are too many (Entra), so that they are
+ * unknown. Without the claim there are none.
  */
 export function groupsIn(claims: Claims, path: string): readonly string[] | null {
   const value = claimAt(claims, path)
@@ -38,7 +38,7 @@ export function groupsIn(claims: Claims, path: string): readonly string[] | null
   return [...new Set(names)].slice(0, maxGroups)
 }
 
-/** Returns true if the issuer says that there are groups which it does not list: Entra names a source in their place, or only that there are some. */
+/** Returns true if the issuer has groups that it does not list: Entra names a source in their place, or only that there are some. */
 const isLeftOut = (claims: Claims, path: string): boolean =>
   (isObject(claims['_claim_names']) && Object.hasOwn(claims['_claim_names'], path)) ||
   claims['hasgroups'] === true ||

@@ -9,7 +9,7 @@ export interface Departure {
 
 const departures = new WeakMap<Actor, Departure>()
 
-/** Returns the caller that a departure makes: nobody knows yet who they are. */
+/** Returns the caller of a departure, whose identity is still unknown. */
 export function farewell(organisationId: string, departure: Departure): Actor {
   const actor = actorOf(organisationId, { type: 'invite', id: organisationId, name: null })
   departures.set(actor, departure)

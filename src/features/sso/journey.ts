@@ -6,9 +6,9 @@ import { isSameText } from '../../lib/text/same-text.ts'
 import { cookieOf, cookieText, uniqueCookie } from '../sessions/index.ts'
 
 /**
- * The way of a browser to an identity provider and back. Nothing is stored when somebody leaves: the state says where they go on, and its
- * seal can be checked only together with the cookie of the browser that left. Nonce and code verifier follow from both, under a key that
- * nobody outside has.
+ * The way of a browser to an identity provider and back. It is not stored when the person leaves: the state holds where they go on, and its seal can
+ * be checked only together with the cookie of the browser that left. Nonce and code verifier follow from both, under a key that never leaves the
+ * installation.
  */
 export interface Journey {
   readonly organisationId: string
@@ -70,7 +70,7 @@ export function end(deps: Needs, header: string | undefined, state: string): { r
   return { journey, marks: marksOf(deps, browser, state) }
 }
 
-/** Returns the refusal of somebody who comes back without having left. `param`: what should show where they left. */
+/** Returns the refusal of a person who comes back without having left. `param`: the field that should show where they left. */
 export const lost = (param: string) =>
   new ApiError('AB05', 'This sign-in did not begin in this browser, or took longer than ten minutes. Begin again.', { param })
 
@@ -88,13 +88,13 @@ const marksOf = (deps: Needs, browser: string, state: string): Marks => ({
 const seal = ({ vault }: Needs, purpose: 'state' | 'nonce' | 'verifier', text: string): string =>
   vault.hashKey(`sso-${purpose}:${text}`).toString('base64url')
 
-/** Returns what stands for an issuer and a client in a journey. */
+/** Returns the code of an issuer and a client in a journey. */
 export const destinationOf = ({ issuer, clientId }: { readonly issuer: string; readonly clientId: string }): string =>
   hash('sha256', `${issuer}\n${clientId}`, 'base64url').slice(0, 22)
 
 const longestPath = 512
 
-/** Returns a path on this origin as a browser would read it; null for what leads elsewhere. */
+/** Returns a path on this origin as a browser would read it; null for a path that leads elsewhere. */
 export function ownPath(text: string): string | null {
   const base = 'https://own.invalid'
   if (text.length > longestPath || !text.startsWith('/') || /[\\\p{Cc}]/u.test(text)) return null

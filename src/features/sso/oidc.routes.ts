@@ -54,7 +54,7 @@ export const backchannelLogout = route({
 })(async ({ em, deps, actor, audit }) => {
   for (const own of heardOf(actor).slice(0, 1)) {
     const count = await endSessions(em, deps, own)
-    // As OpenID Connect Back-Channel Logout 1.0, section 2.6, lets who has received the same `jti` already.
+    // OpenID Connect Back-Channel Logout 1.0, section 2.6, lets a receiver of a repeated `jti` refuse it.
     if (count === null) throw new ApiError('AB01', 'This logout token has been used.', { param: 'logout_token' })
     audit({ id: actor.id, ...(count === 0 && { action: 'hear-sign-out' }) })
   }

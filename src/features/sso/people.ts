@@ -7,12 +7,12 @@ import { acceptByAddress, findByIdentity, linkIdentity, lockAddress, rankedRole,
 import { User } from '../users/user.entity.ts'
 import { namesIn, verifiedEmail, type Claims } from './claims.ts'
 
-/** Somebody for whom a provider vouches. */
+/** A person for whom a provider vouches. */
 export interface VouchedPerson {
   readonly identity: Identity
-  /** The provider's own session (`sid`); null: it does not tell it. */
+  /** The provider's own session (`sid`); null: it has not named it. */
   readonly session: string | null
-  /** When it wants the session here to end, epoch milliseconds; null: it does not say. */
+  /** The end that it sets for the session here, epoch milliseconds; null: it sets none. */
   readonly endsAt: number | null
   /** The ID token; undefined: there is none. */
   readonly token: string | undefined
@@ -20,8 +20,8 @@ export interface VouchedPerson {
 }
 
 /**
- * Returns whom a provider vouches for, before they are let in: who is there by this subject or else by this address, or else who was removed and
- * had the subject; null: nobody.
+ * Returns the person for whom a provider vouches, before they are let in: a present one by this subject or else by this address, or else a removed
+ * one that had the subject; null: there is none.
  */
 export async function presentPerson(em: EntityManager, provider: Provider, { identity, claims }: VouchedPerson): Promise<User | null> {
   const known = await findByIdentity(em, provider.organisationId, identity)
@@ -38,9 +38,9 @@ interface ArrivingPerson extends VouchedPerson {
 }
 
 /**
- * Returns the person who signs in: whom the issuer knows by this subject; at the first time who has the address, is invited to it, or may come
- * uninvited. The address counts only if the issuer has verified it and the organisation owns its domain. Who was removed does not come back
- * by signing in. AB03 for everybody else.
+ * Returns the person who signs in: the one that the issuer knows by this subject; at the first time the one who has the address, is invited to it, or
+ * may come uninvited. The address counts only if the issuer has verified it and the organisation owns its domain. A removed person does not come back
+ * by signing in. AB03 for all others.
  */
 export async function personOf(em: EntityManager, deps: Deps, arriving: ArrivingPerson): Promise<User> {
   const { provider, identity, claims } = arriving
@@ -58,7 +58,7 @@ export async function personOf(em: EntityManager, deps: Deps, arriving: Arriving
   throw refused('The person with your e-mail address signs in here as somebody else.')
 }
 
-/** Returns the person; throws AB03 for one that ranks above those who set the provider, since it may say whatever they like. */
+/** Returns the person; throws AB03 for one that ranks above those who set the provider, since they control its claims. */
 function notAbove({ rank }: Provider, user: User): User {
   if (isAtLeast(rank, rankedRole(user.role))) return user
   throw refused(

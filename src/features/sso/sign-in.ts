@@ -15,7 +15,7 @@ import { openTest, testerOf } from './trial/trial.ts'
 
 type LoginCall = Pick<AnonymousCall<{ organisation: string }, LoginQuery, undefined>, 'params' | 'query' | 'headers'>
 
-/** Sends somebody to the provider of an organisation. AB08 if it has none. */
+/** Sends a person to the provider of an organisation. AB08 if it has none. */
 export async function depart({ params, query, headers }: LoginCall, deps: Deps): Promise<Actor> {
   const standing = await standingOf(deps, { slug: params.organisation })
   const test = standing === null || query.test === undefined ? undefined : await openTest(deps, standing.id, query.test)
@@ -49,7 +49,7 @@ const scopesOf = ({ scopes }: Provider): string => [...new Set(['openid', ...(sc
 
 type CallbackCall = Pick<AnonymousCall<undefined, CallbackQuery, undefined>, 'query' | 'headers'>
 
-/** Finds out who comes back from a provider. AB05 if that cannot be verified, AB03 if the provider refuses. */
+/** Identifies the person who comes back from a provider. AB05 if that cannot be verified, AB03 if the provider refuses. */
 export async function arrive({ query, headers }: CallbackCall, deps: Deps): Promise<Actor> {
   const { journey, marks } = end(deps, headers.cookie, query.state)
   const standing = await standingOf(deps, { id: journey.organisationId })
@@ -122,7 +122,7 @@ const reached = async <T>(client: Promise<T>): Promise<T> => {
   }
 }
 
-/** While a provider is only asked what it offers, nothing says anything of who signs in. */
+/** While only the provider's discovery document is fetched, no fault is the person's. */
 function unreachable(error: unknown): ApiError {
   const told = providerError(error)
   if (told.status !== 401) return told

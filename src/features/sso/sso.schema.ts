@@ -12,7 +12,7 @@ export const comeBack = z
   .object({ test_sign_in: testSignInView.optional().meta({ description: 'Of a test sign-in: what it has shown.' }) })
   .meta({ description: 'Nothing: the browser is sent on by 303. Who comes back from a test sign-in sees what it has shown.' })
 
-/** The path at which people go on who do not say where. */
+/** The path at which people go on by default. */
 export const home = '/console'
 
 export const loginQuery = z.object({

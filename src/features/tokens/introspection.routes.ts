@@ -23,7 +23,7 @@ export const introspectToken = route({
   return { ...presentKey(key), ...(await presentHolder(em, key)) }
 })
 
-/** Returns true if the actor may know of the key; all others count as unknown. */
+/** Returns true if the actor may see the key; all others count as unknown. */
 const sees = (actor: Actor, key: KeyView): boolean =>
   key.organisationId === actor.organisationId && (actor.workspaceId === null || key.workspaceId === actor.workspaceId)
 

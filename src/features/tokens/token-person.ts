@@ -13,12 +13,12 @@ export interface Candidate {
 
 /** Claims of a token about its holder, and the users that they match. */
 export interface TokenMatches {
-  /** Of the token; null: people are found by e-mail address alone. */
+  /** The subject of the token; null: people are found by e-mail address alone. */
   readonly subject: string | null
   readonly email: string | null
   readonly byEmail: Candidate | null
   readonly bySubject: Candidate | null
-  /** Of the caller who set the issuer: its tokens speak for nobody above. */
+  /** The rank of the caller who set the issuer: its tokens serve no person above. */
   readonly rank: Role
 }
 
@@ -34,8 +34,8 @@ export interface Person {
 const nobody: Person = { person: null, conflict: null, link: null }
 
 /**
- * Tells who the holder of a token is. The e-mail address finds a user once; from then on the issuer's subject must stay the same, since an
- * address can be given to another person.
+ * Finds the holder of a token. The e-mail address finds a user once; from then on the issuer's subject must stay the same, since an address can be
+ * given to another person.
  */
 export function personOf({ rank, ...found }: TokenMatches): Person {
   const told = matching(found)

@@ -52,7 +52,7 @@ interface HolderRow extends DefaultsRow {
   readonly bySubject: Candidate | null
 }
 
-/** One user as JSON: of several the one who is active; who was removed is known until they are invited again. */
+/** One user as JSON: the active one of several; a removed one is found until they are invited again. */
 const candidate = (whom: string) => `
   (SELECT json_build_object('id', u.id, 'status', u.status, 'organisationRole', u.role, 'workspaceRole', m.role, 'subject', k.subject)
      FROM users u
@@ -116,7 +116,7 @@ interface Identity {
   readonly subject: string
 }
 
-/** Notes by whom a user is known from now on. Of two tokens at the same time the first counts, and the other is refused when it is read anew. */
+/** Notes the subject by which a user is found from now on. The first of two concurrent tokens counts, and the other is refused when it is read anew. */
 async function remember(ask: Ask, { organisationId, userId, issuer, subject }: Identity): Promise<void> {
   await ask({ text: link, values: [uuidv7(), organisationId, userId, issuer, subject] })
 }

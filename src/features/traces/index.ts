@@ -7,7 +7,7 @@ import { listTraces, readTrace } from './traces.routes.ts'
 export const traces = feature({
   id: 'traces',
   since: '1.3.0',
-  // What the list tells; tokens of aggregates.
+  // The columns of the list; tokens of aggregates.
   changes: ['1.3.3', '1.6.1'],
   requires: ['workspaces', 'logs'],
   permissions: ['logs.list', 'logs.view', 'logs.write'],

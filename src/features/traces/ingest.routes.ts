@@ -52,7 +52,7 @@ interface IngestContext {
   readonly deps: Pick<Deps, 'vault' | 'config'>
 }
 
-/** A span that is there already stays as it is: exporters send again what they got no answer for. */
+/** A span that is there already stays as it is: exporters repeat spans that got no answer. */
 async function storeSpans(em: EntityManager, spans: readonly ClientSpan[], taking: IngestContext): Promise<void> {
   for (const rows of slicesOf(spans, taking)) {
     await em.execute(

@@ -25,7 +25,7 @@ function plainOf(key: string, value: unknown, depth: number): unknown {
   return typeof plain === 'string' && key.endsWith('url.query') ? withoutQueryKeys(plain) : plain
 }
 
-/** `http.request.header.authorization` and its kind: instrumentation can be told to note headers. */
+/** `http.request.header.authorization` and its kind: instrumentation can be configured to record headers. */
 const holdsCredential = (key: string): boolean => {
   const name = key
     .slice(key.lastIndexOf('.') + 1)

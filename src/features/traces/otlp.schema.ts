@@ -65,7 +65,7 @@ function listOf(value: unknown, name: string): readonly unknown[] {
 
 const listsIn = (values: readonly unknown[], name: string): readonly unknown[] => values.flatMap((value) => listOf(value, name))
 
-/** OTLP asks receivers to take fields that they do not know. */
+/** OTLP asks receivers to accept unknown fields. */
 export const traceRequestBody = z
   .preprocess(withinBounds, z.looseObject({ resourceSpans: z.array(resourceSpans).default([]) }))
   .meta({ id: 'OtlpTraces', description: '`ExportTraceServiceRequest` of OTLP 1.x, as JSON or as `application/x-protobuf`.' })

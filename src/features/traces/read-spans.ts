@@ -62,7 +62,7 @@ export function readSpans(all: readonly OtlpResourceSpans[]): ReadSpans {
   return { spans, rejected, fault: first }
 }
 
-/** A resource is told once and stands in each of its spans: so many bytes of all its copies are kept of one request. */
+/** A resource is sent once and stands in each of its spans: so many bytes of all its copies are kept of one request. */
 const mostCopied = 16 * 1024 * 1024
 
 const countSpans = (all: readonly OtlpResourceSpans[]): number =>
@@ -128,7 +128,7 @@ function toSpan(span: OtlpSpan, around: SpanContext): ClientSpan {
   }
 }
 
-/** The GenAI conventions, and what came before them: `gen_ai.system`, `prompt_tokens`. */
+/** The GenAI conventions, and their former names: `gen_ai.system`, `prompt_tokens`. */
 const modelOf = (attributes: Attributes) => ({
   provider: textOr(attributes['gen_ai.provider.name'] ?? attributes['gen_ai.system']),
   model: textOr(attributes['gen_ai.response.model'] ?? attributes['gen_ai.request.model']),

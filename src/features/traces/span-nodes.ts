@@ -11,7 +11,7 @@ import type { Leaf } from './tree.ts'
 
 type ShownSpan = z.input<typeof traceDetail>['spans'][number]
 
-/** A node with what the API shows of it, but for its place in the tree. */
+/** A node with the fields that the API shows, but for its place in the tree. */
 export interface SpanNode extends Leaf {
   readonly shown: Omit<ShownSpan, 'span_id' | 'parent_span_id' | 'depth' | 'parent_received' | 'aggregate' | 'start_time' | 'object'>
 }
@@ -51,7 +51,7 @@ export function requestNode(row: LogRow): SpanNode {
   }
 }
 
-/** Returns the nodes of the attempts of a request that had several. What they count stands in the request already. */
+/** Returns the nodes of the attempts of a request that had several. Their counts stand in the request already. */
 export const attemptNodes = (row: LogDetail): SpanNode[] =>
   (row.attempts ?? []).map((attempt, index) => ({
     spanId: attemptSpanId(row.id, index),

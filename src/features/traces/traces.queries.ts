@@ -42,7 +42,7 @@ function latestParts(table: string, scope: LogScope, { filter, limit }: { filter
   }
 }
 
-/** Within what the caller sees: a later part that they do not see hides none that they do. */
+/** Limited to the logs that the caller sees: a later part outside them hides none of them. */
 function notFollowed(table: string, scope: LogScope, max: string | undefined): Condition {
   const inner = joined([...scopeConditions(scope), ...until(max)])
   return {

@@ -7,7 +7,7 @@ export interface Leaf {
   readonly requests: number
   readonly errors: number
   readonly costPico: bigint
-  /** Tokens that count by themselves, and those that count if nothing below has any. */
+  /** Tokens that count by themselves, and those that count if no node below has any. */
   readonly tokens: number
   readonly toldTokens: number
 }
@@ -35,8 +35,8 @@ interface Place<Node extends Leaf> {
 }
 
 /**
- * Returns the nodes as a tree, in the order in which one reads it. Ids are what clients say they are: of nodes with one id the first has the
- * children, and a circle begins at its earliest node.
+ * Returns the nodes as a tree, in reading order. Clients choose the ids: the first of several nodes with one id has the children, and a circle begins
+ * at its earliest node.
  */
 export function arrange<Node extends Leaf>(given: readonly Node[]): readonly PlacedNode<Node>[] {
   const nodes = given.toSorted((one, other) => one.startMs - other.startMs)
@@ -74,7 +74,7 @@ export function arrange<Node extends Leaf>(given: readonly Node[]): readonly Pla
 
 const nothing: Sums = { requests: 0, errors: 0, tokens: 0, costPico: 0n }
 
-/** Sums from the leaves up: whoever comes later stands below or beside. */
+/** Sums from the leaves up: a later node stands below or beside. */
 function sum<Node extends Leaf>(placed: readonly Place<Node>[]): void {
   for (const own of placed.toReversed()) {
     const { node, parent, sums: below } = own

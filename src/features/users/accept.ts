@@ -11,11 +11,11 @@ import { Invite } from './invite.entity.ts'
 import { demandNoMetadata, hashToken, isStillGiven } from './invites.ts'
 import { User } from './user.entity.ts'
 
-/** One answer for every link that does not work, whatever the reason. */
+/** One answer for every link that does not work. */
 const invalid = () =>
   new ApiError('AB05', 'This invitation link does not work: it was used, cancelled or renewed, or its time is over.', { param: 'token' })
 
-/** Whoever holds the secret of an invitation acts for the invited person, in the organisation that invites; whether it is still open is seen later. */
+/** The holder of the secret of an invitation acts for the invited person, in the organisation that invites; whether it is still open is checked later. */
 export async function identifyInvited(deps: Deps, token: string): Promise<Actor> {
   const invite = await asSystem(deps.orm, (em) => em.findOne(Invite, { tokenHash: hashToken(deps, token) }))
   if (invite === null) throw invalid()
@@ -38,7 +38,7 @@ interface Names {
   readonly last_name?: string | undefined
 }
 
-/** Makes the user with their places and keys. Of two who accept at once the second finds the link used. */
+/** Makes the user with their places and keys. The second of two concurrent calls finds the link used. */
 export async function acceptInvite(em: EntityManager, { actor, deps, names }: { actor: Actor; deps: Deps; names: Names }) {
   const invite = await em.findOne(Invite, { id: actor.id, status: 'pending' }, { lockMode: LockMode.PESSIMISTIC_WRITE })
   if (invite === null || invite.expiresAt.getTime() <= deps.clock.now() || !(await isStillGiven(em, invite))) throw invalid()
@@ -53,7 +53,7 @@ export async function acceptInvite(em: EntityManager, { actor, deps, names }: { 
 }
 
 interface InvitedPerson {
-  /** Of the new person. */
+  /** The id of the new person. */
   readonly id: string
   readonly organisationId: string
   readonly email: string
@@ -62,8 +62,9 @@ interface InvitedPerson {
 }
 
 /**
- * Makes the user to whom an open invitation went, with their places, when somebody else shows that they have the address; null: there is no
- * invitation. Somebody with this id who was removed returns. The keys that it promises are left out, since nobody would see them: who is signed in makes keys.
+ * Makes the user to whom an open invitation went, with their places, when they prove in another way that they have the address; null: there is no
+ * invitation. A removed person with this id returns. The keys that it promises are left out, since they would never be shown: a signed-in person
+ * makes keys.
  */
 export async function acceptByAddress(em: EntityManager, { id, organisationId, email, names, nowMs }: InvitedPerson): Promise<User | null> {
   const invite = await em.findOne(Invite, { organisationId, email, status: 'pending' }, { lockMode: LockMode.PESSIMISTIC_WRITE })
@@ -71,7 +72,7 @@ export async function acceptByAddress(em: EntityManager, { id, organisationId, e
   const user = (await em.findOne(User, { id, organisationId })) ?? em.create(User, { id, organisationId, email, role: invite.role })
   em.assign(user, { email, role: invite.role, status: 'active', ...names })
   await em.flush()
-  // This role is given by hand: what groups gave before is no part of it, and what they give still comes beside it when places are settled.
+  // This role is given by hand: earlier roles from groups are no part of it, and present ones still come beside it when places are settled.
   await em.execute('UPDATE scim_users SET given_role = NULL WHERE id = ?', [user.id])
   await takePlaces(em, invite, user)
   Object.assign(invite, { status: 'accepted', userId: user.id, acceptedAt: new Date(nowMs) })
@@ -79,7 +80,7 @@ export async function acceptByAddress(em: EntityManager, { id, organisationId, e
   return user
 }
 
-/** Gives somebody the places of their invitation, and returns the workspaces. One that was archived since is left out. */
+/** Gives a person the places of their invitation, and returns the workspaces. One that was archived since is left out. */
 async function takePlaces(em: EntityManager, { organisationId, workspaces }: Invite, user: User): Promise<readonly string[]> {
   const taken: string[] = []
   for (const { id, role } of workspaces) {

@@ -2,15 +2,15 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { User } from './user.entity.ts'
 import { UserIdentity } from './user-identity.entity.ts'
 
-/** The identity of somebody at an issuer: the claims `iss` and `sub` of OpenID Connect, the entity id and the NameID of SAML. */
+/** The identity of a person at an issuer: the claims `iss` and `sub` of OpenID Connect, the entity id and the NameID of SAML. */
 export interface Identity {
   readonly issuer: string
   readonly subject: string
 }
 
 /**
- * Returns the person of this organisation whom an issuer knows by a subject, one who was removed too; null: nobody. An e-mail address never
- * finds a person here: whoever signs in for the first time is found by other means, and then linked.
+ * Returns the person of this organisation that an issuer knows by a subject, a removed one too; null: none. An e-mail address never finds a person
+ * here: a person who signs in for the first time is found by other means, and then linked.
  */
 export async function findByIdentity(em: EntityManager, organisationId: string, { issuer, subject }: Identity): Promise<User | null> {
   const links = await em.find(UserIdentity, { organisationId, issuer, subject })
@@ -19,9 +19,9 @@ export async function findByIdentity(em: EntityManager, organisationId: string, 
 }
 
 /**
- * Links a person to their identity at an issuer. Returns false, and changes nothing, if the issuer knows the person by another subject, or
- * another person who is still here by this one. The caller has to know that both are the same: an e-mail address says so only if the
- * issuer has verified it and the organisation owns its domain.
+ * Links a person to their identity at an issuer. Returns false, and changes nothing, if the issuer knows the person by another subject, or another
+ * present person by this one. The caller has to be sure that both are the same: an e-mail address proves it only if the issuer has verified it and
+ * the organisation owns its domain.
  */
 export async function linkIdentity(em: EntityManager, user: Pick<User, 'id' | 'organisationId'>, identity: Identity): Promise<boolean> {
   const { organisationId, id: userId } = user

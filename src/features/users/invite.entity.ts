@@ -20,7 +20,7 @@ export const Invite = defineEntity({
     email: p.string().length(320),
     role: p.text().$type<'admin' | 'member'>(),
     workspaces: p.json<readonly InvitedWorkspace[]>().default('[]'),
-    /** Of the key that whoever accepts gets in each workspace; null: no key. */
+    /** The scopes of the key that the accepting person gets in each workspace; null: no key. */
     apiKeyScopes: p.array().nullable(),
     status: status('pending', 'cancelled', 'accepted'),
     tokenHash: p.blob(),

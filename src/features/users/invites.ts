@@ -33,7 +33,7 @@ interface InviteContext {
   readonly deps: Deps
 }
 
-/** Stores an invitation and queues its mail; gives the link. AB07 for who is here or invited already. */
+/** Stores an invitation and queues its mail; returns the link. AB07 for an address that is a member or invited already. */
 export async function addInvite(
   em: EntityManager,
   body: CreateInvite,
@@ -83,7 +83,7 @@ export async function demandNoMetadata(em: EntityManager, of: { readonly organis
   throw new ApiError('AB01', `${asked} Invite without keys, and make the keys afterwards.`, { param })
 }
 
-/** Makes what would give an address a place in an organisation wait for one another. */
+/** Serialises all writes that would give an address a place in an organisation. */
 export const lockAddress = async (em: EntityManager, organisationId: string, email: string): Promise<void> =>
   void (await em.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`gatehouse:invite:${organisationId}:${email}`]))
 

@@ -11,7 +11,7 @@ export const User = defineEntity({
   properties: {
     id: id(),
     organisationId: p.uuid(),
-    /** In lower case. */
+    /** The address in lower case. */
     email: p.string().length(320),
     firstName: p.string().length(255).nullable(),
     lastName: p.string().length(255).nullable(),

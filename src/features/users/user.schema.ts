@@ -22,7 +22,7 @@ export const userFilter = z.object({
   status: z.enum(['active', 'archived']).default('active').meta({ description: 'Archived users were removed.' }),
 })
 
-/** Nobody becomes an owner over the API. */
+/** A person cannot become an owner over the API. */
 export const updateUserBody = z
   .strictObject({
     role: z.enum(['admin', 'member']).optional(),

@@ -25,7 +25,7 @@ export async function findUser(em: EntityManager, actor: Actor, { id, lock = fal
 export const rankedRole = (role: OrganisationRole): Role =>
   role === 'owner' ? 'owner' : role === 'admin' ? 'organisation-admin' : 'member'
 
-/** Refuses who would change somebody above themselves, and whoever would leave the organisation without an owner. */
+/** Refuses a caller that would change a person above themselves, or leave the organisation without an owner. */
 export function demandMayChange(actor: Actor, user: User): void {
   demandRank(actor, rankedRole(user.role), 'userId')
   if (user.role === 'owner') throw new ApiError('AB03', 'An organisation keeps its owner.', { param: 'userId' })
@@ -34,7 +34,7 @@ export function demandMayChange(actor: Actor, user: User): void {
 /** Takes a user out of the organisation: out of its workspaces, and with all their keys. A link that was sent does not wait for their return. */
 export async function archiveUser(em: EntityManager, user: User): Promise<void> {
   user.status = 'archived'
-  // Before the look at what they have: who signs in, or makes a key for them, at this moment is waited for.
+  // Before the look at their rows: a concurrent sign-in, or a new key for them, is waited for.
   await em.flush()
   for (const link of await em.find(OneTimeLink, { userId: user.id })) em.remove(link)
   await revokeSessionsOf(em, user.id)

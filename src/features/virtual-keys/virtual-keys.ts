@@ -19,7 +19,7 @@ export const ownIntegration = (em: EntityManager, row: ProviderEntity, forWrite 
     forWrite ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {},
   )
 
-/** The Azure fields of old clients as configurations; only what is named. */
+/** The Azure fields of old clients as configurations; only the given ones. */
 export function azureConfigurations(fields: AzureFields): Configurations {
   const deployments = toDeployments(fields)
   const named = {

@@ -6,12 +6,12 @@ import { rankOf } from '../../lib/access/rank.ts'
 import { isAtLeast, type Role } from '../../lib/access/roles.ts'
 import { Workspace } from './workspace.entity.ts'
 
-/** Refuses with AB03 what the key has no scope for. Only needed where the scope depends on the data. */
+/** Refuses with AB03 an action for which the key has no scope. Only needed where the scope depends on the data. */
 export function demandScope(actor: Actor, scope: string): void {
   if (!actor.permissions.has(scope)) throw new ApiError('AB03', `This key lacks the scope ${scope}.`)
 }
 
-/** Refuses with AB03 whoever would give, take or change a role above their own. */
+/** Refuses with AB03 a caller that would give, take or change a role above their own. */
 export function demandRank(actor: Actor, role: Role, param: string): void {
   if (!isAtLeast(rankOf(actor), role)) throw new ApiError('AB03', `Nobody gives or takes a role above their own: ${role}.`, { param })
 }

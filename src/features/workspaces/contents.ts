@@ -21,7 +21,7 @@ interface Content {
   readonly rows: readonly object[]
 }
 
-/** Whatever belongs to a workspace and can be archived, of every feature: its entity has a workspace, and a status for it. */
+/** All rows of a workspace that can be archived, of every feature: the entity has a workspace, and a status for it. */
 const isContent = ({ properties, abstract }: EntityMetadata): boolean =>
   !abstract && Object.hasOwn(properties, 'workspaceId') && Reflect.get(properties, 'status')?.items?.includes('archived') === true
 
@@ -36,7 +36,7 @@ async function contentsOf(em: EntityManager, workspace: Workspace): Promise<read
 
 const nameOf = (row: object): string => String(Reflect.get(row, 'slug') ?? Reflect.get(row, 'name') ?? Reflect.get(row, 'id'))
 
-/** AB07 that names what is still in the workspace. */
+/** AB07 that names the contents of the workspace. */
 export async function demandEmpty(em: EntityManager, workspace: Workspace): Promise<void> {
   const contents = (await contentsOf(em, workspace))
     .map(({ table, noun, rows }) => ({ table, noun, rows: rows.filter((row) => incidental[table]?.(row) !== true) }))

@@ -11,11 +11,11 @@ export { demandOwnOrganisation, visibleTo } from './visible-to.ts'
 
 const verbs = ['create', 'read', 'update', 'delete', 'list'] as const
 
-/** The parts of an organisation, and who is in them. */
+/** The parts of an organisation, and their members. */
 export const workspaces = feature({
   id: 'workspaces',
   since: '1.3.0',
-  // What links a deleted one to integrations goes; lists by status.
+  // The links of a deleted one to integrations go; lists by status.
   changes: ['1.5.1', '1.11.2'],
   requires: ['organisations'],
   permissions: verbs.flatMap((verb) => [`workspaces.${verb}`, `workspace_users.${verb}`]),

@@ -42,7 +42,7 @@ export const createMembers = route({
   body: addMembersBody,
   response: empty,
 })(async ({ em, actor, params, body, audit }) => {
-  // Ahead of the workspace, as whoever makes a key for them does.
+  // Ahead of the workspace, as the routes do that make keys for them.
   await lockPeople(
     em,
     body.users.map(({ id }) => id),

@@ -25,7 +25,7 @@ export interface NewMember {
   readonly role: WorkspaceRole
 }
 
-/** Adds users of the organisation to a workspace; AB07 for those who are there already. No place waits for the return of who is just removed. */
+/** Adds users of the organisation to a workspace; AB07 for present members. No place outlives a person who is just being removed. */
 export async function addMembers(
   em: EntityManager,
   actor: Actor,
@@ -66,7 +66,7 @@ export async function removeMember(em: EntityManager, row: WorkspaceMember): Pro
   for (const key of keys) em.assign(key, { status: 'archived', previousKeyHash: null, previousKeyExpiresAt: null })
 }
 
-/** All members as they are answered, with what their role lets them do here. */
+/** All members as answered, with the rights of their roles here. */
 export async function presentMembers(em: EntityManager, workspace: Workspace, members: readonly Member[]) {
   const { settings } = await em.findOneOrFail(Organisation, { id: workspace.organisationId })
   const effective = effectiveSettings(settings, workspace.accessOverrides)

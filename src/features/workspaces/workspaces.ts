@@ -55,7 +55,7 @@ async function chooseSlug(em: EntityManager, { organisationId }: Actor, { slug, 
 
 type Changes = UpdateWorkspace & { readonly reset_usage?: boolean | undefined }
 
-/** Changes what the body names; defaults and overrides field by field. */
+/** Changes the fields of the body; defaults and overrides field by field. */
 export async function changeWorkspace(
   em: EntityManager,
   row: Workspace,
@@ -101,7 +101,7 @@ function wantedLimits(
   return { ...wanted, setterRanks: ranks }
 }
 
-/** AB01 for defaults that name what is not there, or lack the metadata that the organisation asks for. */
+/** AB01 for defaults that name missing resources, or lack the metadata that the organisation asks for. */
 async function demandDefaults(
   em: EntityManager,
   { row, vault }: { readonly row: Workspace; readonly vault: Vault },
@@ -124,7 +124,7 @@ function demandSettings(actor: Actor): void {
   demandScope(actor, 'organisation_settings.update')
 }
 
-/** Throws for whoever may not decide when logs are gone, and for more days than the installation keeps them. */
+/** Throws for a caller that may not decide when logs are deleted, and for more days than the installation keeps them. */
 function demandRetention(actor: Actor, days: number | null, { logRetentionDays: most }: Pick<Config, 'logRetentionDays'>): void {
   demandScope(actor, 'organisation_settings.update')
   if (days !== null && days > most)

@@ -7,7 +7,7 @@ import { Passkey } from './passkey.entity.ts'
 import type { Assertion } from './passkey.schema.ts'
 import { challengeIn, verifyAssertion } from './webauthn.ts'
 
-/** A passkey that was shown and is good, with what it tells of itself. */
+/** A passkey that was shown and is good, with its own facts. */
 export interface PasskeyProof {
   readonly kind: 'passkey'
   readonly id: string
@@ -25,7 +25,7 @@ export interface ShowingPasskey {
   readonly purpose: 'sign-in' | 'second-factor'
 }
 
-/** Returns the passkey that a person shows. AB05 with one message for whatever is wrong with it. */
+/** Returns the passkey that a person shows. AB05 with one message for every fault. */
 export async function provePasskey(
   deps: Deps,
   { userId, organisationId, passkey: shown, cookie, purpose }: ShowingPasskey,

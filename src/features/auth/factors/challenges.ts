@@ -4,10 +4,10 @@ import { asSystem } from '../../../app/database/orm.ts'
 import type { Deps } from '../../../app/deps.ts'
 import { cookieOf, cookieText, uniqueCookie } from '../../sessions/index.ts'
 
-/** A challenge for an authenticator: what it is for, and to whom it was given. */
+/** A challenge for an authenticator: its purpose, and its holder. */
 export interface Challenge {
   readonly purpose: 'register' | 'sign-in' | 'second-factor'
-  /** The id of a session, or the secret of a browser in which nobody is signed in. */
+  /** The id of a session, or the secret of a browser without a session. */
   readonly holder: string
   readonly challenge: string
 }
@@ -26,7 +26,7 @@ export async function keepChallenge(em: EntityManager, deps: Pick<Deps, 'vault' 
   ])
 }
 
-/** Takes a challenge back, in a transaction of its own, so that it is gone whatever comes of it. False: it was not given, is used, or is too old. */
+/** Takes a challenge back, in a transaction of its own, so that it is gone even if the request fails. False: it was not given, is used, or is too old. */
 export const takeChallenge = (deps: Deps, challenge: Challenge): Promise<boolean> =>
   asSystem(deps.orm, async (em) => {
     const [row] = await em.execute<{ current: boolean }[]>(
@@ -36,13 +36,13 @@ export const takeChallenge = (deps: Deps, challenge: Challenge): Promise<boolean
     return row?.current === true
   })
 
-/** Removes the challenges that nobody answered. */
+/** Removes unanswered challenges. */
 export const pruneChallenges = async (em: EntityManager, now: number): Promise<void> =>
   void (await em.execute('DELETE FROM passkey_challenges WHERE expires_at <= ?', [new Date(now)]))
 
 const cookieName = 'gatehouse-passkey'
 
-/** Returns the secret of a browser in which nobody is signed in yet; null: it has none. */
+/** Returns the secret of a browser without a session; null: it has none. */
 export function browserOf(deps: Pick<Deps, 'config'>, header: string | undefined): string | null {
   const shown = uniqueCookie(header, cookieOf(deps, cookieName))
   return shown !== null && /^[\w-]{43}$/.test(shown) ? shown : null

@@ -9,8 +9,8 @@ import { replaceRecoveryCodes } from './recovery-codes.ts'
 type FactorCall = Pick<Call<unknown, unknown, unknown>, 'em' | 'deps' | 'actor' | 'reply'>
 
 /**
- * Ends all other sessions of a person whose factors have changed, and gives this one a new secret: whoever got in before by less, or has a
- * copy of the cookie, is out.
+ * Ends all other sessions of a person whose factors have changed, and gives this one a new secret: sessions from a weaker sign-in, and copies of the
+ * cookie, end.
  */
 export async function renewSession({ em, deps, actor, reply }: FactorCall) {
   const { id } = signedInHere(actor)
@@ -20,7 +20,7 @@ export async function renewSession({ em, deps, actor, reply }: FactorCall) {
   return { csrf_token: csrfTokenOf(deps, cookie), expires_at: session.expiresAt.toISOString() }
 }
 
-/** Returns the recovery codes of somebody who has got a second factor; null: they have some already. */
+/** Returns the recovery codes of a person who has got a second factor; null: they have some already. */
 export async function firstRecoveryCodes(em: EntityManager, deps: FactorCall['deps'], userId: string): Promise<string[] | null> {
   const factors = await factorsOf(em, userId)
   if (!hasFactor(factors) || factors.recoveryCodes > 0) return null

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { textField } from '../../../lib/text/text.ts'
 import { secretField } from '../../../lib/json/secret-fields.ts'
 
-/** The password of who is signed in. */
+/** The password of the signed-in person. */
 const currentPassword = secretField(z.string().min(1).max(256))
 
 export const reproofBody = z

@@ -31,7 +31,7 @@ export function factorRequired({ totp, passkeys, recoveryCodes }: Factors): ApiE
   })
 }
 
-/** Takes all second factors of a person away, and returns what they were. */
+/** Removes all second factors of a person, and returns them. */
 export async function forgetFactors(em: EntityManager, userId: string): Promise<Factors> {
   const before = await factorsOf(em, userId)
   for (const row of await em.find(UserTotp, { userId })) em.remove(row)

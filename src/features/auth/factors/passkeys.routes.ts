@@ -243,7 +243,7 @@ const owner = `
     JOIN organisations o ON o.id = u.organisation_id AND o.status = 'active'
    WHERE k.credential_id = ?`
 
-/** Returns whose a passkey is, who has still to show it. AB05 if it is nobody's. */
+/** Returns the owner of a passkey that is still to be shown. AB05 if it has none. */
 async function ownerOfPasskey({ body }: { readonly body: PasskeyLogin }, deps: Deps): Promise<Actor> {
   demandLocal(deps)
   const credentialId = Buffer.from(body.passkey.id, 'base64url')

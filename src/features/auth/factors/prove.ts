@@ -27,8 +27,8 @@ export interface FactorProof {
 }
 
 /**
- * Returns the second factor that somebody has shown; null: they have none and need none. Throws `second_factor_required` when they have one
- * and show nothing, AB05 when what they show is not good.
+ * Returns the second factor that a person has shown; null: they have none and need none. Throws `second_factor_required` when they have one and do
+ * not show it, AB05 when the one that they show is not good.
  */
 export async function prove(deps: Deps, showing: FactorProof): Promise<Proof | null> {
   const { userId, organisationId, passkey, code } = showing
@@ -65,7 +65,7 @@ interface Spending {
   readonly proof: Proof | null
 }
 
-/** Uses a second factor up, in the transaction of what it lets through. AB05 for the second of two who show the same one at once. */
+/** Uses a second factor up, in the transaction of the action that it allows. AB05 for the second of two concurrent uses. */
 export async function spend(em: EntityManager, deps: Pick<Deps, 'clock'>, { userId, proof }: Spending): Promise<void> {
   if (proof === null) return
   if (proof.kind === 'passkey') return spendPasskey(em, deps, proof)

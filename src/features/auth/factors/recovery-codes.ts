@@ -11,7 +11,7 @@ const [count, groups, length] = [10, 2, 6]
 const newCode = (): string =>
   Array.from({ length: groups }, () => Array.from({ length }, () => letters[randomInt(letters.length)]).join('')).join('-')
 
-/** Gives a person new recovery codes in place of all earlier ones, and returns them: nobody sees them again. */
+/** Gives a person new recovery codes in place of all earlier ones, and returns them: they are never shown again. */
 export async function replaceRecoveryCodes(
   em: EntityManager,
   deps: Pick<Deps, 'vault'>,

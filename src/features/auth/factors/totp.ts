@@ -1,6 +1,6 @@
 import { Secret, TOTP } from 'otpauth'
 
-/** Values that every authenticator app knows; some ignore others. */
+/** Values that every authenticator app supports; some ignore others. */
 const usual = { algorithm: 'SHA1', digits: 6, period: 30 } as const
 
 /** How many steps a clock may be off, either way. */
@@ -15,7 +15,7 @@ interface Labels {
   readonly email: string
 }
 
-/** Returns what an authenticator app reads from a QR code. */
+/** Returns the text that an authenticator app reads from a QR code. */
 export const totpUri = (secret: string, { issuer, email }: Labels): string =>
   new TOTP({ ...usual, issuer, label: email, secret: Secret.fromBase32(secret) }).toString()
 

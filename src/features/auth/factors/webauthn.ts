@@ -28,7 +28,7 @@ interface RegistrationStart {
   readonly known: readonly Passkey[]
 }
 
-/** Returns what a browser needs in order to make a passkey. It stays on its authenticator, so that it serves without a name too. */
+/** Returns the options with which a browser makes a passkey. It stays on its authenticator, so that it serves without a name too. */
 export async function creationOptionsFor(deps: Pick<Deps, 'config'>, { userId, email, known }: RegistrationStart) {
   const party = partyOf(deps)
   const { generateRegistrationOptions } = await library()
@@ -44,7 +44,7 @@ export async function creationOptionsFor(deps: Pick<Deps, 'config'>, { userId, e
   })
 }
 
-/** Returns what a browser needs in order to show a passkey; `alone`: in place of a password. It names nobody, so that nothing is told. */
+/** Returns the options with which a browser shows a passkey; `alone`: in place of a password. They name no account, so that none is revealed. */
 export async function requestOptionsFor(deps: Pick<Deps, 'config'>, alone: boolean) {
   const party = partyOf(deps)
   const { generateAuthenticationOptions } = await library()
@@ -80,8 +80,8 @@ export async function verifyRegistration(deps: Pick<Deps, 'config'>, shown: Regi
 const plain = ({ clientDataJSON, attestationObject }: Registration['response']) => ({ clientDataJSON, attestationObject })
 
 /**
- * Throws for a statement with certificates of its maker, for which nobody asked: in order to check them the library would call the hosts
- * that they name.
+ * Throws for a statement with certificates of its maker, which was not asked for: in order to check them the library would call the hosts that they
+ * name.
  */
 async function demandPlainAttestation({ response }: Registration): Promise<void> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
@@ -94,11 +94,11 @@ async function demandPlainAttestation({ response }: Registration): Promise<void>
 interface CheckedAssertion {
   readonly passkey: Passkey
   readonly challenge: string
-  /** In place of a password: then the authenticator has to have verified the person, by a PIN or a finger. */
+  /** The passkey stands in place of a password: then the authenticator has to have verified the person, by a PIN or a finger. */
   readonly alone: boolean
 }
 
-/** Returns the count that an authenticator tells with a good answer to a challenge of ours. Rejects for anything else. */
+/** Returns the counter of an authenticator in a good answer to a challenge of ours. Rejects for any other answer. */
 export async function verifyAssertion(deps: Pick<Deps, 'config'>, shown: Assertion, { passkey, challenge, alone }: CheckedAssertion) {
   const party = partyOf(deps)
   const { userHandle } = shown.response

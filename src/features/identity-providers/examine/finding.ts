@@ -1,4 +1,4 @@
-/** Everything that an examination of sign-in can find. What each means is in `src/cli/doctor/sso-findings.ts`. */
+/** All possible findings of an examination of sign-in. Their meanings are in `src/cli/doctor/sso-findings.ts`. */
 export type SsoFindingId =
   | 'sso-missing'
   | 'sso-off'
@@ -22,10 +22,10 @@ export type SsoFindingId =
   | 'sso-saml-certificate'
   | 'sso-saml-key'
 
-/** Something about an identity provider that keeps people from signing in, or from what they should get. */
+/** A fault of an identity provider that keeps people from signing in, or from the access that they should get. */
 export interface SsoFinding {
   readonly id: SsoFindingId
-  /** `error`: nobody signs in, or it is not safe. */
+  /** `error`: sign-in is impossible, or it is not safe. */
   readonly severity: 'error' | 'warning'
   /** The facts. */
   readonly seen: string

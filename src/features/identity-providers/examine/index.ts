@@ -24,7 +24,7 @@ export interface SignInExamination {
 const examineByType = (deps: Needs, provider: Provider): Promise<readonly SsoFinding[]> =>
   provider.saml === undefined ? examineOidc(deps, provider) : examineSaml(deps, provider, provider.saml)
 
-/** Examines the identity provider of each organisation, or of the one that is named; none when nobody has that name. */
+/** Examines the identity provider of each organisation, or of the named one; empty when that does not exist. */
 export async function examineProviders(deps: Needs, organisation?: string): Promise<readonly SignInExamination[]> {
   const rows = await asSystem(deps.orm, (em) =>
     em.execute<{ slug: string }[]>("SELECT slug FROM organisations WHERE status = 'active' ORDER BY created_at, id"),
@@ -55,7 +55,7 @@ async function examineOrganisation(deps: Needs, slug: string): Promise<SignInExa
   return { organisation: slug, provider: { type, name, issuer, source }, findings: [...off, ...asked, ...own] }
 }
 
-/** Returns what is wrong on our side, whatever the provider answers. */
+/** Returns the faults on our side, independent of the provider's answers. */
 function ownFindings({ config }: Needs, provider: Provider): readonly SsoFinding[] {
   const { redirectUri, domains, ownedDomains, role_mappings: mappings, group_claim: claim } = provider
   const foreign = domains.filter((domain) => !ownedDomains.includes(domain))

@@ -64,7 +64,7 @@ async function discover(deps: Needs, provider: Provider): Promise<DiscoveryOutco
 
 const timeoutMs = 10_000
 
-/** Asks a provider through the egress guard; an ApiError says why it cannot be asked. */
+/** Asks a provider through the egress guard; an ApiError gives the reason why it cannot be asked. */
 async function ask({ egress }: Needs, provider: Provider, url: string): Promise<SmallResponse | ApiError> {
   try {
     return await tenantEgress(egress, provider).exchange({
@@ -98,7 +98,7 @@ function endpointFindings({ issuer }: Provider, said: Document): readonly SsoFin
   })
 }
 
-/** Compares what is set here with what the document offers, if it says so. */
+/** Compares the settings here with the offers in the document, if it has any. */
 function offerFindings(provider: Provider, said: Document): readonly SsoFinding[] {
   const { token_endpoint_auth_method: method, scopes } = provider
   const methods = said.token_endpoint_auth_methods_supported ?? [method]
@@ -124,7 +124,7 @@ async function keyFindings(deps: Needs, provider: Provider, url: string): Promis
   ]
 }
 
-/** Begins a sign-in as a browser does, and goes no further. A provider that knows neither client nor redirect URI says so here. */
+/** Begins a sign-in as a browser does, and goes no further. A provider that knows neither client nor redirect URI reports it here. */
 async function startFindings(deps: Needs, provider: Provider, said: Document): Promise<readonly SsoFinding[]> {
   const url = new URL(said.authorization_endpoint ?? '')
   const challenge = createHash('sha256').update(randomBytes(32)).digest('base64url')
@@ -146,7 +146,7 @@ async function startFindings(deps: Needs, provider: Provider, said: Document): P
   return [wrong('sso-redirect-refused', `it answered ${answer.status} to client ${provider.clientId} and ${provider.redirectUri}`)]
 }
 
-/** Shows the token endpoint a code that nobody has: it says what is wrong with the code only if it has accepted the client. */
+/** Shows the token endpoint a made-up code: it complains of the code only if it has accepted the client. */
 async function clientFindings(client: Configuration, { redirectUri }: Provider): Promise<readonly SsoFinding[]> {
   const code = `gatehouse-doctor-${randomBytes(16).toString('hex')}`
   try {

@@ -10,7 +10,7 @@ import { careful, wrong, type SsoFinding } from './finding.ts'
 /** A certificate that ends so soon should be changed. */
 const soonMs = 30 * 24 * 60 * 60 * 1000
 
-/** Examines what is known of a provider of SAML. Nobody is called: only browsers meet such a provider. Never rejects. */
+/** Examines the stored facts about a provider of SAML. Sends no request: only browsers meet such a provider. Never rejects. */
 export async function examineSaml(
   { clock }: Pick<Deps, 'clock'>,
   provider: Provider,

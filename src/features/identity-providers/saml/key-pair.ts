@@ -7,7 +7,7 @@ export interface KeyPair {
   readonly certificate: string
 }
 
-/** Identity providers take the key out of the certificate and believe it because somebody gave it to them: nobody asks who signed it. */
+/** Identity providers take the key out of the certificate and trust it because an admin gave it to them: its signature is never checked. */
 const years = 10
 
 /** Makes a key pair with a certificate that the key signs itself. */

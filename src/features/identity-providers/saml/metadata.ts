@@ -10,7 +10,7 @@ export const saml = {
   redirect: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect',
 } as const
 
-/** The facts that an identity provider tells of itself in its metadata. */
+/** The facts in the metadata of an identity provider. */
 export interface IdpMetadata {
   readonly entityId: string
   /** The URL to which browsers are sent, with a request in its query. */
@@ -22,9 +22,9 @@ export interface IdpMetadata {
 
 const longestEntityId = 320
 
-/** Reads the metadata of one identity provider. Throws an XmlFault that says what is wrong. */
+/** Reads the metadata of one identity provider. Throws an XmlFault with the fault. */
 export function readMetadata(text: string): IdpMetadata {
-  // Some providers write comments and a stylesheet into their metadata, which nobody signs here.
+  // Some providers write comments and a stylesheet into their metadata, which is not signed here.
   const root = parseUnsignedXml(text)
   const entities = withDescendants(root).filter(
     (element) => isMetadata(element, 'EntityDescriptor') && childrenOf(element, saml.metadata, 'IDPSSODescriptor').length > 0,
@@ -78,7 +78,7 @@ function toPem(base64: string): string {
   }
 }
 
-/** Returns what people compare of a certificate. */
+/** Returns the facts of a certificate that people compare. */
 export function certificateFacts(pem: string) {
   const { fingerprint256, validFromDate, validToDate } = new X509Certificate(pem)
   return { sha256: fingerprint256, valid_from: validFromDate.toISOString(), valid_until: validToDate.toISOString() }

@@ -6,7 +6,7 @@ import type { TypedValues } from '../provider-facts.ts'
 import { isPair, makeKeyPair } from './key-pair.ts'
 import { metadataIn, oidcOnly } from './saml-provider.ts'
 
-/** Returns what is stored of a provider of SAML: its key stays as it was, unless another one is given or asked for. */
+/** Returns the stored values of a provider of SAML: its key stays unchanged, unless another one is given or asked for. */
 export async function samlValues({ clock }: Pick<Deps, 'clock'>, before: IdentityProvider | null, body: PutSaml): Promise<TypedValues> {
   const { entityId, ssoUrl } = metadataIn(body.metadata_xml, 'metadata_xml')
   const pair = givenPair(body)

@@ -23,7 +23,7 @@ export const metadataUrlOf = ({ config }: UrlSource, standing: Slug): string => 
 /** Returns the entity id of Gatehouse for an organisation that has chosen no other. */
 export const entityIdOf = metadataUrlOf
 
-/** Reads the metadata of a provider. AB01 for what cannot be used. */
+/** Reads the metadata of a provider. AB01 for unusable metadata. */
 export function metadataIn(text: string, param: string): IdpMetadata {
   try {
     return readMetadata(text)
@@ -70,7 +70,7 @@ export function ofSamlSettings(
   }
 }
 
-/** The settings that only OpenID Connect has. Who signs an assertion says whose address it is: no claim has to say so once more. */
+/** The settings that only OpenID Connect has. The signer of an assertion vouches for its address: no claim has to repeat it. */
 export const oidcOnly = {
   scopes: [],
   token_endpoint_auth_method: 'none',

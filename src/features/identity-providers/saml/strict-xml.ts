@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes'
 
-/** An element of a document, with what SAML needs of it. */
+/** An element of a document, with the parts that SAML needs. */
 export interface XmlElement {
   readonly name: string
   readonly namespace: string
@@ -17,7 +17,7 @@ interface OpenElement extends XmlElement {
   text: string
 }
 
-/** A document that says more than elements, attributes and characters. */
+/** A document with more than elements, attributes and characters. */
 export class XmlFault extends Error {}
 
 const deepest = 60

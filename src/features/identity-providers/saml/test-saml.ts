@@ -12,7 +12,7 @@ interface Step {
   readonly detail: string
 }
 
-/** Looks at what is known of a provider of SAML. Nobody is called: only browsers meet such a provider. Never rejects. */
+/** Checks the stored facts about a provider of SAML. Sends no request: only browsers meet such a provider. Never rejects. */
 export async function testSaml(
   { clock }: Pick<Deps, 'clock'>,
   provider: Provider,

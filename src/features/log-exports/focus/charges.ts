@@ -31,11 +31,11 @@ export interface Stretch {
   /** The moment behind the last one. */
   readonly until: number
   readonly filter: LogFilter
-  /** Keys of metadata that charges are told apart by. */
+  /** Keys of metadata that distinguish charges. */
   readonly tagKeys: readonly string[]
 }
 
-/** The traits that charges are told apart by. */
+/** The traits that distinguish charges. */
 const traits = [
   'workspace_id',
   'workspace_name',
@@ -66,8 +66,8 @@ export const added = (one: Charge, other: Charge): Charge => ({
 })
 
 /**
- * Reads the charges of a stretch: a line for each dimension of each attempt, what a cost has beyond its lines, and what recomputes
- * changed. So their sum is exactly that of the costs of the logs with all adjustments.
+ * Reads the charges of a stretch: a line for each dimension of each attempt, the part of a cost beyond its lines, and the changes of recomputes. So
+ * their sum is exactly that of the costs of the logs with all adjustments.
  */
 export function readCharges(em: EntityManager, scope: LogScope, { from, until, filter, tagKeys }: Stretch): Promise<Charge[]> {
   const conditions = [

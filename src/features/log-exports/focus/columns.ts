@@ -19,7 +19,7 @@ const always =
 const iso = (ms: number): string => new Date(ms).toISOString()
 const monthOf = (ms: number, more: number): number => Date.UTC(new Date(ms).getUTCFullYear(), new Date(ms).getUTCMonth() + more)
 
-/** How many counted units one rate is for, and what these are called. */
+/** How many counted units one rate is for, and the name of these. */
 const pricedBy: readonly (readonly [ending: RegExp, unit: string, per: bigint])[] = [
   [/second$/, 'Seconds', 1000n],
   [/minute$/, 'Minutes', 60_000n],

@@ -34,7 +34,7 @@ export async function readPeriods(deps: Deps, claimed: ClaimedExport, from: Prog
   }
 }
 
-/** Returns the moment of the next log, so that time without any costs nothing; the end, if none comes. */
+/** Returns the moment of the next log, so that empty time is skipped; the end, if none comes. */
 async function nextMoment({ orm }: Deps, claimed: ClaimedExport, { from, until }: Pick<ChargeWindow, 'from' | 'until'>): Promise<number> {
   if (from >= until) return until
   const filter = {

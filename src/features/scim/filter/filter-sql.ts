@@ -18,13 +18,13 @@ export interface Source {
   readonly lists: Readonly<Record<string, string>>
   /** The expression of the JSON document that holds all other attributes; null: there are none. */
   readonly document: string | null
-  /** False: what names an unknown attribute is true of no resource. */
+  /** False: a filter on an unknown attribute matches no resource. */
   readonly strict: boolean
 }
 
 const nothing: Sql = { sql: 'false', values: [] }
 
-/** Returns the condition that a filter is. Throws `invalidFilter` for what the resource has not, or cannot be compared so. */
+/** Returns a filter as a condition. Throws `invalidFilter` for attributes that the resource does not have, or that cannot be compared so. */
 export function filterSql(filter: Filter, source: Source): Sql {
   switch (filter.op) {
     case 'and':
@@ -57,7 +57,7 @@ function leaf(filter: Leaf, source: Source): Sql {
     : single(filter, { found, compared }, source)
 }
 
-/** Of an attribute with parts but no `value` only its presence can be asked for. */
+/** An attribute with parts but no `value` can only be tested for presence. */
 function whole({ op, path }: Leaf, { attribute, extension }: AttributeLocation, { document }: Source): Sql {
   if (op !== 'present' || document === null || attribute.multiValued)
     throw scimError('invalidFilter', `\`${path}\` needs one of its parts.`, 'filter')
@@ -125,7 +125,7 @@ function pathOf(document: string, steps: readonly string[], last: '->' | '->>'):
   return `(${[document, ...before.toReversed().map((step) => `->${literal(step)}`), `${last}${literal(end)}`].join('')})`
 }
 
-/** The test of one value, never null: what is not there is false, also below `not`. */
+/** The test of one value, never null: a missing value is false, also below `not`. */
 function test(filter: Leaf, attribute: Attribute, expression: string): Sql {
   if (filter.op === 'present') return { sql: `(coalesce(${expression}::text, '') <> '')`, values: [] }
   const { operator, value, path } = filter

@@ -32,7 +32,7 @@ const tests: Readonly<Record<Comparison, (held: string, given: string) => boolea
   le: (held, given) => held <= given,
 }
 
-/** Returns the values that a filter of nothing but `eq` and `and` states: what a value must have to be found by it; null: it is another filter. */
+/** Returns the values that a filter of `eq` and `and` only states: a value must have them to be found by it; null: it is another filter. */
 export function statedBy(filter: Filter, attribute: Attribute): Readonly<Record<string, unknown>> | null {
   if (filter.op === 'and') {
     const [left, right] = [statedBy(filter.left, attribute), statedBy(filter.right, attribute)]

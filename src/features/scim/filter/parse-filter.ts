@@ -1,7 +1,7 @@
 import { scimError, type ScimType } from '../scim-error.ts'
 import { comparisons, type Comparison, type Filter, type Operand, type PatchPath } from './filter.ts'
 
-/** A filter is no longer and no deeper than these: nobody writes such a one by hand. */
+/** The longest and deepest filter: far beyond any that is written by hand. */
 const maxLength = 2048
 const maxDepth = 10
 
@@ -116,7 +116,7 @@ const parseGroup = (reader: Reader): Filter => between(reader, ')')
 
 const parseBracket = (reader: Reader): Filter => between(reader, ']')
 
-/** Reads what stands between the bracket that is next and its other half. */
+/** Reads the text between the next bracket and its other half. */
 function between(reader: Reader, closing: string): Filter {
   reader.at += 1
   reader.depth += 1

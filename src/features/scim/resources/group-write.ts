@@ -16,7 +16,7 @@ import { membersOf } from './group-rows.ts'
 
 type NamingDeps = Pick<Deps, 'config' | 'level'>
 
-/** Gives a group its name, and the roles that the name says. */
+/** Gives a group its name, and the roles that the name states. */
 export function nameGroup(group: ScimGroup, displayName: string, { config, level }: NamingDeps): void {
   const { workspace, organisation } = rolesInName(displayName, config.scim.names, { anyCase: level.atLeast('1.6.1') })
   Object.assign(group, {
@@ -57,11 +57,11 @@ async function isTaken(em: EntityManager, { id, organisationId }: ScimGroup, dis
 interface GroupPatch {
   readonly group: ScimGroup
   readonly operations: readonly Operation[]
-  /** True: who is in a group is what users say; operations on members are skipped. */
+  /** True: users state the members of a group; operations on members are skipped. */
   readonly skipMembers: boolean
 }
 
-/** Applies the operations of a PATCH in their order. Returns the document, and who moved. */
+/** Applies the operations of a PATCH in their order. Returns the document, and the changed members. */
 export async function patchGroup(em: EntityManager, { group, operations, skipMembers }: GroupPatch) {
   let document: Document = { displayName: group.displayName, ...(group.externalId && { externalId: group.externalId }) }
   const moves: Move[] = []
@@ -142,7 +142,7 @@ const sumOf = (moves: readonly MemberChanges[]): MemberChanges => ({
   removed: [...new Set(moves.flatMap(({ removed }) => removed))],
 })
 
-/** Returns who is in the group by the word of the whole: not who is sent, and taken out after that. */
+/** Returns the members of the group from the whole document: without those that are sent, and taken out after that. */
 function sentBy(moves: readonly MemberChanges[]): ReadonlySet<string> {
   const sent = new Set<string>()
   for (const move of moves) {

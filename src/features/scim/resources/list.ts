@@ -40,7 +40,7 @@ export async function readList<Row>(em: EntityManager, listed: ListSource<Row>):
   return { rows, total }
 }
 
-/** Of conditions that all must hold each `eq` may lead straight to the rows. */
+/** If several conditions must all hold, each `eq` may lead straight to the rows. */
 function shortcutsOf(filter: Filter, listed: Pick<ListSource<unknown>, 'source' | 'shortcut'>): readonly Sql[] {
   if (filter.op === 'and') return [...shortcutsOf(filter.left, listed), ...shortcutsOf(filter.right, listed)]
   if (filter.op !== 'compare' || filter.operator !== 'eq' || typeof filter.value !== 'string') return []

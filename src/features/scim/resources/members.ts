@@ -8,7 +8,7 @@ import { isByUsers } from '../membership-mode.ts'
 import { scimError } from '../scim-error.ts'
 import { isObject } from '../schema/normalise.ts'
 
-/** Users who came into a group, and who left it. */
+/** Users that came into a group, and those that left it. */
 export interface MemberChanges {
   /** Users who are in the group by the word of the write, whether or not they were before. */
   readonly sent: readonly string[]
@@ -20,7 +20,7 @@ export const nobodyMoved: MemberChanges = { sent: [], added: [], removed: [] }
 
 const ids = `SELECT value::uuid FROM jsonb_array_elements_text(?::jsonb)`
 
-/** Returns the ids of members as a client sent them. Throws `invalidValue` for what is no id. */
+/** Returns the ids of members as a client sent them. Throws `invalidValue` for a value that is no id. */
 export function memberIds(sent: unknown): readonly string[] {
   const values = (Array.isArray(sent) ? sent : [sent]).map((member: unknown) => (isObject(member) ? member['value'] : member))
   return [
@@ -51,12 +51,15 @@ interface AffectedPeople {
   readonly all: boolean
 }
 
-/** Locks whom the write of a group may move, or give something, ahead of the group, so that who is removed meanwhile takes no place that it gives. */
+/**
+ * Locks the people whom the write of a group may move, or give a place, ahead of the group, so that a person who is removed meanwhile takes no place
+ * that it gives.
+ */
 export async function lockMembers(em: EntityManager, groupId: string, { named, all }: AffectedPeople): Promise<void> {
   await lockPeople(em, all ? [...named, ...(await idsOfMembers(em, groupId))] : named)
 }
 
-/** Adds users, who are locked, to a group. Throws `invalidValue` for who is no user of the organisation. */
+/** Adds locked users to a group. Throws `invalidValue` for an id that is no user of the organisation. */
 export async function addMembers(
   em: EntityManager,
   { organisationId, groupId }: OfGroup,
@@ -96,7 +99,7 @@ export async function removeMembers(em: EntityManager, groupId: string, userIds:
   return removed.map(({ user_id }) => user_id)
 }
 
-/** Makes these users the members of a group, and nobody else. */
+/** Makes these users the only members of a group. */
 export async function setMembers(em: EntityManager, group: OfGroup, userIds: readonly string[]): Promise<MemberChanges> {
   const removed = await em.execute<{ user_id: string }[]>(
     `DELETE FROM scim_group_members WHERE group_id = ? AND user_id NOT IN (${ids}) RETURNING user_id`,
@@ -105,7 +108,7 @@ export async function setMembers(em: EntityManager, group: OfGroup, userIds: rea
   return { sent: userIds, added: await addMembers(em, group, userIds), removed: removed.map(({ user_id }) => user_id) }
 }
 
-/** Makes these the groups of a user, and no others: by id, or by name. Throws `invalidValue` for what is no group. */
+/** Makes these the groups of a user, and no others: by id, or by name. Throws `invalidValue` for a value that is no group. */
 export async function setGroupsOfUser(
   em: EntityManager,
   { id: userId, organisationId }: Pick<User, 'id' | 'organisationId'>,
@@ -158,7 +161,7 @@ const named = 100
 
 const told = (moved: readonly string[]) => ({ user_ids: moved.slice(0, named), count: moved.length })
 
-/** The row of the trail about who moved; of many the first are named, and the others counted. */
+/** The row of the trail about changed members; the first of many are named, and the others counted. */
 export function movedChange(groupId: string, { added, removed }: MemberChanges): readonly RowChange[] {
   if (added.length === 0 && removed.length === 0) return []
   return [{ table: 'scim_group_members', id: groupId, before: { removed: told(removed) }, after: { added: told(added) } }]

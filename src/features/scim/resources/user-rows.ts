@@ -5,7 +5,7 @@ import { isObject, type Document } from '../schema/normalise.ts'
 import { enterpriseSchemaId, userSchemaId, users, usersWithGroups } from '../schema/user.ts'
 import type { ResourceType } from '../schema/attribute.ts'
 
-/** A user with what SCIM knows of them. */
+/** A user with SCIM's facts about them. */
 export interface UserRow {
   readonly id: string
   readonly organisation_id: string
@@ -31,8 +31,8 @@ export const userColumns = `u.id, u.organisation_id, u.email, u.first_name, u.la
   ${isoTime('greatest(u.last_updated_at, s.last_updated_at)')} AS changed_at`
 
 /**
- * The users whom an identity provider sees: all who are there, and those of its own who were removed; not whose address somebody else has
- * by now.
+ * The users that an identity provider sees: all present ones, and those of its own who were removed; but not one whose address another person has by
+ * now.
  */
 export const userTables = `users u LEFT JOIN scim_users s ON s.id = u.id`
 export const isSeen = `(u.status = 'active' OR (s.id IS NOT NULL AND NOT EXISTS (
@@ -92,7 +92,7 @@ export const groupsOf = (em: EntityManager, userIds: readonly string[]): Promise
 export const versionOf = ({ version, changed_at }: Pick<UserRow, 'version' | 'changed_at'>): string =>
   `W/"${version}-${Date.parse(changed_at).toString(36)}"`
 
-/** A user as a document of the schema, without what only the server says of it. */
+/** A user as a document of the schema, without the attributes that only the server sets. */
 export function userDocument(row: UserRow, groups: readonly GroupOfUser[] | null): Document {
   const { name: stored, ...attributes } = row.attributes ?? {}
   const name = {

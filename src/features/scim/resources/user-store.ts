@@ -5,7 +5,7 @@ import { uuidv7 } from '../../../lib/uuid.ts'
 import { userColumns, type UserRow } from './user-rows.ts'
 import type { WantedUser } from './wanted-user.ts'
 
-/** A user as stored, and what changed, for the trail. */
+/** A user as stored, and the changes, for the trail. */
 export interface StoredUser {
   readonly row: UserRow
   readonly changes: readonly RowChange[]
@@ -18,8 +18,8 @@ interface People {
 }
 
 /**
- * Writes a person, and what SCIM knows of them, and reads the user as it is then: by one statement, since a first synchronisation has
- * thousands of them, one after the other.
+ * Writes a person, and SCIM's facts about them, and reads the user as it is then: by one statement, since a first synchronisation has thousands of
+ * them, one after the other.
  */
 async function store(em: EntityManager, { userName, externalId, attributes }: WantedUser, people: People): Promise<UserRow> {
   const [row] = await em.execute<UserRow[]>(
@@ -36,7 +36,7 @@ async function store(em: EntityManager, { userName, externalId, attributes }: Wa
   return row
 }
 
-/** Stores somebody who was not there. */
+/** Stores a new person. */
 export async function storeNew(em: EntityManager, organisationId: string, wanted: WantedUser): Promise<StoredUser> {
   const person = {
     id: uuidv7(),
@@ -61,7 +61,7 @@ export async function storeNew(em: EntityManager, organisationId: string, wanted
   }
 }
 
-/** Stores what changes of somebody who is there; of who came by hand SCIM begins to know now. Their status stays as it is. */
+/** Stores the changes of a present person; for one who was added by hand SCIM begins its own facts. Their status stays as it is. */
 export async function storeChanged(em: EntityManager, before: UserRow, wanted: WantedUser): Promise<StoredUser> {
   const { id, organisation_id } = before
   const values = [wanted.email, wanted.firstName, wanted.lastName]
@@ -82,7 +82,7 @@ export async function storeChanged(em: EntityManager, before: UserRow, wanted: W
   return { row, changes: isSame ? [known] : [difference({ table: 'users', id }, personOf(before), personOf(row)), known] }
 }
 
-/** Returns true if SCIM knows more of a user than their place in the organisation. */
+/** Returns true if SCIM has more facts about a user than their place in the organisation. */
 export const isKnown = ({ version }: Pick<UserRow, 'version'>): boolean => version > 0
 
 const personOf = ({ email, first_name, last_name }: UserRow) => ({ email, first_name, last_name })

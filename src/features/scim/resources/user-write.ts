@@ -20,7 +20,7 @@ import { isSeen, readUser, userTables, type UserRow } from './user-rows.ts'
 import { isKnown, storeChanged, storeNew, type StoredUser } from './user-store.ts'
 import { wantedUser, type WantedUser } from './wanted-user.ts'
 
-/** A client that writes, with what the write needs. */
+/** A client that writes, with the services that the write needs. */
 export interface Writer {
   readonly client: Actor
   readonly deps: Deps
@@ -28,7 +28,7 @@ export interface Writer {
 
 /** A user as written. */
 export interface UserWriteResult {
-  /** As it is now, but for what groups give and take. */
+  /** As it is now, but for places that groups give and take. */
   readonly row: UserRow
   readonly changes: readonly RowChange[]
   /** True: which places the user's groups give may be another than before. */
@@ -43,7 +43,7 @@ export async function addUser(em: EntityManager, writer: Writer, document: Docum
   const own = await claim(em, organisationId, { wanted, id: null })
   if (own !== null) await lockPeople(em, [own])
   const there = own === null ? null : await readUser(em, organisationId, own)
-  // Somebody new is in no group, and has no place.
+  // A new person is in no group, and has no place.
   if (there === null) {
     await demandOwnedAddress(em, deps, { client, email: wanted.email })
     await demandRoomFor(em, deps.config.storedItems, { kind: 'users', organisationId })
@@ -52,7 +52,7 @@ export async function addUser(em: EntityManager, writer: Writer, document: Docum
   return change(em, writer, { before: there, wanted })
 }
 
-/** Changes a user to what the document says. Throws `uniqueness`, and AB03 for the last owner. */
+/** Changes a user to the document. Throws `uniqueness`, and AB03 for the last owner. */
 export async function changeUser(
   em: EntityManager,
   writer: Writer,
@@ -70,7 +70,7 @@ interface AddressChange {
   readonly email: string
 }
 
-/** Tells a person at the address that was theirs until now, since the new one may be another person's. */
+/** Notifies a person at their former address, since the new one may be another person's. */
 async function tellFormerAddress(em: EntityManager, deps: Deps, { client, before, email }: AddressChange): Promise<void> {
   const { organisationId } = client
   const { name: organisation_name } = await em.findOneOrFail(Organisation, { id: organisationId })
@@ -96,7 +96,7 @@ async function change(em: EntityManager, { client, deps }: Writer, { before, wan
   return { ...(await changeStatus(em, stored, status)), settles: true }
 }
 
-/** Returns the attributes by which a write would change who a person is, and whether they are there. */
+/** Returns the attributes by which a write would change the identity of a person, and whether they are there. */
 const changedFields = (before: UserRow, { email, firstName, lastName, active }: WantedUser): readonly string[] => [
   ...(email === before.email ? [] : ['emails']),
   ...(firstName === before.first_name && lastName === before.last_name ? [] : ['name']),
@@ -104,8 +104,8 @@ const changedFields = (before: UserRow, { email, firstName, lastName, active }: 
 ]
 
 /**
- * Throws AB03 when a client would say who a person is that ranks above the maker of its token, or bring that person back. A person who leaves goes
- * whatever the rank: identity providers are relied upon for that.
+ * Throws AB03 when a client would change the identity of a person that ranks above the maker of its token, or bring that person back. A person of any
+ * rank can be removed: identity providers are relied upon for that.
  */
 function demandBelow(client: Actor, fields: readonly string[], role: OrganisationRole): void {
   const [param] = fields
@@ -136,7 +136,7 @@ export async function removeUser(em: EntityManager, user: User): Promise<void> {
   await archiveUser(em, user)
 }
 
-/** Returns what SCIM knows of a user; of who came by hand it begins to know now. */
+/** Returns SCIM's facts about a user; for one who was added by hand they begin now. */
 export async function adopt(em: EntityManager, { id, organisationId, email: userName }: User): Promise<ScimUser> {
   const known = await em.findOne(ScimUser, { id })
   return known ?? em.create(ScimUser, { id, organisationId, userName, attributes: {}, version: 1 })
@@ -148,7 +148,7 @@ interface Claim {
   readonly id: string | null
 }
 
-/** Somebody who has a name or an address that a user is to have. */
+/** A person with a name or an address that a user is to have. */
 interface Holder {
   readonly id: string
   readonly known: boolean
@@ -174,8 +174,8 @@ const forget = (em: EntityManager, organisationId: string, ids: readonly string[
   ])
 
 /**
- * Throws if another user whom the identity provider sees has the name or the address. Returns the id of who came by hand and has the address
- * of a new user: they are the same person. A name that only somebody has who was removed, and whose address is another person's by now, is free.
+ * Throws if another user whom the identity provider sees has the name or the address. Returns the id of a person who was added by hand and has the
+ * address of a new user: they are the same person. A name is free if it belongs only to a removed person whose address is another person's by now.
  */
 async function claim(em: EntityManager, organisationId: string, { wanted: { userName, email }, id }: Claim): Promise<string | null> {
   const values = [userName, email, organisationId, id, id, organisationId, userName, organisationId, email, userName]

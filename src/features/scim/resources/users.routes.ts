@@ -210,8 +210,8 @@ async function find(em: EntityManager, organisationId: string, id: string): Prom
 }
 
 /**
- * Returns the groups that a whole user says; undefined: it says nothing of them, and the user stays in those that there are. An empty list and
- * null are none of them (RFC 7643, section 2.5), of which a document of the schema knows nothing.
+ * Returns the groups in a whole user; undefined: it has no list of them, and the user stays in the present ones. An empty list and null mean no
+ * groups (RFC 7643, section 2.5), which a document of the schema cannot express.
  */
 function saidGroups(body: Readonly<Record<string, unknown>>, document: Document): unknown {
   return Object.entries(body).some(saysNone) ? [] : document['groups']
@@ -221,8 +221,8 @@ const saysNone = ([name, value]: readonly [string, unknown]): boolean =>
   name.toLowerCase() === 'groups' && (value === null || (Array.isArray(value) && value.length === 0))
 
 /**
- * Settles what a write brings with it: groups where users say them (undefined: as they are), places, and the row of the trail. Returns the user
- * as it is then.
+ * Settles the consequences of a write: groups where users state them (undefined: as they are), places, and the row of the trail. Returns the user as
+ * it is then.
  */
 async function settle(
   { em, actor, deps, audit, afterCommit }: AnyCall,
@@ -230,7 +230,7 @@ async function settle(
   { row, changes, settles }: UserWriteResult,
 ): Promise<UserRow> {
   const { organisationId } = actor
-  // A mail tells of an address that changed.
+  // A changed address causes a mail.
   afterCommit(() => deliverMails(deps))
   const moved = isByUsers(deps) && groups !== undefined ? await setGroupsOfUser(em, { id: row.id, organisationId }, groups) : []
   const isSettled = !settles && moved.length === 0

@@ -45,7 +45,7 @@ function namePart(name: Readonly<Record<string, unknown>>, part: string): string
 
 const email = z.email().max(320)
 
-/** The primary address, or else the first one, or else the name of the user if that is one: providers differ in what they send. */
+/** The primary address, or else the first one, or else the name of the user if that is one: providers differ in the fields that they send. */
 function emailOf(emails: unknown, userName: string): string {
   const given = (Array.isArray(emails) ? emails : []).filter(isObject)
   const chosen = given.find(({ primary }) => primary === true) ?? given[0]

@@ -1,4 +1,4 @@
-/** An attribute of a SCIM resource: what RFC 7643, section 7, says of it. */
+/** An attribute of a SCIM resource, as RFC 7643, section 7, defines it. */
 export interface Attribute {
   readonly name: string
   readonly type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'complex'
@@ -91,7 +91,7 @@ interface ListTraits {
   readonly value?: Attribute
 }
 
-/** Attributes that every resource has, whatever its schema. */
+/** Attributes that every resource has, in any schema. */
 export const commonAttributes: readonly Attribute[] = [
   text('id', 'The identifier that Gatehouse gave.', { caseExact: true, mutability: 'readOnly', returned: 'always', uniqueness: 'server' }),
   text('externalId', 'The identifier that the client gave.', { caseExact: true }),

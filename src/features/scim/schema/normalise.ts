@@ -14,9 +14,8 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Returns what a client sent as a document of the schema. Names count in any case, unknown ones are ignored, and so is what only the
- * server writes. Identity providers send `"True"` for true, a text where its `value` belongs, and one value for a list of one.
- * Throws `invalidValue`.
+ * Returns a client's document as one of the schema. Names count in any case, unknown ones are ignored, and so are attributes that only the server
+ * writes. Identity providers send `"True"` for true, a text where its `value` belongs, and one value for a list of one. Throws `invalidValue`.
  */
 export function normalise(type: ResourceType, sent: unknown): Document {
   if (!isObject(sent)) throw scimError('invalidSyntax', 'The body is a JSON object.')
@@ -74,7 +73,7 @@ function booleanValue(sent: unknown, place: string): boolean {
   throw scimError('invalidValue', `\`${place}\` is true or false.`, place)
 }
 
-/** Of values that all say that they are the primary one the last is: it is what came last. */
+/** If several values claim to be the primary one, the last wins: it came last. */
 function onePrimary(values: readonly unknown[]): readonly unknown[] {
   const last = values.findLastIndex(isPrimary)
   return values.map((value, at) => (isPrimary(value) && isObject(value) && at !== last ? { ...value, primary: false } : value))

@@ -139,7 +139,7 @@ const notPrimary = (value: Record<string, unknown>) => (value['primary'] === tru
 const isSame = (one: Record<string, unknown>, other: Record<string, unknown>): boolean =>
   one['value'] === other['value'] && one['type'] === other['type']
 
-/** Some values of the list, or a part of them. What is not there is made, if the filter says what it would be like. */
+/** Some values of the list, or a part of them. A missing value is made, if the filter describes it. */
 function changeSome(values: Values, target: Target, { op, value }: Change): Values {
   const { attribute, part, where, path } = target
   const isMeant = (one: Record<string, unknown>) => where === null || matches(one, where, attribute)

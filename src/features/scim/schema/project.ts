@@ -29,7 +29,7 @@ const listOf = (text = ''): readonly string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== '')
 
-/** Returns true if an answer has an attribute of the resource itself, so that what is not asked for need not be read. */
+/** Returns true if an answer has an attribute of the resource itself, so that unrequested ones need not be read. */
 export function asksFor(projection: Projection, type: ResourceType, name: string): boolean {
   const isIt = (path: string) => locate(type, path)?.attribute.name === name
   return projection.only === null ? !projection.without.some((path) => isIt(path) && !path.includes('.')) : projection.only.some(isIt)
@@ -50,7 +50,7 @@ function pick(resource: Document, type: ResourceType, paths: readonly string[]):
   return kept
 }
 
-/** The names that lead to what a path means; null: to nothing, and an unknown attribute is in no resource. */
+/** The names that lead to the attribute of a path; null: to none, and an unknown attribute is in no resource. */
 function stepsOf(type: ResourceType, path: string): readonly string[] | null {
   const extension = type.extensions.find(({ id }) => id.toLowerCase() === path.toLowerCase())
   if (extension !== undefined) return [extension.id]

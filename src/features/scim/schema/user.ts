@@ -100,7 +100,7 @@ const userType = (membership: 'of groups' | 'of users'): ResourceType => ({
   extensions: [enterprise],
 })
 
-/** Users as resources: groups say who is in them. */
+/** Users as resources: groups state their members. */
 export const users = userType('of groups')
 
 /** Users as resources of SCIM_MEMBERSHIP_USER_MODE=ON: users say which groups they are in. */

@@ -1,22 +1,22 @@
 import { childrenOf, onlyChild, saml, textOf, type XmlElement } from '../../identity-providers/index.ts'
 import { SamlFault } from './saml-fault.ts'
 
-/** The words of a provider about somebody, signed, and meant for us. */
+/** The statement of a provider about a person, signed, and meant for us. */
 export interface Assertion {
   readonly id: string
-  /** The id of the request that it answers; null: nobody asked. */
+  /** The id of the request that it answers; null: there was none. */
   readonly inResponseTo: string | null
   readonly nameId: string | null
   readonly nameIdFormat: string | null
   readonly sessionIndex: string | null
-  /** When the session at the provider ends, epoch milliseconds; null: it does not say. */
+  /** The end of the session at the provider, epoch milliseconds; null: it sets none. */
   readonly endsAt: number | null
   /** Until when the assertion could be shown again, epoch milliseconds. */
   readonly until: number
   readonly attributes: ReadonlyMap<string, readonly string[]>
 }
 
-/** For whom an assertion has to be, and when. */
+/** The audience that an assertion has to have, and its time. */
 export interface Audience {
   readonly issuer: string
   readonly entityId: string
@@ -60,7 +60,7 @@ function demandConditions(root: XmlElement, { entityId, nowMs }: Audience): void
 
 const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer'
 
-/** Returns what a confirmation says that lets the bearer in here and now. */
+/** Returns the confirmation that lets the bearer in here and now. */
 function confirmationOf(subject: XmlElement, { acsUrl, nowMs }: Audience): Pick<Assertion, 'inResponseTo' | 'until'> {
   const faults: SamlFault[] = []
   for (const confirmation of childrenOf(subject, saml.assertion, 'SubjectConfirmation')) {

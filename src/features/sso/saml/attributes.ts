@@ -30,7 +30,7 @@ const usual = {
   ],
 } as const
 
-/** Entra leaves groups out when they are more than 150, and then says where they are. */
+/** Entra leaves groups out when they are more than 150, and then names their source. */
 const leftOut = 'http://schemas.microsoft.com/claims/groups.link'
 
 interface ClaimNames {
@@ -42,8 +42,8 @@ interface ClaimNames {
 type AssertionClaims = Pick<Assertion, 'attributes' | 'nameId' | 'nameIdFormat'>
 
 /**
- * Returns attributes as claims, so that people are found in the same way as by OpenID Connect. Who signs an assertion vouches for its
- * address: it counts as verified, unless an attribute `email_verified` says otherwise.
+ * Returns attributes as claims, so that people are found in the same way as by OpenID Connect. The signer of an assertion vouches for its address: it
+ * counts as verified, unless an attribute `email_verified` denies it.
  */
 export function claimsIn(told: AssertionClaims, { email_claim, group_claim }: ClaimNames): Claims {
   const { attributes } = told

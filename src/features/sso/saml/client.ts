@@ -9,7 +9,7 @@ interface CachedClient {
   readonly key: string | null
 }
 
-/** Makes the client of the library for one request. It calls nobody: requests and answers travel by the browser. */
+/** Makes the client of the library for one request. It sends no request itself: requests and answers travel by the browser. */
 export async function samlClient({ provider, metadata, key }: CachedClient, requestId?: string): Promise<SAML> {
   const { SAML, ValidateInResponseTo } = await import('./packages.ts')
   const signs = key !== null && signsRequests(provider, metadata)
@@ -27,7 +27,7 @@ export async function samlClient({ provider, metadata, key }: CachedClient, requ
     identifierFormat: null,
     disableRequestedAuthnContext: true,
     signatureAlgorithm: 'sha256',
-    // The journey knows the ids of its requests.
+    // The journey keeps the ids of its requests.
     validateInResponseTo: ValidateInResponseTo.never,
     ...(requestId !== undefined && { generateUniqueId: () => requestId }),
     ...(signs && { privateKey: key }),

@@ -1,7 +1,7 @@
 import { childrenOf, onlyChild, saml, textOf, withDescendants, type XmlElement } from '../../identity-providers/index.ts'
 import { SamlFault } from './saml-fault.ts'
 
-/** The outer part of a response. Nothing of it is believed: it can only lead to a refusal. */
+/** The outer part of a response. It is not trusted: it can only lead to a refusal. */
 export interface ResponseShape {
   readonly inResponseTo: string | null
   /** The encrypted assertion; null: it is in the clear. */
@@ -14,8 +14,8 @@ interface ExpectedResponse {
 }
 
 /**
- * Demands that a response is as the profile for browsers has it: one assertion, in its place, and signatures only where they are of use. So
- * nothing is left in which a second assertion could hide from whoever checks the signature (signature wrapping).
+ * Demands that a response is as the profile for browsers has it: one assertion, in its place, and signatures only where they are of use. So there is
+ * no place left in which a second assertion could hide from the signature check (signature wrapping).
  */
 export function demandShape(response: XmlElement, { issuer, acsUrl }: ExpectedResponse): ResponseShape {
   if (response.name !== 'Response' || response.namespace !== saml.protocol) throw new SamlFault('it is no SAML response')
@@ -61,7 +61,7 @@ function demandOneAssertion(response: XmlElement): void {
 
 const idNames = ['ID', 'Id', 'id'] as const
 
-/** Demands of a response or an assertion that every id is of one element, and that signatures are where and what they should be. */
+/** Demands that each id in a response or an assertion belongs to one element, and that signatures are where they should be, in the right form. */
 export function demandSignatures(root: XmlElement): void {
   const all = withDescendants(root)
   const ids = all.flatMap(({ attributes }) => idNames.flatMap((name) => attributes.get(name) ?? []))

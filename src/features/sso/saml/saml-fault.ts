@@ -1,4 +1,4 @@
-/** An answer of a provider of SAML that is not what it should be. The message ends the sentence "could not be verified: ...". */
+/** A wrong answer of a provider of SAML. The message ends the sentence "could not be verified: ...". */
 export class SamlFault extends Error {
   /** The provider itself has refused the sign-in. */
   readonly isRefusal: boolean

@@ -26,7 +26,7 @@ import { verifyResponse } from './verify.ts'
 
 type Params = { readonly organisation: string }
 
-/** A provider of SAML with what is needed to speak with it. */
+/** A provider of SAML with the values for its requests and answers. */
 export interface SamlProvider {
   readonly provider: Provider
   readonly settings: SamlSettings
@@ -49,7 +49,7 @@ const none = () =>
 
 type LoginCall = Pick<AnonymousCall<Params, LoginQuery, undefined>, 'params' | 'query'>
 
-/** Sends somebody to the provider of an organisation. */
+/** Sends a person to the provider of an organisation. */
 export async function departBySaml({ params, query }: LoginCall, deps: Deps): Promise<Actor> {
   const known = await samlProviderOf(deps, params, query.test !== undefined)
   const { organisationId } = known.provider
@@ -61,7 +61,7 @@ export async function departBySaml({ params, query }: LoginCall, deps: Deps): Pr
 
 type AcsCall = Pick<AnonymousCall<Params, undefined, AcsBody>, 'params' | 'body' | 'headers'>
 
-/** Finds out who comes back from a provider. AB05 if that cannot be verified, AB03 if the provider refuses. */
+/** Identifies the person who comes back from a provider. AB05 if that cannot be verified, AB03 if the provider refuses. */
 export async function arriveBySaml({ params, body, headers }: AcsCall, deps: Deps): Promise<Actor> {
   const known = await samlProviderOf(deps, params, true)
   const { provider, settings } = known
@@ -113,7 +113,7 @@ interface AcsReturn {
   readonly cookies: string | undefined
 }
 
-/** Returns where somebody goes on, and what of their way serves once. */
+/** Returns where the person goes on, and the marks of their way that serve once. */
 function wayOf(deps: Deps, { provider, settings }: SamlProvider, { assertion, body, cookies }: AcsReturn) {
   const { inResponseTo } = assertion
   if (inResponseTo === null) {
@@ -131,7 +131,7 @@ function wayOf(deps: Deps, { provider, settings }: SamlProvider, { assertion, bo
 
 const longestSubject = 320
 
-/** Returns who somebody is to a provider; AB03 if it does not say so for good. */
+/** Returns a person's identity at a provider; AB03 if it is not a lasting one. */
 function identityIn({ attributes, nameId, nameIdFormat }: Assertion, { subject_claim }: SamlSettings, issuer: string): Identity | ApiError {
   const values = subject_claim === null ? [nameId] : (attributes.get(subject_claim) ?? [])
   const [subject] = values

@@ -50,8 +50,8 @@ function parsed(xml: string): XmlElement {
 }
 
 /**
- * Returns the assertion that was encrypted. Until its signature is known to be good every fault has the same words: whoever has an assertion
- * of somebody else could read it by changing it and looking at what is wrong (a padding oracle). The log has the cause.
+ * Returns the encrypted assertion. Until its signature is verified every fault has the same words: an attacker with the assertion of another person
+ * could read it by changing it and looking at the fault (a padding oracle). The log has the cause.
  */
 async function signedInside(encrypted: XmlElement, text: string, { client, key }: VerifyOptions): Promise<string> {
   if (key === null) throw new SamlFault('its assertion is encrypted, and Gatehouse has no key for this provider')

@@ -10,10 +10,10 @@ import { personOf, presentPerson, type VouchedPerson } from '../people.ts'
 import { shownClaims } from './shown-claims.ts'
 import type { Outcome } from './test-sign-in.schema.ts'
 
-/** Ends the transaction of a trial, so that nothing of it stays. */
+/** Ends the transaction of a trial, so that none of its changes stay. */
 class TrialRollback extends Error {}
 
-/** Returns what the sign-in of somebody would bring: it is done as it would be, and undone. */
+/** Returns the outcome of a person's sign-in: it is done as usual, and undone. */
 export async function outcomeOf(deps: Deps, provider: Provider, vouched: VouchedPerson): Promise<Outcome> {
   const { claims, leftOut } = shownClaims(vouched.claims)
   const groups = provider.group_claim === null ? null : groupsIn(vouched.claims, provider.group_claim)
@@ -28,7 +28,7 @@ export async function outcomeOf(deps: Deps, provider: Provider, vouched: Vouched
   }
 }
 
-/** Returns the outcome for somebody who did not even come so far. */
+/** Returns the outcome for a person who did not even come so far. */
 export const failed = (provider: Provider, error: ApiError): Outcome => ({ ...nobody(provider), error: toldOf(error) })
 
 const nobody = ({ issuer }: Provider): Outcome => ({

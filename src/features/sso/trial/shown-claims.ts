@@ -2,12 +2,12 @@ import { withoutSecrets } from '../../../app/audit/mask.ts'
 import { isSecretName } from '../../../lib/text/secret-names.ts'
 import type { Claims } from '../claims.ts'
 
-/** Claims that bind a token to a sign-in or to another token, and say nothing of a person. */
+/** Claims that bind a token to a sign-in or to another token, and are no facts about a person. */
 const unshown: ReadonlySet<string> = new Set(['nonce', 'sid', 'jti', 'at_hash', 'c_hash', 's_hash'])
 
 const maxBytes = 32_768
 
-/** Returns claims as who set up the provider may see them: without tokens and what looks like a secret, and not too many. */
+/** Returns claims for the admin who set up the provider: without tokens and texts that look like a secret, and not too many. */
 export function shownClaims(claims: Claims): { readonly claims: Record<string, unknown>; readonly leftOut: string[] } {
   const entries = Object.entries(claims)
     .filter(([name, value]) => !unshown.has(name) && value !== undefined)

@@ -3,7 +3,7 @@ import { createdAt, id } from '../../../app/database/columns.ts'
 import { tenantFilter } from '../../../app/database/orm.ts'
 import type { Place } from '../../../app/secrets/vault.ts'
 
-/** A sign-in that only shows what it would bring. Only a keyed hash of the secret in its URL is stored. */
+/** A sign-in that only shows its outcome. Only a keyed hash of the secret in its URL is stored. */
 export const TestSignIn = defineEntity({
   name: 'TestSignIn',
   tableName: 'test_sign_ins',
@@ -12,9 +12,9 @@ export const TestSignIn = defineEntity({
     id: id(),
     organisationId: p.uuid(),
     tokenHash: p.blob(),
-    /** Until when somebody may begin it. */
+    /** The time until which it may begin. */
     expiresAt: p.datetime(),
-    /** Null: nobody has come back yet. */
+    /** Null: it has not come back yet. */
     finishedAt: p.datetime().nullable(),
     /** Sealed JSON, an `Outcome`. */
     outcome: p.blob().nullable(),

@@ -8,7 +8,7 @@ import { actorOf } from '../actor.ts'
 import { outcome, type Outcome } from './test-sign-in.schema.ts'
 import { outcomePlace, TestSignIn } from './test-sign-in.entity.ts'
 
-/** Returns the keyed hash by which the database knows the secret in the URL of a test sign-in. */
+/** Returns the keyed hash of the secret in the URL of a test sign-in, as the database stores it. */
 export const hashTest = ({ vault }: Pick<Deps, 'vault'>, token: string): Buffer => vault.hashKey(`test-sign-in:${token}`)
 
 const over = () =>
@@ -32,17 +32,17 @@ interface TrialRecord {
 
 const tried = new WeakMap<Actor, TrialRecord>()
 
-/** Returns the caller that a test sign-in makes when it comes back: they may do nothing. */
+/** Returns the caller of a test sign-in that comes back: they may do nothing. */
 export function testerOf(organisationId: string, trial: TrialRecord): Actor {
   const actor = actorOf(organisationId, { type: 'invite', id: trial.id, name: 'test sign-in' })
   tried.set(actor, trial)
   return actor
 }
 
-/** Returns true if somebody comes back from a test sign-in. */
+/** Returns true if the caller comes back from a test sign-in. */
 export const isTester = (actor: Actor): boolean => tried.has(actor)
 
-/** Keeps what a test sign-in has shown, and shows it to who has signed in: it is about themselves. */
+/** Keeps the outcome of a test sign-in, and shows it to the person who has signed in: it is about themselves. */
 export async function finishTest({ em, deps, actor, audit }: Pick<Call<unknown, unknown, unknown>, 'em' | 'deps' | 'actor' | 'audit'>) {
   const trial = tried.get(actor)
   if (trial === undefined) throw new Error('nobody has tested a sign-in')
@@ -70,7 +70,7 @@ const present = (row: TestSignIn, shown: Outcome | null) => ({
   created_at: row.createdAt.toISOString(),
 })
 
-/** How long somebody may wait until they begin. */
+/** The longest time until the sign-in begins. */
 const waitMs = 3_600_000
 const mostKept = 20
 
