@@ -10,7 +10,7 @@ import type { Target } from './targets/target.ts'
 import type { RequestBody } from './wire/body.ts'
 import type { CallerHeaders } from './wire/headers.ts'
 
-/** The head of a call: what a request says before its body is read, and who sent it. */
+/** The head of a call: the parts of a request before its body, and its caller. */
 export interface CallHead {
   readonly exchange: Exchange
   readonly caller: Caller
@@ -28,22 +28,22 @@ export interface CallHead {
   readonly guardrails: GuardrailPlan | null
 }
 
-/** A call: what the caller asked, complete. No step changes a call; prompts make another one of it. */
+/** A call: the complete request of the caller. No step changes a call; prompts make another one of it. */
 export interface Call extends CallHead {
   /** The path that goes on to the provider: without the slug of a model, or that of the chat completion which a prompt makes. */
   readonly upstreamPath: string
-  /** The work that it asks for, as far as method and path tell; null: none. Limits, policies and charges go by it. */
+  /** The work that it asks for, as far as method and path show it; null: none. Limits, policies and charges go by it. */
   readonly work: AskedWork | null
   /** The model that the path or a form names, as the caller wrote it. */
   readonly model: string | null
-  /** Null: no JSON. An attempt opens such a body with what its target needs, and can do so once. */
+  /** Null: no JSON. An attempt opens such a body with the parts that its target needs, and can do so once. */
   readonly body: RequestBody | null
   /** By how many bytes a form is shorter than it was declared, since the slug of its model was taken out. */
   readonly shortenedBy: number
   readonly prompt: Prompt | null
   /** The body of a request for a prompt, as the client sent it; null: the request named none. */
   readonly promptRequest: unknown
-  /** The kept response that the call goes on from, whose conversation its body says already; null: there is none. */
+  /** The kept response that the call continues, whose conversation is in its body already; null: there is none. */
   readonly previousResponse: string | null
   /** Null: the caller waits for the answer. */
   readonly mirror: MirrorOrigin | null
@@ -57,7 +57,7 @@ export interface MirrorOrigin {
   readonly billed: boolean
 }
 
-/** A call on its way to one target: what guardrails look at, and what is sent. */
+/** A call on its way to one target: the body that guardrails see, and the request that is sent. */
 export interface AimedCall {
   readonly call: Call
   readonly target: Target

@@ -10,7 +10,7 @@ import type { WaitingExchange } from './attempts/try-target.ts'
 import { headerPrefixes } from './wire/headers.ts'
 
 export interface GatewayOptions extends Omit<PipelineDeps, 'prefixes' | 'waiting' | 'mirrors'> {
-  /** Told of every exchange that the gateway takes over. */
+  /** Called with every exchange that the gateway takes over. */
   readonly taken?: (exchange: Exchange) => void
 }
 
@@ -44,7 +44,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     mirrors,
     prefixes: headerPrefixes(options.settings.headerAliases),
   }
-  // A copy for a mirror, and what the process asks for itself, is no request of a client's; each is counted as what it is.
+  // A copy for a mirror, and a call by the process itself, is no request of a client's; each is counted as its own kind.
   const uncounted: PipelineDeps = { ...deps, metrics: { ...deps.metrics, record() {} } }
   let running = 0
   const { promise: idle, resolve: wake } = Promise.withResolvers<void>()
@@ -75,7 +75,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       await idle
       clearTimeout(timer)
       const left = cutOff(waiting)
-      // What was cut off is recorded in this turn of the loop.
+      // Exchanges that were cut off are recorded in this turn of the loop.
       if (left > 0) await setImmediate()
       return left
     },

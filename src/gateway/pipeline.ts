@@ -62,16 +62,15 @@ export interface PipelineDeps {
   readonly waiting: IndexedSet<WaitingExchange>
   readonly routing: RoutingState
   readonly mirrors: Mirrors
-  /** Told of failures that are ours or the provider's, with their cause. */
+  /** Called with failures that are ours or the provider's, with their cause. */
   readonly report: (error: ApiError, requestId: string) => void
-  /** Told of exchanges whose caller was refused. */
+  /** Called with exchanges whose caller was refused. */
   readonly refused?: (error: ApiError, exchange: Exchange) => void
 }
 
 /**
- * One exchange from first to last: head -> call -> attempts -> record.
- * Every path of the data plane goes through here, and nothing else writes the trail. `made`: the call of an exchange that the process makes
- * itself; null: the exchange says it. Never rejects.
+ * One exchange from first to last: head -> call -> attempts -> record. Every path of the data plane goes through here, and no other code writes the
+ * trail. `made`: the call of an exchange that the process makes itself; null: read it from the exchange. Never rejects.
  */
 export async function runExchange(deps: PipelineDeps, exchange: Exchange, made: Call | null = null): Promise<void> {
   const trail = beginTrail(exchange)
@@ -94,7 +93,7 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange, made: 
   }
 }
 
-/** Returns the call that an exchange says; null: Gatehouse has answered it itself. */
+/** Returns the call of an exchange; null: Gatehouse has answered it itself. */
 const takeCall = (deps: PipelineDeps, trail: Trail): MaybePromise<Call | null> =>
   settled(readHead(deps, trail), (head) => {
     if (asksForOwnModels(head) && !asksToExplain(head)) return answerItself(deps, trail, ownModels(deps, head))
@@ -118,10 +117,10 @@ function noteCall(trail: Trail, call: Call): Call {
 const storedConfig = (config: Pick<TargetConfig, 'slug' | 'version'> | null): Trail['config'] =>
   config === null || config.slug === null || config.version === null ? null : { slug: config.slug, version: config.version }
 
-/** Refuses an exchange that the data plane does not take on. Nothing of it is read, and nothing is logged. */
+/** Refuses an exchange that the data plane does not take on. It is neither read nor logged. */
 export const refuseUnread = (exchange: Exchange, error: ApiError): void => refuse(exchange, error, answerHeaders(beginTrail(exchange)))
 
-/** Reads what is known before the body. */
+/** Reads the parts before the body. */
 function readHead(deps: PipelineDeps, trail: Trail): MaybePromise<CallHead> {
   const { exchange } = trail
   const headers = (trail.headers = sortHeaders(exchange.headers, deps.prefixes))
@@ -250,7 +249,7 @@ function answerDenial(deps: PipelineDeps, trail: Trail, { error, result }: Relay
   refuse(trail.exchange, error, answerHeaders(trail))
 }
 
-/** A provider may answer before it has read all: what the client still sends is then nobody's. */
+/** A provider may answer before it has read all: the rest of the client's body is then discarded. */
 function discardRest(trail: Trail): void {
   const { exchange } = trail
   sentBody(trail)?.stream?.destroy()

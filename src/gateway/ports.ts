@@ -1,6 +1,6 @@
 /**
- * The ports between the planes, in one place for the code outside. The data plane knows the control plane only through them:
- * Snapshot (in), Ledger (both ways), Journal (out). Each port stands in the folder that needs it; nothing below imports this file.
+ * The ports between the planes, in one place for the code outside. The data plane reaches the control plane only through them: Snapshot (in), Ledger
+ * (both ways), Journal (out). Each port stands in the folder that needs it; no file below imports this one.
  */
 import type { KeySource } from './callers/key.ts'
 import type { GuardrailSource } from './checks/guardrail-source.ts'
@@ -28,8 +28,8 @@ export type { ListedModel, PriceSource } from './prices/price-source.ts'
 export type { ListedProvider, ModelRules, ProviderSource, ProviderView } from './targets/provider-view.ts'
 
 /**
- * Immutable views of the control plane, in memory. A hit is synchronous; a miss is one database read, shared by all who wait.
- * Throws (or rejects with) ApiError `dependency_unavailable` when the database is away and nothing fresh enough is held,
- * `sealed` when the encryption key is missing or wrong.
+ * Immutable views of the control plane, in memory. A hit is synchronous; a miss is one database read, shared by all concurrent callers. Throws (or
+ * rejects with) ApiError `dependency_unavailable` when the database is away and no fresh enough view is held, `sealed` when the encryption key is
+ * missing or wrong.
  */
 export interface Snapshot extends KeySource, ProviderSource, ConfigSource, PromptSource, GuardrailSource, PolicySource {}

@@ -17,9 +17,9 @@ export interface GatewaySettings {
   readonly mirrorConcurrency: number
   /** The hosts that requests may name; null: all. */
   readonly allowedHosts: AllowedHosts | null
-  /** Tells for each feature of requests if it acts, by its flag and the level of the installation, which may rise. */
+  /** Returns for each feature of requests whether it acts, by its flag and the level of the installation, which may rise. */
   readonly acts: Readonly<Record<'configs' | 'guardrails' | 'policies', () => boolean>>
-  /** Tells whether the installation is at the level of a release, so that what it brought acts. */
+  /** Returns whether the installation is at the level of a release, so that its additions act. */
   readonly atLeast: (release: string) => boolean
   /** The release whose fields requests may have. */
   readonly level: () => string

@@ -43,7 +43,7 @@ export interface ExchangeEnd {
   readonly relayed: RelayResult | null
 }
 
-/** Returns the trail of an exchange of which nothing is known yet but its request line. */
+/** Returns the trail of an exchange with its request line only. */
 export function beginTrail(exchange: Exchange): Trail {
   const path = pathBehind(exchange.url)
   return {
@@ -71,7 +71,7 @@ export const lastAttempt = ({ attempts }: Pick<Trail, 'attempts'>): Attempt | nu
 /** Returns how often a call was tried again. */
 export const retriesOf = ({ attempts }: Pick<Trail, 'attempts'>): number => Math.max(0, attempts.length - 1)
 
-/** Returns what the cache did for the last attempt. */
+/** Returns the state of the cache for the last attempt. */
 export const cacheStatusOf = (trail: Pick<Trail, 'attempts'>): CacheStatus => lastAttempt(trail)?.recalled?.status ?? 'DISABLED'
 
 /** Returns the body as it was sent last, or as far as it was read. */

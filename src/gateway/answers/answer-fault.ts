@@ -42,7 +42,7 @@ const errorFault = (error: ProviderError): AnswerFault => ({
   error,
 })
 
-/** The lists in which formats without conversations give what was asked for. */
+/** The lists in which formats without conversations return their results. */
 const lists: Readonly<Partial<Record<DialectId, string>>> = {
   completions: 'choices',
   embeddings: 'data',
@@ -53,11 +53,11 @@ const lists: Readonly<Partial<Record<DialectId, string>>> = {
 export interface WholeBody {
   /** Without a content encoding. */
   readonly bytes: Buffer
-  /** In lower case. */
+  /** The content type in lower case. */
   readonly contentType: string
 }
 
-/** Returns why a whole answer is none; null: it is one, or there is no telling. */
+/** Returns the reason why a whole answer is none; null: it is one, or it cannot be decided. */
 export function faultOfWhole({ bytes, contentType }: WholeBody, work: AnsweredWork): AnswerFault | null {
   if (isMedia(contentType)) return null
   const text = bytes.toString('utf8')
@@ -70,7 +70,7 @@ export function faultOfWhole({ bytes, contentType }: WholeBody, work: AnsweredWo
   return faultOfJson(json, work)
 }
 
-/** Returns true for the type of bytes that say nothing in words: there is no telling whether they are an answer. */
+/** Returns true for the type of bytes without text: whether they are an answer cannot be decided. */
 export const isMedia = (contentType: string): boolean => /^(?:audio|image|video)\/|^application\/octet-stream/.test(contentType)
 
 const isPage = /^\s*<(?:!doctype|html)\b/i
@@ -99,7 +99,7 @@ function faultOfEvents(events: readonly NeutralEvent[]): AnswerFault | null {
   return events.some(says) ? null : nothingSaid
 }
 
-/** Returns true for an event that tells a client anything of an answer. */
+/** Returns true for an event with a part of the answer for the client. */
 const says = ({ type }: NeutralEvent): boolean => type !== 'start' && type !== 'usage' && type !== 'ping' && type !== 'end'
 
 const contextOf = (dialect: DialectId): AnswerContext => ({
@@ -111,7 +111,7 @@ const contextOf = (dialect: DialectId): AnswerContext => ({
   traits: plainTraits,
 })
 
-/** Reads the beginning of a stream, to tell whether it is an answer. A class, because it keeps its place between frames. */
+/** Reads the beginning of a stream, to decide whether it is an answer. A class, because it keeps its place between frames. */
 export class StreamJudge {
   readonly #decoder: StreamDecoder | null
   #says = false
@@ -121,7 +121,7 @@ export class StreamJudge {
     this.#decoder = dialect === null ? null : (codec?.stream.decoder(contextOf(dialect)) ?? null)
   }
 
-  /** Takes the data of a frame. Returns why the stream is no answer; null: nothing of it speaks against it. */
+  /** Takes the data of a frame. Returns the reason why the stream is no answer; null: no sign of that. */
   frame(data: string): AnswerFault | null {
     if (this.#decoder === null) this.#says = true
     return this.#take(this.#decoder?.frame({ name: null, data }) ?? [])

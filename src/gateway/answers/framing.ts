@@ -9,7 +9,7 @@ export interface FrameReader {
   end(): readonly Frame[] | null
 }
 
-/** Returns what reads a stream, by its content type; null when the answer is none. A provider may stream in another way than its dialect does. */
+/** Returns the reader of a stream, by its content type; null when the answer is none. A provider may stream in another way than its dialect does. */
 export function frameReader(_framing: StreamFraming, contentType: string): FrameReader | null {
   if (contentType.startsWith('application/vnd.amazon.eventstream')) return new EventStreamReader()
   if (/^application\/(?:(?:x-)?ndjson|jsonl)\b/.test(contentType)) return new LineReader()
@@ -23,7 +23,7 @@ export interface FrameWriter {
   end(): string
 }
 
-/** Returns what writes a stream as its caller reads it: server-sent events, or one JSON array that arrives in pieces. */
+/** Returns the writer of a stream as its caller reads it: server-sent events, or one JSON array that arrives in pieces. */
 export const frameWriter = (framing: StreamFraming): FrameWriter => (framing === 'json-array' ? arrayWriter() : sseWriter)
 
 const sseWriter: FrameWriter = {

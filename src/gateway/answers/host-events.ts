@@ -7,8 +7,8 @@ import { headersFor } from './inspect/answer-head.ts'
 export type KeepsEvent = (frame: Buffer) => boolean
 
 /**
- * Passes a stream on without the events that only its host adds: clients of the vendor's own know none of them, and some break on them. A
- * class, because it is one handler object per answer.
+ * Passes a stream on without the events that only its host adds: clients of the vendor support none of them, and some break on them. A class, because
+ * it is one handler object per answer.
  */
 export class HostEvents implements EgressHandler {
   readonly #inner: EgressHandler
@@ -60,7 +60,7 @@ export class HostEvents implements EgressHandler {
 
 const ofMessages = /^(?:message_|content_block_|ping$|error$)/
 
-/** Anthropic's events, of whatever day. Vertex AI adds `vertex_event`. */
+/** Anthropic's events, present and future. Vertex AI adds `vertex_event`. */
 export const isEventOfAnthropic: KeepsEvent = (frame) => {
   const name = nameOf(frame)
   return name === null || ofMessages.test(name)
@@ -69,7 +69,7 @@ export const isEventOfAnthropic: KeepsEvent = (frame) => {
 const noChoice = /"choices":\s*\[\]/
 const counts = /"usage":\s*\{/
 
-/** A chunk of OpenAI's without a choice tells the usage; those of Azure's filters, which stand before all, nothing that OpenAI's clients read. */
+/** A chunk of OpenAI's without a choice holds the usage; those of Azure's filters, at the begin, hold no field that OpenAI's clients read. */
 export const isChunkOfOpenai: KeepsEvent = (frame) => {
   if (!frame.includes('prompt_filter_results')) return true
   const data = dataOf(frame)

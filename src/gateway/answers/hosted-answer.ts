@@ -12,7 +12,7 @@ import { decompress } from '../wire/encoding.ts'
 import { headersWithout, headerValue } from '../wire/header-list.ts'
 import { headersFor } from './inspect/answer-head.ts'
 
-/** An error is not longer; what follows is not read. */
+/** The longest error; bytes beyond it are not read. */
 const mostErrorBytes = 256 * 1024
 
 interface Head {
@@ -86,7 +86,7 @@ export class HostedAnswer implements EgressHandler {
     if (this.#mode === 'frames' && text !== '') this.#write(text)
   }
 
-  /** Returns an event as Anthropic writes it; empty for what is none. */
+  /** Returns an event as Anthropic writes it; empty for any other value. */
   #event(json: unknown): string {
     const bytes = isFields(json) ? json['bytes'] : null
     const event = typeof bytes === 'string' ? exactOrUndefined(Buffer.from(bytes, 'base64').toString('utf8')) : null
@@ -104,7 +104,7 @@ export class HostedAnswer implements EgressHandler {
     this.#inner.onData(Buffer.from(text))
   }
 
-  /** An exception before the first event has its status; a later one is an event, behind which nothing comes. */
+  /** An exception before the first event has its status; a later one is an event, behind which no other comes. */
   #fail(error: NeutralError, before: string): void {
     this.#mode = 'over'
     if (!this.#hasBegun && before === '') return this.#answer(error)

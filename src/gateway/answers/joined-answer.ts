@@ -26,9 +26,9 @@ export interface OneAnswer {
 
 /** One answer out of those of several calls. */
 export interface JoinedAnswerParts {
-  /** True if nothing more is awaited. */
+  /** True if no part is awaited any more. */
   readonly isOver: boolean
-  /** Returns what takes the answer to one of the calls. */
+  /** Returns the handler of the answer to one of the calls. */
   handlerFor(part: number): EgressHandler
   /** Ends the answer with an error. */
   break(error: Error): void
@@ -45,7 +45,7 @@ export interface JoinedAnswerOptions {
   readonly write: ((answers: readonly WholeAnswer[]) => OneAnswer) | 'as it comes'
   /** Turns the stream of the one call into the caller's; absent: it is answered whole. */
   readonly stream?: TaskStream
-  /** Returns what the caller is told of a call that failed. */
+  /** Returns the answer to the caller for a call that failed. */
   readonly fail: (answer: WholeAnswer) => { readonly status: number; readonly body: object; readonly retryAfter?: number | undefined }
 }
 
@@ -102,7 +102,7 @@ export class JoinedAnswer implements JoinedAnswerParts {
     }
   }
 
-  /** Returns what turns a stream that is the answer; null: the answer is none. */
+  /** Returns the translator of a stream that is the answer; null: the answer is none. */
   #turned({ status, rawHeaders }: Pick<WholeAnswer, 'status' | 'rawHeaders'>): TurnedStream | null {
     const { stream, inner } = this.#options
     const type = headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? ''

@@ -18,7 +18,7 @@ export interface JoinedCompletionsOptions {
   readonly parts: number
   /** So many choices each of them has. */
   readonly perPrompt: number
-  /** Returns what turns a provider's answer to one prompt into a completion. */
+  /** Returns the translator of a provider's answer to one prompt into a completion. */
   readonly answerFor: (part: number, inner: EgressHandler) => EgressHandler
   /** So much of all answers is held. */
   readonly maxHeldBytes: number
@@ -37,7 +37,7 @@ export class JoinedCompletions implements JoinedAnswerParts {
   readonly #options: JoinedCompletionsOptions
   readonly #answers: (Fields | null)[]
   readonly #usages: (Fields | null)[]
-  /** The beginning of the last chunk, which tells the usage of all. */
+  /** The beginning of the last chunk, which holds the usage of all. */
   #last: Fields | null = null
   #heldBytes = 0
   #missing: number

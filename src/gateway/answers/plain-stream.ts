@@ -15,7 +15,7 @@ export function sendForPlain(send: (handler: EgressHandler) => EgressCall, handl
   return call
 }
 
-/** By the first byte: some servers send raw deflate where HTTP means that of zlib, whose first byte always ends in eight. */
+/** Decided by the first byte: some servers send raw deflate where HTTP means that of zlib, whose first byte always ends in eight. */
 const decoders: Readonly<Record<string, (first: number) => Transform>> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
@@ -137,7 +137,7 @@ class PlainStream implements EgressHandler, EgressCall {
   }
 }
 
-/** Returns what unfolds a stream; null: it is no stream, or comes as it is. */
+/** Returns the decoder of a stream; null: it is no stream, or is not encoded. */
 function decoderOf(status: number, rawHeaders: HeaderList): ((first: number) => Transform) | null {
   const encoding = headerValue(rawHeaders, 'content-encoding')?.trim().toLowerCase()
   if (encoding === undefined || status < 200 || status > 299 || !Object.hasOwn(decoders, encoding)) return null

@@ -33,11 +33,11 @@ export function rateHeaders(headers: HeaderList, { from, to, now }: DialectPair)
   return moved.length === 0 ? headers : [...headersWithout(headers, (name) => names.has(name)), ...moved]
 }
 
-/** Returns headers that tell how many seconds to wait, where the provider says it in the body of an error alone. */
+/** Returns headers with the seconds to wait, where the provider states them in the body of an error alone. */
 export const withRetryAfter = (headers: HeaderList, seconds: number | undefined): HeaderList =>
   seconds === undefined || hasHeader(headers, 'retry-after') ? headers : [...headers, 'retry-after', String(seconds)]
 
-/** Most answers tell no limits, and this is one look at each of their headers. */
+/** Most answers have no limits, and this is one look at each of their headers. */
 const tellsLimits = (headers: HeaderList): boolean => someHeader(headers, (name) => name.length >= shortestName && /ratelimit/i.test(name))
 
 const shortestName = 'x-ratelimit-reset-tokens'.length

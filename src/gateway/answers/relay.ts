@@ -28,11 +28,11 @@ export interface RelayOptions {
   readonly prefixes: readonly string[]
   /** `performance.now()` at which an answer that is no stream must be complete. */
   readonly deadlineAt: number
-  /** Hears what the caller gets; null: nobody does. */
+  /** Receives the bytes that the caller gets; null: there is no such listener. */
   readonly heard: { add(chunk: Buffer): void } | null
-  /** The format of an answer that may cost; its dialect is null where nobody knows it. Null: the answer costs nothing, whatever it tells. */
+  /** The format of an answer that may cost; its dialect is null where it is unknown. Null: the answer is free, even if it states usage. */
   readonly metered: { readonly dialect: DialectId | null } | null
-  /** Returns the tokens that a translated answer used, whose counts may not be in what the caller gets. Null: its bytes tell them. */
+  /** Returns the token usage of a translated answer, whose counts may be missing in the caller's bytes. Null: its bytes hold them. */
   readonly counted: () => TokenUsage | null
 }
 
@@ -45,9 +45,9 @@ export interface RelayResult {
   readonly rawHeaders: readonly string[]
   readonly encoding: string | undefined
   readonly capture: Capture
-  /** Returns the facts that it tells of its cost. */
+  /** Returns the facts about its cost that it holds. */
   readonly told: () => ToldAnswer
-  /** The tokens that a translation counted; null: look at what it tells. */
+  /** The tokens that a translation counted; null: look at the facts of the answer. */
   readonly counted: TokenUsage | null
   readonly headersAt: number
   readonly firstByteAt: number | null
@@ -56,14 +56,14 @@ export interface RelayResult {
 
 /** The end of an answer, known before its last byte is written. */
 export type RelayEnd =
-  /** Passed on, whole or cut off. `release` writes what is left: call it once, when the exchange is recorded. */
+  /** Passed on, whole or cut off. `release` writes the rest: call it once, when the exchange is recorded. */
   | { readonly kind: 'relayed'; readonly result: RelayResult; readonly release: () => void }
-  /** Nothing of it was passed on: the provider failed, or the exchange was cut off. */
+  /** No byte of it was passed on: the provider failed, or the exchange was cut off. */
   | { readonly kind: 'failed'; readonly error: ApiError }
   /** The provider answered, a guardrail keeps the answer back, and one of ours takes its place. */
   | { readonly kind: 'denied'; readonly error: ApiError; readonly result: RelayResult }
 
-/** A provider sends one or two hints, if any. One that sends them without end would fill the memory of whoever keeps them for the caller. */
+/** A provider sends one or two hints, if any. One that sends them without end would fill the memory in which they are kept for the caller. */
 const mostForwardedHints = 8
 const mostHints = 100
 
@@ -109,7 +109,7 @@ export class Relay implements EgressHandler, Member {
     options.exchange.onceClosed(this.#onClose)
   }
 
-  /** Tells the relay which call to stop when the client leaves. */
+  /** Sets the call to stop when the client leaves. */
   attach(call: EgressCall): void {
     this.#call = call
     if (!this.#settled && this.#options.exchange.closed) this.#onClose()
@@ -153,7 +153,7 @@ export class Relay implements EgressHandler, Member {
     this.#expected = length === undefined ? -1 : Number(length)
   }
 
-  /** Ends an answer that may not be passed on, of which nothing has been; `seen` is what it would have said. */
+  /** Ends an answer that may not be passed on, and of which no byte has been; `seen` is its withheld body. */
   deny(error: ApiError, seen: Buffer): void {
     if (this.#settled) return
     this.#call?.abort()
@@ -163,12 +163,12 @@ export class Relay implements EgressHandler, Member {
     this.#resolve({ kind: 'denied', error, result: this.#result('error', error) })
   }
 
-  /** Tells the client of a stream that has begun that more will come. Only before its first content. */
+  /** Shows the client of a stream that has begun that more will come. Only before its first content. */
   sign(): void {
     if (this.#begun && !this.#settled && this.#frames !== null && !this.#waiting) this.#write(signOfLife)
   }
 
-  /** A stream begins at once. Of any other answer the head waits for the first byte, so that a provider that falls silent can still be told. */
+  /** A stream begins at once. For any other answer the head waits for the first byte, so that a provider that falls silent can still be reported. */
   onHeaders(status: number, rawHeaders: readonly string[], statusMessage: string): void {
     const redirect = redirectOf(status, rawHeaders)
     if (redirect !== null) return this.cut(redirect)
@@ -211,7 +211,7 @@ export class Relay implements EgressHandler, Member {
   }
 
   onData(chunk: Buffer): void {
-    // What a denied answer says is not passed on, and tells what it cost.
+    // The content of a denied answer is not passed on, but its usage is read.
     if (!this.#begin()) return this.#denied ? this.#take(chunk) : undefined
     this.#firstByteAt ??= performance.now()
     this.#take(chunk)
@@ -223,7 +223,7 @@ export class Relay implements EgressHandler, Member {
     else this.#write(chunk)
   }
 
-  /** Keeps and reads what came. Compressed bytes are read when all are there. */
+  /** Keeps and reads a chunk. Compressed bytes are read when all are there. */
   #take(chunk: Buffer): void {
     this.#capture.add(chunk)
     if (this.#reader === undefined) this.#reader = this.#encoding === undefined ? this.#newReader() : null
@@ -299,7 +299,10 @@ export class Relay implements EgressHandler, Member {
     })
   }
 
-  /** After the first byte a failure can only be told in-band, in a stream; elsewhere the connection ends short, so that no client takes it for whole. */
+  /**
+   * After the first byte a failure can only be reported in-band, in a stream; elsewhere the connection ends short, so that no client takes it for
+   * whole.
+   */
   #breakOff(error: ApiError, outcome: Outcome): void {
     const { exchange, dialect } = this.#options
     this.#settle(outcome, error, () => {
@@ -340,7 +343,7 @@ export class Relay implements EgressHandler, Member {
 
 const cutLate = (relay: Relay): void => relay.cut(new ApiError('upstream_timeout', 'The provider did not finish its answer in time.'))
 const signOfLife = Buffer.from(': ping\n\n')
-/** Bytes of a compressed answer that are held to be read, whatever the log keeps of it. */
+/** Bytes of a compressed answer that are held to be read, independent of the log's bound. */
 const mostPacked = 2 * 1024 * 1024
 const nothingLeft = (): void => {}
 const nothingSeen = Buffer.alloc(0)

@@ -86,7 +86,7 @@ export const ownStatusTexts: Readonly<Record<number, string>> = {
 /** A call that the provider did not answer in time may have been carried out, and paid for: clients must not make it again by themselves. */
 const mayHaveActed = ({ method }: Exchange): boolean => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 
-/** Answers with what we know ourselves. */
+/** Sends an answer of our own. */
 export function answer(exchange: Exchange, body: object, own: readonly string[]): void {
   if (exchange.closed || exchange.status !== 0) return
   const text = JSON.stringify(body)
@@ -95,7 +95,7 @@ export function answer(exchange: Exchange, body: object, own: readonly string[])
   exchange.discardRest()
 }
 
-/** Answers with one of our own errors, in the caller's dialect. Nothing is sent when the client has left. */
+/** Answers with one of our own errors, in the caller's dialect. Sends nothing when the client has left. */
 export function refuse(exchange: Exchange, error: ApiError, own: readonly string[]): void {
   if (exchange.closed || exchange.status !== 0) {
     exchange.destroy()

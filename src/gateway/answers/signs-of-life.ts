@@ -2,15 +2,15 @@
 const leastMs = 100
 
 export interface LifeActs {
-  /** Sends the head, and what is held. */
+  /** Sends the head, and the held bytes. */
   readonly open: () => void
   /** Sends a sign of life. */
   readonly sign: () => void
 }
 
 /**
- * Opens a stream that has said nothing for so long, and sends a sign of life after each further wait, since proxies end connections on
- * which nothing is sent. A class, because it keeps its timer.
+ * Opens a stream that has been silent for so long, and sends a sign of life after each further wait, since proxies end idle connections. A class,
+ * because it keeps its timer.
  */
 export class SignsOfLife {
   readonly #afterMs: number | null

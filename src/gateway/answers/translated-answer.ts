@@ -29,7 +29,7 @@ export interface TranslatedAnswerOptions {
   readonly back: WayBack | null
   /** How the caller reads a stream. */
   readonly framing: StreamFraming
-  /** So much of an answer is held that the caller wants whole, or of which nothing has gone on. */
+  /** The bytes that are held of an answer that the caller wants whole, or of which no byte has gone on. */
   readonly maxHeldBytes: number
   /** The longest wait for the first content of a stream until its head goes on; null: any. */
   readonly opensAfterMs: number | null
@@ -51,9 +51,9 @@ const noEvents: readonly NeutralEvent[] = []
 type Mode = 'head' | 'error' | 'whole' | 'stream' | 'over'
 
 /**
- * Turns an answer of one dialect into one of another: a stream event by event, any other when it is whole. The head of a stream waits for
- * the first event that says something, so that a provider that fails at once is answered with its status. A class, because it is one
- * handler object per answer with much state.
+ * Turns an answer of one dialect into one of another: a stream event by event, any other when it is whole. The head of a stream waits for the first
+ * event with content, so that a provider that fails at once is answered with its status. A class, because it is one handler object per answer with
+ * much state.
  */
 export class TranslatedAnswer implements EgressHandler {
   readonly #options: TranslatedAnswerOptions
@@ -92,7 +92,7 @@ export class TranslatedAnswer implements EgressHandler {
     return this.#providerError
   }
 
-  /** The tokens that the answer used, as far as it told them. */
+  /** The tokens that the answer used, as far as it stated them. */
   get usage(): TokenUsage | null {
     return this.#usage
   }
@@ -128,7 +128,7 @@ export class TranslatedAnswer implements EgressHandler {
     if (this.#mode === 'stream') this.#try(() => this.#frames(this.#reader?.push(chunk) ?? null))
   }
 
-  /** True while nothing goes on: an answer that the caller wants whole, and a stream before its first event that says something. */
+  /** True while no byte goes on: an answer that the caller wants whole, and a stream before its first event with content. */
   get #isHeld(): boolean {
     return this.#encoder === null || !this.#hasBegun
   }
@@ -149,7 +149,7 @@ export class TranslatedAnswer implements EgressHandler {
     this.#options.inner.onError(error)
   }
 
-  /** A fault of a translator ends its answer, and nothing else. */
+  /** A fault of a translator ends its answer only. */
   #try(step: () => void): void {
     try {
       step()
@@ -209,7 +209,7 @@ export class TranslatedAnswer implements EgressHandler {
     else written.push(...this.#encoder.event({ type: 'error', error: this.#inClientWords(event.error) }))
   }
 
-  /** Returns an error that names the field as the client knows it, and has the client's code for a request that is too long for its model. */
+  /** Returns an error that names the field in the client's dialect, and has the client's code for a request that is too long for its model. */
   #inClientWords(error: NeutralError): NeutralError {
     const { client, provider } = this.#options
     const named = inClientWords(error, provider.error.fields, client.names)
@@ -220,7 +220,7 @@ export class TranslatedAnswer implements EgressHandler {
   /** The events of a stream that the caller wants whole. */
   readonly #events: NeutralEvent[] = []
 
-  /** Nothing was said for so long that the head goes on, with what the provider has told of its answer. */
+  /** The answer was silent for so long that the head goes on, with the provider's facts so far. */
   #open(): void {
     this.#sendHead()
     this.#write([])
@@ -356,7 +356,7 @@ const toAnswerFault = (thrown: unknown): ApiError =>
     ? new ApiError('upstream_bad_response', 'The provider answered with values that are too long, or nested too deeply.', { cause: thrown })
     : toApiError(thrown)
 
-/** Returns the status of a failure for a client: only Anthropic's know 529, and a response that is too long for its model is a 400. */
+/** Returns the status of a failure for a client: only Anthropic's support 529, and a response that is too long for its model is a 400. */
 function statusFor(client: DialectId, error: NeutralError): number {
   if (error.status === 529 && client !== 'anthropic') return 503
   if (error.status === 424) return 502

@@ -5,7 +5,7 @@ import { type HeaderList, headersWithout } from '../wire/header-list.ts'
 import { type SseEvent, SseReader } from '../wire/sse-events.ts'
 import { headersFor } from './inspect/answer-head.ts'
 
-/** Turns the events of one stream into those of the caller. A class, because it keeps what has come of an event. */
+/** Turns the events of one stream into those of the caller. A class, because it keeps the received part of an event. */
 export class TurnedStream {
   readonly #stream: TaskStream
   readonly #inner: EgressHandler

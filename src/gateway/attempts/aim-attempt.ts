@@ -23,7 +23,7 @@ export interface AimDeps {
   readonly settings: GatewaySettings
 }
 
-/** Finds the target of a call, and makes its body what this target may be sent. */
+/** Finds the target of a call, and fits its body to this target. */
 export function aim(call: Call, attempt: Attempt, deps: AimDeps): MaybePromise<AimedCall> {
   if (!namesPrompt(call)) return aimPlain(call, attempt, deps)
   return expandConfigPrompt(call, call.config, deps).then((expanded) => {
@@ -66,14 +66,14 @@ async function mayBeBounded({ caller: { key } }: Call, { view }: Target, { snaps
 
 type PromptCall = Call & { readonly config: TargetConfig & { readonly promptId: string } }
 
-/** Returns true if the config makes the request by a prompt. One that the request does not have to go by gives way to what the request names. */
+/** Returns true if the config makes the request by a prompt. An optional prompt gives way to the names in the request. */
 const namesPrompt = (call: Call): call is PromptCall =>
   call.config !== null && call.config.promptId !== null && (call.config.binding || !namesOwnTarget(call))
 
 const withChanges = ({ config }: Call, body: RequestBody): RequestBody =>
   config === null || config.changes === null ? body : changeBody(body, config.changes)
 
-/** Notes what an attempt sends, and to which target. */
+/** Notes the request of an attempt, and its target. */
 export function noteAimed(attempt: Attempt, aimed: AimedCall): AimedCall {
   attempt.target = withModel(aimed)
   attempt.body = aimed.body
@@ -82,8 +82,8 @@ export function noteAimed(attempt: Attempt, aimed: AimedCall): AimedCall {
 }
 
 /**
- * Returns the target as limits, prices and the log know it: with the model that the request names. On a path that is the provider's own, its
- * model goes before that of the body, which such a provider does not read. A form names the model where a header found the target.
+ * Returns the target as limits, prices and the log see it: with the model that the request names. On a path that is the provider's own, its model
+ * goes before that of the body, which such a provider does not read. A form names the model where a header found the target.
  */
 export function withModel({ target, call, body }: AimedCall): Target {
   if (call.operation.spec === null) {

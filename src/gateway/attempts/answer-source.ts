@@ -66,7 +66,7 @@ interface SourceContext {
   readonly deps: SourceDeps
 }
 
-/** Returns a provider's answer, which the cache hears. */
+/** Returns a provider's answer, of which the cache gets a copy. */
 async function heardSource(recalled: RecallResult, checked: CheckedCall, { options, deps }: SourceContext): Promise<AnswerSource> {
   try {
     const send = await prepareSource(checked, options, deps)
@@ -137,7 +137,7 @@ type Sender = (prepared: PreparedRequest, handler: EgressHandler) => EgressCall
 
 const sendOnce: Sender = ({ origin, request }, handler) => origin.send(request, handler)
 
-/** Returns what sends a call: once, or in the steps that its provider needs. */
+/** Returns the sender of a call: once, or in the steps that its provider needs. */
 function senderOf(request: SendRequest, translated: TranslatedCall | null, maxHeldBytes: number): Sender {
   const steps = translated?.steps
   return steps === undefined ? sendOnce : (prepared, handler) => sendInSteps({ steps, request, prepared, handler, maxHeldBytes })

@@ -7,7 +7,7 @@ import type { EgressHandler } from '../egress/egress.ts'
 import { headersWithout, type HeaderList } from '../wire/header-list.ts'
 import { type TranslatedCall, translatedHeaders } from './translation.ts'
 
-/** The encodings of vectors that a request may ask for: numbers unless it says otherwise. */
+/** The encodings of vectors that a request may ask for: numbers by default. */
 const encodings: Readonly<Record<string, VectorEncoding>> = { float: 'float', base64: 'base64' }
 
 /** Returns the encoding in which a caller wants the vectors that its provider is asked for in the caller's own words; null: it asks for none. */
@@ -20,7 +20,7 @@ function askedVectors({ call: { work }, body: { json } }: AimedCall): VectorEnco
 /** How an attempt asks, and how its answer comes. */
 export interface AnswerWay {
   readonly forward: HeaderList
-  /** Returns what takes the provider's answer. */
+  /** Returns the handler of the provider's answer. */
   answerFor(handler: EgressHandler): EgressHandler
 }
 
@@ -40,7 +40,7 @@ const withoutFilters: AnswerWay['answerFor'] = (handler) => new HostEvents(handl
 
 const withoutOthers: AnswerWay['answerFor'] = (handler) => new HostEvents(handler, isEventOfAnthropic)
 
-/** Returns what takes the events that only their host adds out of a stream in the caller's own format. */
+/** Returns the filter that takes the events of their host out of a stream in the caller's own format. */
 function withoutHostEvents({ call: { work }, target: { provider, providerId } }: AimedCall): AnswerWay['answerFor'] {
   if (work === null || work.task !== 'conversation') return asItComes
   if (work.dialect === 'openai-chat') return provider.addsEvents === true ? withoutFilters : asItComes

@@ -15,7 +15,7 @@ import type { PreparedRequest } from '../outgoing/prepared.ts'
 import type { TranslatedCall } from './translation.ts'
 import { isRecalled } from '../metering/is-recalled.ts'
 
-/** One try of one target, as far as it got. Only `run-attempts.ts` writes it, and nothing of it reaches the next attempt. */
+/** One try of one target, as far as it got. Only `run-attempts.ts` writes it, and none of its state reaches the next attempt. */
 export interface Attempt {
   /** The place of the target in the config; `config` without one. */
   readonly option: string
@@ -39,7 +39,7 @@ export interface Attempt {
   prepared: PreparedRequest | null
   /** The request in the words of a target that speaks another dialect than the caller; null: it speaks the caller's. */
   translated: TranslatedCall | null
-  /** Hears the answer for the response that is to be kept; null: none is. */
+  /** Receives the answer for the response that is to be kept; null: none is. */
   heard: HeardResponse | null
   /** The cache's part in the answer; null: the config has no cache, or the answer may not be kept. */
   recalled: RecallResult | null
@@ -65,7 +65,7 @@ export interface AttemptFault {
   readonly failure: FailureKind | null
   /** Words of the provider, or of Gatehouse itself. */
   readonly message: string
-  /** Of the provider's answer, as far as it was read. */
+  /** The length of the provider's answer, as far as it was read. */
   readonly bytes: number
   /** `performance.now()`. */
   readonly endedAt: number
@@ -97,5 +97,5 @@ export const beginAttempt = (option: string, body: RequestBody | null, retries =
   fault: null,
 })
 
-/** Tells whether the attempt got as far as a request, or an answer that is given again. */
+/** Returns whether the attempt got as far as a request, or a cache hit. */
 export const hasSource = (attempt: Attempt): boolean => attempt.prepared !== null || isRecalled(attempt)

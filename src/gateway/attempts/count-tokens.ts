@@ -59,11 +59,14 @@ export function countCall(aimed: AimedCall, maxHeldBytes: number): CountedCall |
   return { kind: 'asked', call: askProvider(aimed, { asked, serving, conversation }, maxHeldBytes) }
 }
 
-/** Returns true if the provider itself takes what the caller sends, at the path to which it goes. */
+/** Returns true if the provider itself takes the caller's body, at the path to which it goes. */
 const isAsAsked = ({ operation }: Call, { dialect }: AskedCount, serving: ServedOperation): boolean =>
   serving.dialect === dialect && serving.traits.host === 'own' && (operation.name === 'proxy') === (dialect === 'google')
 
-/** Returns a question as the caller asks it, without what its client carries of answers of others; null: it carries nothing, and goes on as it is. */
+/**
+ * Returns the caller's question, without the parts of other providers' answers that its client carries; null: there are none, and it goes on as it
+ * is.
+ */
 function ownCount(aimed: AimedCall, { asked, serving }: Omit<CountRequest, 'conversation'>): CountedCall | null {
   const { call, target, body } = aimed
   const own = ownBody(body, { dialect: asked.dialect, to: serving, atVendor: isAtVendor(target), loss: lossOf(aimed) })

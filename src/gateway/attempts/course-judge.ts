@@ -26,7 +26,7 @@ export interface JudgedAttempt {
   readonly deadlineAt: number
 }
 
-/** Judges one attempt, once: by its answer while nothing of it was passed on, or by its end. */
+/** Judges one attempt, once: by its answer while no byte of it was passed on, or by its end. */
 export class CourseJudge implements Judge {
   readonly last: boolean
   readonly deadlineAt: number

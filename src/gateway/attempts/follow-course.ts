@@ -19,7 +19,7 @@ import { CourseJudge, type CourseMove, type JudgedAttempt, moveOf } from './cour
 import { type AttemptDeps, type Try, tryTarget } from './try-target.ts'
 import { pause } from './pause.ts'
 
-/** What choosing among targets takes. */
+/** The services that the choice among targets needs. */
 export type CourseDeps = AttemptDeps & { readonly routing: RoutingState }
 
 export interface Course extends Pick<Try, 'ownHeaders'> {
@@ -136,7 +136,7 @@ interface GivenUp {
   readonly call: Call
 }
 
-/** Settles and measures an attempt that is not the last: nothing of it is left for the exchange to settle. */
+/** Settles and measures an attempt that is not the last: the exchange has no part of it left to settle. */
 function giveUp(attempt: Attempt, ended: RelayEnd | ApiError, { deps, call }: GivenUp): void {
   const { metrics, prices } = deps
   const result = 'kind' in ended && ended.kind === 'denied' ? ended.result : null

@@ -26,7 +26,7 @@ export interface GateOptions {
   readonly firstTokenMs: number | null
   /** The longest wait for the first content of a stream until its head goes on; null: any. */
   readonly opensAfterMs: number | null
-  /** Reports how an answer failed, with what the attempt itself adds. */
+  /** Reports how an answer failed, with the attempt's own part. */
   readonly report: (answer: FailedAnswer) => EndReport
 }
 
@@ -50,8 +50,8 @@ interface Head {
 }
 
 /**
- * Holds the head of an answer, and as much of what follows as tells whether it is one, until the attempt stands. What stands goes on as it
- * came. A class, because it is one handler object per attempt with much state.
+ * Holds the head of an answer, and as much of the rest as decides whether it is one, until the attempt stands. A standing answer goes on as it came.
+ * A class, because it is one handler object per attempt with much state.
  */
 export class Gate implements EgressHandler {
   readonly #options: GateOptions
@@ -192,14 +192,14 @@ export class Gate implements EgressHandler {
     const encoding = headerValue(rawHeaders, 'content-encoding')?.toLowerCase() ?? 'identity'
     const held = this.#bytes.join()
     const bytes = encoding === 'identity' ? held : decompress(held, encoding)
-    // Of bytes that cannot be read there is no telling.
+    // Bytes that cannot be read decide nothing.
     if (bytes.length === 0 && held.length > 0) return true
     const contentType = headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? ''
     const fault = faultOfWhole({ bytes, contentType }, this.#options.work)
     return fault === null || this.#standsWith(fault)
   }
 
-  /** Decides on a stream when it says something, or that it failed. Returns true when it is decided. */
+  /** Decides on a stream at its first content, or its failure. Returns true when it is decided. */
   #decideStream(bytes: Buffer): boolean {
     for (const frame of readFrames(bytes, this.#options.work.dialect)) {
       const fault = this.#faultOf(frame)
@@ -224,7 +224,7 @@ export class Gate implements EgressHandler {
     if (readFrames(frames, this.#options.work.dialect).some(({ texts, last }) => texts.length > 0 || last)) this.close()
   }
 
-  /** Decides on a stream that has ended before it said anything. Returns true if it goes on. */
+  /** Decides on a stream that has ended before its first content. Returns true if it goes on. */
   #endStream(): boolean {
     const rest = this.#cutter?.rest() ?? null
     if (rest !== null && this.#decideStream(rest)) return this.#options.relay.open
@@ -239,7 +239,7 @@ export class Gate implements EgressHandler {
     return this.#stands({ status, rawHeaders, body: this.#bytes.join(), within }, message)
   }
 
-  /** Returns true if the attempt stands that failed so. Of one that does not the answer is kept back: it may tell what it cost. */
+  /** Returns true if this failure is final. Otherwise the answer is withheld but kept: it may hold usage. */
   #stands(answer: FailedAnswer, message: string): boolean {
     const { relay, report, stands } = this.#options
     const ended = report(answer)

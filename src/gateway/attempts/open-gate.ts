@@ -15,7 +15,10 @@ interface GatedAttempt {
   readonly judge: { stands(report: EndReport): boolean; readonly last: boolean } | null
 }
 
-/** Returns the longest wait for the first content of a stream until its head goes on; null: any. Where a config says how long it waits, and what follows, that goes. */
+/**
+ * Returns the longest wait for the first content of a stream until its head goes on; null: any. Where a config sets the wait and the next step, the
+ * config decides.
+ */
 export function opensAfter({ call, judge }: GatedAttempt, settings: GatewaySettings): number | null {
   const isTimed = judge !== null && !judge.last && (call.config?.firstTokenTimeoutMs ?? null) !== null
   return isTimed || settings.streamOpensAfterMs === 0 ? null : settings.streamOpensAfterMs
@@ -26,7 +29,7 @@ interface GateEnds {
   readonly inner: EgressHandler
 }
 
-/** Returns what holds an answer back until its attempt stands; null when nothing can follow it, and nothing can be too late. */
+/** Returns the gate that holds an answer back until its attempt stands; null when no attempt can follow it, and it cannot be too late. */
 export function gateOf({ call, attempt, judge }: GatedAttempt, ends: GateEnds, opensAfterMs: number | null): Gate | null {
   if (judge === null) return null
   const firstTokenMs = call.config?.firstTokenTimeoutMs ?? null
@@ -42,7 +45,7 @@ export function gateOf({ call, attempt, judge }: GatedAttempt, ends: GateEnds, o
   })
 }
 
-/** Forgets the timers of an attempt whose answer has ended, and notes what they did. */
+/** Clears the timers of an attempt whose answer has ended, and notes their effects. */
 export function closeWaits(attempt: Attempt, gate: Gate | null): void {
   const openedMs = attempt.translated?.close() ?? null
   attempt.late = gate?.close() === true

@@ -19,7 +19,7 @@ export interface OwnReader {
   readonly model: string | null
 }
 
-/** The way in which a body is read, and what is lost on it. */
+/** The way in which a body is read, and the losses on it. */
 export interface BodyReading {
   readonly dialect: DialectId
   readonly to: OwnReader
@@ -31,7 +31,7 @@ export interface BodyReading {
 /** The parts of a request that a client carries of answers in other dialects, or for its own vendor: how they are seen in a body, and taken out. */
 export interface OwnFields {
   readonly mayHold: (bytes: Buffer, reading: Pick<BodyReading, 'to' | 'atVendor'>) => boolean
-  /** True: a host of one's own that speaks as OpenAI does gets it, since it may be a gateway that knows those fields. */
+  /** True: a custom host in OpenAI's dialect gets it, since it may be a gateway that supports those fields. */
   readonly staysAtOwnHosts: boolean
   readonly without: (body: Fields, reading: Omit<BodyReading, 'dialect'>) => Fields
 }
@@ -63,14 +63,14 @@ export const ownFields: Readonly<Partial<Record<DialectId, OwnFields>>> = {
 export const isAtVendor = ({ providerId, customHost }: Pick<Target, 'providerId' | 'customHost'>): boolean =>
   providerId === 'anthropic' && (customHost === null || /^https:\/\/(?:[\w-]+\.)*anthropic\.com(?:[:/]|$)/i.test(customHost.url))
 
-/** Returns a body without the fields for providers of other dialects, and without what its client carries of their answers. */
+/** Returns a body without the fields for providers of other dialects, and without the parts of their answers that its client carries. */
 export function ownBody(body: RequestBody, reading: BodyReading): RequestBody {
   if (!isFields(body.json) || body.bytes === null) return body
   const json = ownJson(body.json, body.bytes, reading)
   return json === body.json ? body : { ...body, json, bytes: Buffer.from(exactJson(json)) }
 }
 
-/** The same for what was parsed of `bytes`, whose parameters may have got other names since. */
+/** The same for the value parsed from `bytes`, whose parameters may have got other names since. */
 export function ownJson(json: Fields, bytes: Buffer, reading: BodyReading): Fields {
   const plain = withOwnOptions(json, reading.dialect)
   const own = ownFields[reading.dialect]

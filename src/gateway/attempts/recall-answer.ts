@@ -28,7 +28,7 @@ export interface RecallDeps {
   readonly settings: { readonly semantic: SemanticSettings | null }
 }
 
-/** Returns what the cache is asked for a request; null when no answer of it is kept. */
+/** Returns the query to the cache for a request; null when no answer of it is kept. */
 export function recallable(aimed: AimedCall, forward: readonly string[], semantic: SemanticSettings | null): Recallable | null {
   const { call, target, body } = aimed
   const { exchange, caller, operation, headers, config } = call
@@ -57,7 +57,7 @@ interface Comparison {
   readonly rule: SemanticRule
 }
 
-/** Returns what a request is compared by; null when only the answer to an equal one will do. */
+/** Returns the similarity query of a request; null when only the answer to an equal one will do. */
 function alikeOf({ aimed: { call, body }, facts, rule }: Comparison, settings: SemanticSettings): SimilarityQuery | null {
   const { provider, model, dimensions } = settings
   if (call.operation.spec?.answersAgain !== 'similar') return null
@@ -68,8 +68,8 @@ function alikeOf({ aimed: { call, body }, facts, rule }: Comparison, settings: S
 }
 
 /**
- * Returns the body to compare by: the value, so that the order of keys makes no difference. Where the value says less than the text (a key
- * that comes twice, a number that is rounded) the provider may read another value, so the text counts.
+ * Returns the body to compare by: the value, so that the order of keys makes no difference. Where the value holds less than the text (a key that
+ * comes twice, a number that is rounded) the provider may read another value, so the text counts.
  */
 function comparable({ bytes, json }: RequestBody): unknown {
   return bytes !== null && saysMore(bytes, json) ? bytes.toString('utf8') : json

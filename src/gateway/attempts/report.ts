@@ -22,11 +22,11 @@ export interface FailedAnswer {
   }
 }
 
-/** How an attempt ended, and in what words. */
+/** How an attempt ended, with its message. */
 export interface EndReport extends AttemptReport {
-  /** Empty when nothing was said. */
+  /** Empty without a message. */
   readonly message: string
-  /** Of the provider's answer, as far as it was read. */
+  /** The length of the provider's answer, as far as it was read. */
   readonly bytes: number
 }
 
@@ -74,7 +74,7 @@ export const reportOfStatus = (call: Call, attempt: Attempt, status: number): En
   bytes: 0,
 })
 
-/** Failures of ours after which another target may do better: what it costs, or how much it takes, is its own. */
+/** Failures of ours after which another target may do better: its cost, or its size limit, is its own. */
 const kinds: Readonly<Record<string, FailureKind | null>> = {
   upstream_timeout: 'timeout',
   upstream_unreachable: 'network',
@@ -108,7 +108,7 @@ export function reportOfError(call: Call, attempt: Attempt, { error, late }: Fai
   }
 }
 
-/** Answers that say that the provider did nothing: it refused the request, or had no room for it. */
+/** Answers that show that the provider did nothing: it refused the request, or had no room for it. */
 const refusedAll = (status: number): boolean => (status >= 400 && status < 500 && status !== 408) || status === 503 || status === 529
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
@@ -119,6 +119,6 @@ function mayRepeat(call: Call, { body }: Attempt, nothingDone: boolean): boolean
   return nothingDone || leavesNothing(call) || safeMethods.has(call.exchange.method)
 }
 
-/** Returns true for calls of models. Those that are asked by Google's own paths leave nothing either. */
+/** Returns true for calls of models. Calls by Google's own paths leave no state either. */
 export const leavesNothing = ({ operation, work }: Call): boolean =>
   operation.spec?.leavesNothing === true || (operation.spec === null && work !== null && work.dialect === 'google' && work.task !== null)

@@ -55,12 +55,12 @@ export function sendParts({ count, answer, first, prepare, send }: Parts): Egres
 
 interface RunningParts {
   readonly open: Set<EgressCall>
-  /** Returns true while the caller is too slow for what comes. */
+  /** Returns true while the caller is too slow for the answers. */
   readonly isPaused: () => boolean
   readonly send: Parts['send']
 }
 
-/** Makes one call. Resolves at its end, whatever it is. */
+/** Makes one call. Resolves at its end, successful or not. */
 function callOnce(prepared: PreparedRequest, handler: EgressHandler, { open, isPaused, send }: RunningParts): Promise<void> {
   return new Promise((resolve) => {
     let isOver = false

@@ -41,10 +41,10 @@ class StepwiseCall implements EgressCall {
   #call: EgressCall | null = null
   #timer: NodeJS.Timeout | null = null
   #step = 0
-  /** The answer that was heard last of the work. */
+  /** The latest answer about the work. */
   #work: Fields | null = null
   #isPaused = false
-  /** Nobody waits for the answer. */
+  /** No caller waits for the answer. */
   #isLeft = false
   #isOver = false
 
@@ -57,7 +57,7 @@ class StepwiseCall implements EgressCall {
     this.#send(this.#made.prepared)
   }
 
-  /** Work of which nothing is known yet is ended as soon as its name is known. */
+  /** Work whose name is still unknown is ended as soon as its name arrives. */
   abort(): void {
     if (this.#isOver || this.#isLeft) return
     this.#isLeft = true
@@ -173,7 +173,7 @@ class StepwiseCall implements EgressCall {
     return origin instanceof Promise ? origin.then(to) : to(origin)
   }
 
-  /** Adds what is known at the end of a stream as its last event. Without it the stream ends as it is. */
+  /** Adds the facts at the end of a stream as its last event. Without them the stream ends as it is. */
   #tellLast(): void {
     const { steps, handler } = this.#made
     const step = this.#work === null ? null : steps.afterStream(this.#work)
@@ -201,7 +201,7 @@ class StepwiseCall implements EgressCall {
     ask().catch(close)
   }
 
-  /** Ends the work at the provider, which nobody waits for. */
+  /** Ends abandoned work at the provider. */
   #end(): void {
     this.#isOver = true
     const path = this.#work === null ? null : this.#made.steps.cancelPath(this.#work)

@@ -72,14 +72,14 @@ function servedBy(
     : servingOf(target.provider, { operation, dialect: asked.dialect, ...at })
 }
 
-/** Returns what the caller sends, as far as it can be read: JSON, or a form that is held. */
+/** Returns the caller's body, as far as it can be read: JSON, or a form that is held. */
 function sentBy({ call, body }: AimedCall): SentForm | null {
   if (isFields(body.json)) return { body: body.json, files: [] }
   const { contentType } = call.headers
   return body.bytes !== null && isForm(contentType) ? sentForm(body.bytes, contentType) : null
 }
 
-/** Returns true if the provider may know the path of the caller, of which Gatehouse knows nothing. */
+/** Returns true if the provider may have a path that Gatehouse does not know. */
 const isOfProvider = ({ call, target }: AimedCall, asked: AskedTask): boolean =>
   call.operation.name !== 'proxy' ||
   (asked.dialect === 'google' && target.provider.api === 'google') ||
@@ -88,7 +88,7 @@ const isOfProvider = ({ call, target }: AimedCall, asked: AskedTask): boolean =>
 const refuse = ({ call, target }: AimedCall, asked: AskedTask): never =>
   asked.operation === null ? refuseTask(target, call.upstreamPath, asked) : refuseOperation(target, asked.operation)
 
-/** Returns true if the provider takes what the caller sends, and answers as the caller reads it. */
+/** Returns true if the provider takes the caller's body, and answers as the caller reads it. */
 const isAsAsked = ({ task, operation, dialect }: AskedTask, serving: ServedOperation): boolean =>
   operation !== null &&
   serving.dialect === dialect &&
@@ -148,7 +148,7 @@ function failure(
   { asked, serving, requestId }: Pick<TranslatedTask, 'asked' | 'serving'> & { readonly requestId: string },
 ) {
   const read = providerErrorOf(serving)(status, json ?? bytes.toString('utf8'))
-  // Where the provider has words of its own for fields, the one that it names says nothing to the client.
+  // Where the provider has its own names of fields, the one in its error means nothing to the client.
   const error = serving.dialect === asked.dialect ? read : { ...read, param: null }
   return { status: error.status, body: clientErrorOf(asked.dialect).encode(error, requestId), retryAfter: error.retryAfter }
 }

@@ -49,7 +49,7 @@ export interface TranslatedCall {
   readonly keeps: boolean
   /** The fields that were dropped, in the caller's words. */
   readonly dropped: readonly string[]
-  /** Returns what turns the provider's answer into the caller's. */
+  /** Returns the translator of the provider's answer into the caller's. */
   answerFor(inner: EgressHandler): EgressHandler
   /** The tokens that the answer used; null: not known. */
   usage(): TokenUsage | null
@@ -141,8 +141,8 @@ export function servingFor({ call, target, body }: AimedCall, { operation, diale
 const optionsIn = (json: unknown): unknown => (isFields(json) ? json['provider_options'] : undefined)
 
 /**
- * Returns a request for a provider that speaks its dialect itself, without what its client carries of others, and of a prompt as this provider
- * takes it; null: it goes on as it is. A caller's own parameters get the names that the provider has for them, and stay its to judge.
+ * Returns a request for a provider in its own dialect, without the parts of others that its client carries, and a prompt in this provider's form;
+ * null: it goes on as it is. A caller's own parameters get the provider's names for them, and stay its to judge.
  */
 function withoutOthers(aimed: AimedCall, { dialect }: AskedOfCall): TranslatedCall | null {
   const { call, target, body } = aimed
@@ -179,7 +179,7 @@ function bent(aimed: AimedCall, json: Fields, { dialect, loss }: BodyReading): F
   return call.prompt === null ? inItsNames(json, quirks) : bend(json, quirks, { loss, nameOf: (parameter) => parameter })
 }
 
-/** Returns a kept conversation for a provider that has responses itself: reasoning that others sealed means nothing to it. */
+/** Returns a kept conversation for a provider that has responses itself: it cannot read reasoning that others sealed. */
 function ownContinuation({ call, target, body }: AimedCall): TranslatedCall | null {
   const { provider, model } = target
   const spoken = spokenAt(provider, call.operation.name, fieldsOf(target))
@@ -230,7 +230,10 @@ function atItsOwnPath(aimed: AimedCall, asked: AskedOfCall): TranslatedCall | nu
 /** Returns the losses of a call, none of which has come yet. */
 export const lossOf = ({ call, target }: AimedCall): Loss => new Loss({ names: {}, provider: target.providerId, strict: isStrict(call) })
 
-/** Returns a request for a cloud that serves the caller's own dialect at another address. What is the cloud's own in its answer gets the form of the dialect. */
+/**
+ * Returns a request for a cloud that serves the caller's own dialect at another address. The cloud's own parts of the answer get the form of the
+ * dialect.
+ */
 function atItsHost(aimed: AimedCall, { asked, serving }: AskedAndServed): TranslatedCall | null {
   const { call, target, body: sent } = aimed
   const { dialect, traits, path, streamPath, model } = serving
@@ -256,7 +259,7 @@ function atItsHost(aimed: AimedCall, { asked, serving }: AskedAndServed): Transl
 const betaHeader = 'anthropic-beta'
 const isBetaHeader = /^anthropic-beta$/
 
-/** Returns a path with the query of the caller, which says how a stream is framed. */
+/** Returns a path with the query of the caller, which sets the framing of a stream. */
 function withSearch(path: string, asked: string): string {
   const at = asked.indexOf('?')
   return (path.split('?', 1)[0] ?? path) + (at === -1 ? '' : literal(asked.slice(at)))
@@ -268,10 +271,10 @@ function withMore(path: string, asked: string): string {
   return at === -1 ? path : path + (path.includes('?') ? '&' : '?') + literal(asked.slice(at + 1))
 }
 
-/** Returns a text of the caller for a template, in which nothing of it is filled. */
+/** Returns a text of the caller for a template, in which no part of it is filled. */
 export const literal = (text: string): string => text.replaceAll('{', '%7B')
 
-/** Returns true if nothing may be dropped: the caller asks for it, or the config, which a caller that must go by it cannot loosen. */
+/** Returns true if no field may be dropped: the caller asks for it, or the config, which a caller that is bound to it cannot loosen. */
 export function isStrict({ headers, config }: Call): boolean {
   const asked = headers.service.get('strict-translation')?.toLowerCase()
   if (asked === 'true') return true
@@ -303,7 +306,7 @@ function answersOf(
   }
 }
 
-/** Headers of one vendor's clients, which mean nothing to another, and how answers may be compressed. */
+/** Headers of one vendor's clients, which mean nothing to another, and those that ask for compressed answers. */
 const foreign = /^(?:anthropic-|openai-|x-stainless-|accept-encoding$|content-type$)/
 
 /** Returns the caller's headers for a provider that speaks another dialect. */

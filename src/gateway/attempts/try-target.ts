@@ -101,7 +101,7 @@ const bound = (attempt: Attempt, aimed: AimedCall, most: number): AimedCall =>
     }),
   })
 
-/** The prices of the first request for a provider must be those of the second one: what it costs is told once. */
+/** The first request for a provider must have the prices of the second one: a cost is stated once. */
 function reserve(aimed: AimedCall, deps: AttemptDeps): MaybePromise<Reservation> {
   const reading = deps.prices.ready(aimed.target.providerId)
   return reading === null ? reserveNow(aimed, deps) : reading.then(() => reserveNow(aimed, deps))
@@ -128,7 +128,7 @@ async function check({ aimed, guardrails }: GuardedCall, attempt: Attempt, deps:
   return checked.changed ? { ...checked, aimed: noteAimed(attempt, recheckModel(checked.aimed)) } : checked
 }
 
-/** Returns what guardrails may use: they call what the caller's organisation allows. */
+/** Returns the services for guardrails: they call the hosts that the caller's organisation allows. */
 export const checkDeps = ({ caller: { key } }: Call, { egress, metrics, settings, snapshot }: AttemptDeps): RunDeps => ({
   egress: egressFor(egress, key),
   credentials: (plugin) => snapshot.pluginCredentials(key, plugin),

@@ -21,11 +21,14 @@ export interface AskedProvider extends ProviderAccess {
   readonly target: Target
   /** The hosts to which the organisation lets requests go; null: all. */
   readonly allowedHosts: AllowedHosts | null
-  /** The host that took the job, and may be asked alone; null: nobody noted it. */
+  /** The host that took the job, and may be asked alone; null: it was not noted. */
   readonly tookAt: string | null
 }
 
-/** platform.openai.com/docs/guides/background: a response that runs in the background tells its usage when it has ended, also when it failed after a while. */
+/**
+ * platform.openai.com/docs/guides/background: a response that runs in the background states its usage when it has ended, also when it failed after a
+ * while.
+ */
 const ofResponses: BatchApi = {
   path: (id) => `/responses/${id}`,
   read: (told) => {
@@ -44,7 +47,7 @@ const ofResponses: BatchApi = {
   },
 }
 
-/** Throws `upstream_bad_response` when a video that was made tells neither its length nor its cost. */
+/** Throws `upstream_bad_response` when a finished video states neither its length nor its cost. */
 function ofVideos(provider: string, facts: JobFacts): BatchApi {
   return {
     path: (id) => `/videos/${id}`,
@@ -71,7 +74,10 @@ const apiOf = ({ target }: AskedProvider, id: string): BatchApi =>
 
 const timeoutMs = 30_000
 
-/** Asks a provider for a batch, a video or a response by what was noted of it, with the target's credential. Rejects with an ApiError when it does not say. */
+/**
+ * Asks a provider for a batch, a video or a response by its noted reference, with the target's credential. Rejects with an ApiError when the answer
+ * does not state it.
+ */
 export async function askBatch(provider: AskedProvider, noted: string): Promise<ToldBatch> {
   const reference = readReference(noted)
   const { path, read } = reference === null ? apiOf(provider, noted) : ofVideos(provider.target.providerId, reference.facts)
@@ -89,7 +95,10 @@ export async function askBatch(provider: AskedProvider, noted: string): Promise<
   return batch
 }
 
-/** A host that the provider has since then knows nothing of the job, or one of its own with that id; the former one may see no credential that is stored for it. */
+/**
+ * A host that the provider has since then does not have the job, or has one of its own with that id; the former one may see no credential that is
+ * stored for it.
+ */
 async function demandSameHost(provider: AskedProvider, question: Question): Promise<void> {
   const { tookAt, target } = provider
   if (tookAt === null) return
@@ -107,7 +116,7 @@ export interface FileBounds {
 
 /** The place of a batch's answers, and their bounds. */
 interface Answers {
-  /** Of a file, or of the first of several pages. */
+  /** The path of a file, or of the first of several pages. */
   readonly path: string
   readonly bounds: FileBounds
 }

@@ -5,9 +5,9 @@ import { isBatchId } from './begun-batch.ts'
 import { textOf, within } from './job-reference.ts'
 import type { MadeVideo } from './video-cost.ts'
 
-/** A batch as its provider tells it. */
+/** A batch in its provider's answer. */
 export interface ToldBatch {
-  /** True when nothing of it runs any more. */
+  /** True when no part of it runs any more. */
   readonly ended: boolean
   /** `completed`, `expired`, `cancelled`, `failed` …, in the provider's words. */
   readonly status: string
@@ -15,22 +15,22 @@ export interface ToldBatch {
   readonly endpoint: string
   /** The path of the answers; null: there are none. */
   readonly answers: string | null
-  /** How many of its requests succeeded, by what its provider counts; null: it counts none. */
+  /** How many of its requests succeeded, by its provider's count; null: there is none. */
   readonly succeeded: number | null
   readonly kind: 'batch' | 'video' | 'response'
   /** The video that it made; null: it is none, or was not made. */
   readonly video: MadeVideo | null
-  /** The response that ended; null: it is none, or costs nothing. */
+  /** The response that ended; null: it is none, or is free. */
   readonly response: Fields | null
 }
 
-/** Some answers of a batch, each as a line of OpenAI's file has it, and what names the next page; null: this was the last. */
+/** Some answers of a batch, each as a line of OpenAI's file has it, and the name of the next page; null: this was the last. */
 export interface AnswerPage {
   readonly answers: readonly Fields[]
   readonly next: string | null
 }
 
-/** An API for batches: where a batch is told, and how. */
+/** An API for batches: where a batch can be read, and how. */
 export interface BatchApi {
   readonly path: (id: string) => string
   /** Null: this is no batch. */
@@ -69,13 +69,13 @@ function readOpenai(told: Fields, hasAnswers: boolean): ToldBatch | null {
 const unreadable = (): ApiError =>
   new ApiError('upstream_bad_response', 'The provider keeps the answers of the batch where Gatehouse cannot read them.')
 
-/** Returns true unless a batch tells that none of its requests was answered: one that was not valid fails as a whole, before any of them runs. */
+/** Returns true unless a batch states that none of its requests was answered: an invalid one fails as a whole, before any of them runs. */
 function mayHaveAnswers(told: Fields): boolean {
   const { completed } = within(told, 'request_counts')
   return typeof completed === 'number' ? completed > 0 : told['status'] !== 'failed' || (textOf(told['output_blob']) ?? '') !== ''
 }
 
-/** docs.together.ai/reference/batch-get: OpenAI's, with its states in capitals and without counts. What began one tells it in `job`. */
+/** docs.together.ai/reference/batch-get: OpenAI's, with its states in capitals and without counts. The answer that began one holds it in `job`. */
 const ofTogether: BatchApi = {
   ...ofOpenai,
   read(told) {
@@ -87,8 +87,8 @@ const ofTogether: BatchApi = {
 }
 
 /**
- * docs.anthropic.com/en/api/creating-message-batches: the answers are below the batch; the address that it tells for them is not asked. Throws
- * `upstream_bad_response` when a batch that has ended tells no address, nor that none of its requests succeeded.
+ * docs.anthropic.com/en/api/creating-message-batches: the answers are below the batch; the address in its answer is not used. Throws
+ * `upstream_bad_response` when a batch that has ended states no address, nor that none of its requests succeeded.
  */
 const ofAnthropic: BatchApi = {
   path: (id) => `/messages/batches/${id}`,
@@ -134,8 +134,8 @@ const ofXai: BatchApi = {
 const dayMs = 24 * 60 * 60 * 1000
 
 /**
- * Nothing is counted before the file of a batch is read. A batch without a file takes more requests after it has answered those that it had: it is
- * believed to be whole a day after the day on which it was made.
+ * Requests are not counted before the file of a batch is read. A batch without a file takes more requests after it has answered those that it had: it
+ * counts as complete a day after the day on which it was made.
  */
 function stateOfXai(
   { cancel_time: cancelled, cancel_by_xai_message: refused, input_file_id: file, create_time: made }: Fields,

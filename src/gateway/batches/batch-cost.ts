@@ -16,7 +16,7 @@ export interface BatchCost {
   readonly lines: readonly CostLine[]
   readonly catalogue: string | null
   readonly answers: number
-  /** True while a model of an answer that tells what it used has no price. */
+  /** True while a model of an answer with usage has no price. */
   readonly lacksPrices: boolean
 }
 
@@ -28,7 +28,7 @@ export interface BatchPricing {
   readonly endpoint: string
   /** Epoch milliseconds: the prices of then count. */
   readonly begunAt: number
-  /** Null: that in which the answer says that it was served. */
+  /** Null: the mode in which the answer states that it was served. */
   readonly mode: 'batch' | null
 }
 
@@ -40,7 +40,7 @@ export interface BatchSum {
   succeeded(): number
 }
 
-/** Sums answers up as they come, in lines that say what was counted at which rate. */
+/** Sums answers up as they come, in lines of counts and their rates. */
 export function sumBatch(pricing: BatchPricing): BatchSum {
   const operation = matchOperation('POST', pricing.endpoint.replace(/^\/v1(?=\/)/, ''))
   const lines = new Map<string, CostLine>()
@@ -77,7 +77,7 @@ interface Answer {
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
-/** Prices an answer as one that came at once, at the rates of batches; null: the request failed, or the provider charges nothing for it. */
+/** Prices an answer as one that came at once, at the rates of batches; null: the request failed, or is free at the provider. */
 function priceAnswer({ status, body }: Answer, operation: MatchedOperation, { target, terms, prices, begunAt, mode }: BatchPricing) {
   const bytes = Buffer.from(JSON.stringify(body))
   const asked = { operation: operation.name, method: 'POST', provider: target.providerId, json: null, upload: null }

@@ -10,7 +10,7 @@ import { referToVideo } from './video-apis.ts'
 
 const begin: ReadonlySet<string> = new Set<Operation>(['createBatch', 'createMessageBatch'])
 
-/** The ids that a provider gives to batches and files: nothing else is put into a path. */
+/** The ids that a provider gives to batches and files: no other text is put into a path. */
 export const isBatchId = (id: unknown): id is string => typeof id === 'string' && /^\w[\w.-]{0,199}$/.test(id)
 
 /** Returns true for the id of a video of OpenAI's, which is made as a job too. */
@@ -19,7 +19,7 @@ export const isVideoId = (id: string): boolean => id.startsWith('video_')
 /** Returns true for the id of a response, which may run in the background. */
 export const isResponseId = (id: string): boolean => id.startsWith('resp_')
 
-/** The part of an exchange, and of an answer, that tells what began. */
+/** The part of an exchange, and of an answer, that identifies a begun job. */
 type Beginning = Pick<Trail, 'operation' | 'work' | 'path'>
 type Answer = Pick<RelayResult, 'status' | 'capture' | 'encoding'>
 
@@ -39,7 +39,10 @@ function notedOf(attempt: Attempt, { operation: { name }, work, path }: Beginnin
   return begin.has(name) ? batchIn(answerOf(answer)) : null
 }
 
-/** Returns true for a response that goes on in the background and told no usage. One that told it is charged by that, whenever its model has a price. */
+/**
+ * Returns true for a response that goes on in the background and stated no usage. One that stated it is charged by that, whenever its model has a
+ * price.
+ */
 function goesOn({ body, charge }: Attempt): boolean {
   const json = body?.json
   return isFields(json) && json['background'] === true && charge?.cost.state === 'unpriced' && charge.facts === null
@@ -50,7 +53,7 @@ function answerOf(result: Answer): Fields | null {
   return isFields(answer) ? answer : null
 }
 
-/** Together tells a batch in `job`; xAI calls its id `batch_id`. */
+/** Together returns a batch in `job`; xAI calls its id `batch_id`. */
 function batchIn(answer: Fields | null): string | null {
   const { job, id, batch_id: other = id } = answer ?? {}
   const named = isFields(job) ? job['id'] : other

@@ -1,15 +1,15 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 
 /**
- * A job at its provider as it is noted: the path below the provider's base URL where it is told, and what only its request said. A job of an API
- * whose path is known has its bare id in place of it.
+ * A job at its provider as it is noted: its path below the provider's base URL, and the facts that only its request held. A job of an API whose path
+ * is known has its bare id in place of it.
  */
 export interface JobReference {
   readonly path: string
   readonly facts: JobFacts
 }
 
-/** The facts of a request that no answer tells again; absent: it did not say, or the answer tells. */
+/** The facts of a request that no answer repeats; absent: the request had none, or the answer has them. */
 export interface JobFacts {
   readonly model?: string
   /** Such as `720p`. */

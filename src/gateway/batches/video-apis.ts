@@ -12,16 +12,16 @@ export interface BegunVideo {
   readonly answer: Fields
 }
 
-/** A video as its provider tells it. */
+/** A video in its provider's answer. */
 export interface ToldVideo {
   readonly ended: boolean
-  /** In the provider's words. */
+  /** The status in the provider's words. */
   readonly status: string
   /** Null: none was made. */
   readonly made: MadeVideo | null
 }
 
-/** An API that makes videos: where one that was begun is told, and how. */
+/** An API that makes videos: where one that was begun can be read, and how. */
 interface VideoApi {
   /** The paths that begin one: the provider has other jobs too, whose answers look alike. */
   readonly begins: RegExp
@@ -100,7 +100,7 @@ const together: VideoApi = {
   },
 }
 
-/** openrouter.ai/docs/api_reference/videos: the answer names the cost, and not what was made. */
+/** openrouter.ai/docs/api_reference/videos: the answer names the cost, but not the properties of the video. */
 const openrouter: VideoApi = {
   begins: videos,
   refer: ({ path, asked, answer: { id } }) =>
@@ -113,7 +113,10 @@ const openrouter: VideoApi = {
   },
 }
 
-/** ai.google.dev/gemini-api/docs/video, cloud.google.com/vertex-ai/generative-ai/docs/model-reference/veo-video-generation: what was asked for is not told again. */
+/**
+ * ai.google.dev/gemini-api/docs/video, cloud.google.com/vertex-ai/generative-ai/docs/model-reference/veo-video-generation: the answer does not repeat
+ * the request.
+ */
 function veoFacts({ path, asked }: BegunVideo): JobFacts {
   const { durationSeconds, resolution } = within(asked, 'parameters')
   const [, model] = /\/models\/([^/:]+):/.exec(path) ?? []
@@ -125,7 +128,7 @@ const isOperation = (name: unknown): name is string => typeof name === 'string' 
 const usualSeconds = 8
 const usualSize = '720p'
 
-/** Videos that were held back are not charged: those that came are counted. What ended and tells neither is no video. */
+/** Videos that were held back are not charged: delivered ones are counted. A finished job with neither is no video. */
 function readVeo(told: Fields, { model, size, seconds }: JobFacts): ToldVideo | null {
   if (!isOperation(told['name'])) return null
   if (told['done'] !== true) return { ended: false, status: 'running', made: null }
@@ -171,7 +174,7 @@ const apis: Readonly<Record<string, VideoApi>> = {
   'vertex-ai': vertex,
 }
 
-/** Returns the API by which a provider makes videos; null: nobody here asks it for them, or has no price. */
+/** Returns the API by which a provider makes videos; null: Gatehouse does not use it, or has no price. */
 export const videoApiOf = (provider: string): VideoApi | null => apis[provider] ?? null
 
 /** Returns how the video is noted that a request began; null: it began another job, or none of which the price is known. */

@@ -4,10 +4,10 @@ import { priceUsage } from '../prices/price-usage.ts'
 import { findPrices, type FoundPrices } from '../prices/resolve.ts'
 import { deployedModel } from '../targets/azure-deployment.ts'
 
-/** A video that a provider made; undefined: nobody said. */
+/** A video that a provider made; undefined: unknown. */
 export interface MadeVideo {
   readonly model: string | undefined
-  /** Milliseconds; 0: nobody said. */
+  /** Milliseconds; 0: unknown. */
   readonly length: number
   /** Such as `1280x720` or `720p`. */
   readonly size: string | undefined
@@ -20,7 +20,7 @@ export interface MadeVideo {
 /** The sizes of OpenAI's that are sold as a model of their own. */
 const highSizes: ReadonlySet<string> = new Set(['1024x1792', '1792x1024', '1080x1920', '1920x1080'])
 
-/** Prices a video by what its provider names, or else by its length and size. */
+/** Prices a video by the cost in its provider's answer, or else by its length and size. */
 export function videoCost({ model, length, size = '', images, reported }: MadeVideo, pricing: BatchPricing): BatchCost {
   const { target, begunAt } = pricing
   const found =
@@ -38,7 +38,7 @@ export function videoCost({ model, length, size = '', images, reported }: MadeVi
   }
 }
 
-/** Most models take pictures for nothing. */
+/** Most models take pictures for free. */
 const isPaidByImage = (found: FoundPrices | null): boolean =>
   found?.entry.prices.some(({ rates }) => rates.input_image_each !== undefined) === true
 

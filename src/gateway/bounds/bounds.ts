@@ -38,7 +38,7 @@ export const chatMetadata = z.looseObject({ metadata })
 /** The body of `POST /batches`, in the same way. */
 export const batchBody = z.looseObject({ metadata }).meta({ description: "A batch to create. Other fields are the provider's own." })
 
-/** The body of `POST /responses/input_tokens`: what is neither a text nor a list of items would be counted as nothing. */
+/** The body of `POST /responses/input_tokens`: a value that is neither a text nor a list of items would count as zero. */
 export const responseCountBody = z
   .looseObject({ input: z.union([z.string(), z.array(z.unknown())]).nullish() })
   .meta({ description: "A model response whose tokens are counted. Other fields are the provider's own." })

@@ -24,7 +24,7 @@ export const threadMessagesQuery = z.object({
 
 export const batchesQuery = z.object({ limit: pageLimit, after: cursor.optional() })
 
-/** The range of `limit` is the provider's to say here: specification 4.9 gives only the default, 20. */
+/** The provider decides the range of `limit` here: specification 4.9 gives only the default, 20. */
 const jobLimit = whole(1, Number.MAX_SAFE_INTEGER).optional().meta({ type: 'integer', minimum: 1, default: 20 })
 export const fineTuningQuery = z.object({ limit: jobLimit, after: cursor.optional() })
 

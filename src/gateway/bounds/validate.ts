@@ -11,7 +11,7 @@ import { boundFaults, fieldBounds, googleBounds } from './field-bounds.ts'
 import { fineTuningBody, lenientFineTuningBody } from './fine-tuning.ts'
 import { batchesQuery, fineTuningQuery, inputItemsQuery, responseQuery, threadMessagesQuery } from './queries.ts'
 
-/** The operations whose bodies and queries the specification bounds. What is not here is the provider's to judge. */
+/** The operations whose bodies and queries the specification bounds. The provider judges all others. */
 export const bodySchemas: Readonly<Partial<Record<Operation, z.ZodType>>> = {
   complete: completionBody,
   createFinetune: fineTuningBody,
@@ -77,8 +77,8 @@ export const readQuery = <Schema extends z.ZodObject>(schema: Schema, search: st
   check(schema, queryRecord(new URLSearchParams(search), schema))
 
 /**
- * `include` comes as `include=a&include=b`, `include[]=a`, `include[0]=a` or `include=a,b`: all mean a list. Of any other parameter that
- * is judged a provider may take the first or the last, so it comes once.
+ * `include` comes as `include=a&include=b`, `include[]=a`, `include[0]=a` or `include=a,b`: all mean a list. Any other checked parameter must come
+ * once, because a provider may take the first or the last.
  */
 function queryRecord(search: URLSearchParams, { shape }: z.ZodObject): Record<string, unknown> {
   const record: Record<string, unknown> = {}
@@ -94,7 +94,7 @@ function queryRecord(search: URLSearchParams, { shape }: z.ZodObject): Record<st
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value, { error: plainIssue })
   if (result.success) return result.data
-  // Of a bound within a wider one the schema tells both, and the wider one first.
+  // For a bound within a wider one the schema reports both, the wider one first.
   const byField = new Map(schemaFaults(result.error, { value, whole: 'body' }).map((fault) => [fault.param, fault]))
   const faults = [...byField.values()]
   throw new ApiError('invalid_request', faults.map((fault) => describe(fault, value)).join(' '), {

@@ -11,15 +11,15 @@ export interface AnswerFacts {
   /** Method, path and query, as they go to the provider. */
   readonly method: string
   readonly path: string
-  /** The caller's headers that go on, flat, with what guardrails added. */
+  /** The caller's headers that go on, flat, with those that guardrails added. */
   readonly forward: readonly string[]
   /** The body after prompt, changes of the config and guardrails, as JSON or as a text. */
   readonly body: unknown
 }
 
 /**
- * Returns the key of an answer, 43 characters. Two requests have one key only if they are of one workspace and namespace, go to one host
- * with one credential, and say the same: a body with its keys in another order says the same.
+ * Returns the key of an answer, 43 characters. Two requests have one key only if they are of one workspace and namespace, go to one host with one
+ * credential, and have equal bodies: the order of keys makes no difference.
  */
 export function answerKey({ scope, target, method, path, forward, body }: AnswerFacts): string {
   const { organisationId, workspaceId, namespace } = scope

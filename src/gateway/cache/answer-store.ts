@@ -13,7 +13,7 @@ export interface CachedAnswer {
   readonly status: number
   /** Flat name, value …: the headers that describe the body. */
   readonly rawHeaders: readonly string[]
-  /** In its content encoding. */
+  /** The body in its content encoding. */
   readonly body: Buffer
   readonly stream: boolean
   /** The exchange in which the provider gave it. */
@@ -35,7 +35,7 @@ export interface AnswerStore {
   get(key: string, scope: AnswerScope): MaybePromise<CachedAnswer | null>
   /** Takes an answer to be kept, unless answers were purged since its request began. */
   put(key: string, scope: AnswerScope, kept: KeptAnswer): void
-  /** Tells whether answers of the organisation were purged after `at`, a `performance.now()`. */
+  /** Returns whether answers of the organisation were purged after `at`, a `performance.now()`. */
   purgedSince(scope: AnswerScope, at: number): boolean
   /** The most bytes of a body that are kept. */
   readonly maxBodyBytes: number

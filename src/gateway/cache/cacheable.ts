@@ -3,10 +3,10 @@ import { type AnsweredWork, faultOfStream, faultOfWhole } from '../answers/answe
 import { decompress } from '../wire/encoding.ts'
 import type { OperationSpec } from '../operations/operations.ts'
 
-/** Fields of a body by which an answer depends on, or changes, what the provider stores. */
+/** Fields of a body by which an answer depends on the provider's stored state, or changes it. */
 const stateful = ['previous_response_id', 'conversation', 'background']
 
-/** Tells whether an answer to this request may be kept: a JSON body of an operation without effects. */
+/** Returns whether an answer to this request may be kept: a JSON body of an operation without effects. */
 export function isCacheable(spec: OperationSpec | null, json: unknown): boolean {
   if (spec?.answersAgain === undefined || typeof json !== 'object' || json === null || Array.isArray(json)) return false
   return stateful.every((name) => {
@@ -15,7 +15,7 @@ export function isCacheable(spec: OperationSpec | null, json: unknown): boolean 
   })
 }
 
-/** An answer that was heard to its end. */
+/** An answer that arrived to its end. */
 export interface CompleteAnswer {
   readonly stream: boolean
   /** The content encoding; empty: none. */
@@ -24,7 +24,7 @@ export interface CompleteAnswer {
   readonly work: AnsweredWork
 }
 
-/** Tells whether the bytes are a whole, successful answer. Those of a packed stream cannot be judged. */
+/** Returns whether the bytes are a whole, successful answer. Those of a packed stream cannot be judged. */
 export function isWhole(body: Buffer, { stream, encoding, contentType, work }: CompleteAnswer): boolean {
   if (stream) return encoding === '' && isWholeStream(body, work)
   const bytes = encoding === '' ? body : decompress(body, encoding)

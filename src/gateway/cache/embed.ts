@@ -5,7 +5,7 @@ import type { EmbeddingOutcome } from '../ending/metrics.ts'
 import type { InnerAnswer, InnerRequest } from '../exchange/inner-exchange.ts'
 import type { SemanticSettings } from '../settings.ts'
 
-/** Turns a text into a vector of the length 1, at the expense of who asks. Resolves with null when that fails or takes too long. */
+/** Turns a text into a vector of the length 1, at the expense of the caller. Resolves with null when that fails or takes too long. */
 export type Embed = (asker: CallHead, text: string) => Promise<Float32Array | null>
 
 export interface EmbedOptions {
@@ -17,7 +17,7 @@ export interface EmbedOptions {
 
 /** After a failure no embeddings are asked for so long, so that a provider that is down delays few requests. */
 const restMs = 5000
-/** The time in which the timeout of the call itself is told. */
+/** The extra time in which the timeout of the call itself is reported. */
 const graceMs = 50
 const mostBytes = 1024 * 1024
 /** More are in no model, and would not fit a page of PostgreSQL. */
@@ -69,11 +69,11 @@ function requestFor({ provider, model, dimensions, timeoutMs }: SemanticSettings
   }
 }
 
-/** Returns what the request itself brought: the key's own metadata are added again. */
+/** Returns the metadata of the request itself: the key's own metadata are added again. */
 const ownMetadata = ({ metadata, caller: { key } }: CallHead) =>
   Object.fromEntries(Object.entries(metadata).filter(([name, value]) => key.metadata[name] !== value))
 
-/** Returns a text as a header may hold it; in JSON it says the same. */
+/** Returns a text as a header may hold it; as JSON it is the same value. */
 const ascii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 interface EmbedCall {

@@ -1,6 +1,6 @@
 import { isFields } from '../../lib/json/fields.ts'
 
-/** A request in two parts: what is compared by its meaning, and what must be equal. */
+/** A request in two parts: one that is compared by its meaning, and one that must be equal. */
 export interface Likeness {
   readonly text: string
   /** The body without the text, and the figures in it: `room 12` is not `room 13`, however alike they sound. */
@@ -42,7 +42,7 @@ export function likenessOf(json: unknown, rule: LikenessRule): Likeness | null {
 
 const isMessage = (value: unknown): value is Message => isFields(value) && 'role' in value
 
-/** Tells whether a message holds nothing but what the rule takes. */
+/** Returns whether a message holds only parts that the rule takes. */
 const isPlain = (message: Message, { tools, media }: LikenessRule): boolean =>
   (tools || !ofTool(message)) && partsOf(message).every((part) => isText(part) || (isToolPart(part) ? tools : media))
 

@@ -16,9 +16,9 @@ export interface Recallable {
   /** `performance.now()` when the request began. */
   readonly askedAt: number
   readonly maxAgeMs: number
-  /** True: the provider is asked, whatever is kept. */
+  /** True: the provider is asked, even if an answer is kept. */
   readonly refresh: boolean
-  /** Tells by what similar requests are found; null: only the answer to an equal request will do. Asked when there is none. */
+  /** Returns the similarity query; null: only the answer to an equal request will do. Called when there is none. */
   readonly alike: (() => SimilarityQuery | null) | null
 }
 
@@ -35,7 +35,7 @@ export interface SimilarityQuery {
 
 /** How the answer to a request comes. */
 export interface RecallResult {
-  /** Of the answer. */
+  /** The key of the answer. */
   readonly key: string
   readonly status: Exclude<CacheStatus, 'DISABLED'>
   /** The answer that is given again; null: the provider is asked. */
@@ -139,7 +139,7 @@ async function find(state: State, request: Recallable, held: MaybePromise<Cached
   return fresh(state, found?.answer ?? null, request) === null ? null : found
 }
 
-/** Lets equal requests wait for this one, and gives what ends their wait. */
+/** Lets equal requests wait for this one, and returns the function that ends their wait. */
 function lead({ asked }: State, { key, askedAt }: Recallable): (found: FoundAnswer | null) => void {
   if (asked.has(key)) return () => {}
   const { promise, resolve } = Promise.withResolvers<FoundAnswer | null>()

@@ -5,7 +5,7 @@ import type { CachedAnswer } from './answer-store.ts'
 import type { AnsweredWork } from '../answers/answer-fault.ts'
 import { isWhole } from './cacheable.ts'
 
-/** An answer that was heard to its end. */
+/** An answer that arrived to its end. */
 export type HeardAnswer = Pick<CachedAnswer, 'status' | 'rawHeaders' | 'body' | 'stream'>
 
 export interface RecorderOptions {
@@ -15,7 +15,7 @@ export interface RecorderOptions {
   readonly heard: (answer: HeardAnswer | null) => void
 }
 
-/** Headers that describe the body; all others tell of the exchange in which it came. */
+/** Headers that describe the body; all others are about the exchange in which it came. */
 const kept = ['content-type', 'content-encoding']
 
 /** Passes an answer on unchanged, and listens. A class, because it is one handler object per exchange. */
@@ -65,7 +65,7 @@ class Recorder implements EgressHandler {
     this.#next.onError(error)
   }
 
-  /** Keeps nothing of this answer. */
+  /** Stops keeping this answer. */
   stop(): void {
     if (!this.#listening) return
     this.#listening = false

@@ -20,7 +20,7 @@ class Replay implements EgressCall {
   constructor(answer: CachedAnswer, handler: EgressHandler) {
     this.#answer = answer
     this.#handler = handler
-    // As with a provider, nothing arrives before the caller of `send` knows how to stop it.
+    // As with a provider, no byte arrives before the caller of `send` has the means to stop it.
     process.nextTick(this.#run)
   }
 

@@ -6,7 +6,7 @@ export interface PlacedVector {
   readonly scope: AnswerScope
   /** A hash of all that must be equal. */
   readonly partition: string
-  /** Of the length 1. */
+  /** A vector of the length 1. */
   readonly vector: Float32Array
 }
 
@@ -20,7 +20,7 @@ export interface PlacedAnswer extends PlacedVector {
   readonly expiresAt: number
 }
 
-/** Keeps vectors of texts. Neither method throws or rejects: what cannot be searched holds nothing. */
+/** Keeps vectors of texts. Neither method throws or rejects: an unsearchable store counts as empty. */
 export interface Vectors {
   /** Finds the answers to the nearest texts, from the cosine `threshold` on: a few keys, the nearest first. Their answers may be gone. */
   nearest(asked: PlacedVector, threshold: number): MaybePromise<readonly string[]>

@@ -1,10 +1,10 @@
 import { ApiError } from '../../lib/errors.ts'
 
-/** How often an address may show credentials that are not good. What is known to be good is never counted, and never refused. */
+/** How often an address may show bad credentials. A known good credential is never counted, and never refused. */
 export interface FailedCredentials {
-  /** Tells whether the address has used up what it may fail. */
+  /** Returns whether the address has used up its allowed failures. */
   spent(address: string): boolean
-  /** Counts a credential that was not good; gives the refusal when the address had used up what it may fail, else null. */
+  /** Counts a bad credential; returns the refusal when the address had used up its allowed failures, else null. */
   failed(address: string): ApiError | null
   /** How many addresses are remembered. */
   size(): number
@@ -19,7 +19,7 @@ export interface FailedCredentialsOptions {
   readonly now: () => number
   /** Makes the refusal, with the seconds after which the address may try again. */
   readonly refusal?: (retryAfter: number) => ApiError
-  /** Told of an address (of IPv6 its network) when it has used up what it may fail. */
+  /** Called with an address (for IPv6 its network) when it has used up its allowed failures. */
   readonly onSpent?: (address: string) => void
 }
 

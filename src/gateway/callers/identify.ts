@@ -15,7 +15,10 @@ import { placeholder } from '../wire/placeholder.ts'
 /** A caller whose credential was found good. */
 export interface Caller {
   readonly key: KeyView
-  /** Tells whether a text holds a key of ours: the one that was used, or another that we know by its looks. Such a text goes neither upstream nor into logs. */
+  /**
+   * Returns whether a text holds a key of ours: the one that was used, or another with the form of one. Such a text goes neither upstream nor into
+   * logs.
+   */
   readonly holdsOwnKey: (text: string) => boolean
 }
 
@@ -25,7 +28,7 @@ export interface IdentifyDeps {
   /** Absent: API keys are all that is known. */
   readonly tokens?: Tokens | undefined
   readonly failures: FailedCredentials
-  /** Of the client. */
+  /** The address of the client. */
   readonly address: string
   /** The value of `?key=`, where Google's clients call. */
   readonly queryKey?: string | null
@@ -75,10 +78,10 @@ const noKey = ({ forward }: CallerHeaders): string =>
       : ''
   }`
 
-/** Returns true if a request shows what may be a key, in one of its headers. */
+/** Returns true if a request has a text in the form of a key in one of its headers. */
 export const showsCredential = (headers: CallerHeaders): boolean => candidatesOf(headers, {}).length > 0
 
-/** Returns what may be a key, in the order in which it is tried. */
+/** Returns the possible keys, in the order in which they are tried. */
 function candidatesOf({ service, keys }: CallerHeaders, { queryKey }: Pick<FindDeps, 'queryKey'>): readonly string[] {
   const own = present(service.get('api-key'))
   if (own !== null) return [own]
@@ -102,7 +105,7 @@ interface Search {
   readonly deps: FindDeps
 }
 
-/** `refused`: what was wrong with a token; it is told when nothing that comes after it is good. */
+/** `refused`: the fault of a token; it is reported when no later credential is good. */
 function tryNext(search: Search, index: number, refused: ApiError | null): MaybePromise<FoundKey> {
   const { candidates, deps } = search
   const secret = candidates[index]
@@ -153,7 +156,7 @@ function entitled(key: KeyView, { metrics }: IdentifyDeps): KeyView {
   })
 }
 
-/** The refusal of a caller that has not this scope; of a token it says whether the token could have it at all. */
+/** The refusal of a caller without this scope; for a token it states whether the token could have it at all. */
 export function lacks(key: KeyView, scope: string, { code, message }: { readonly code: ErrorCode; readonly message: string }): ApiError {
   if (key.token === undefined) return new ApiError(code, message)
   const reason = key.token.scopes.includes(scope)
@@ -164,7 +167,7 @@ export function lacks(key: KeyView, scope: string, { code, message }: { readonly
   return error
 }
 
-/** The refusal of a token that would change what it may only read. */
+/** The refusal of a token that would change a resource that it may only read. */
 export function onlyReads(key: KeyView): ApiError {
   const error = tokenFault('a token reads and lists, and changes nothing here.', 'AB03')
   noteRefusal(error, { organisationId: key.organisationId, holder: key.name })

@@ -8,7 +8,7 @@ import type { TokenClaims } from './tokens/token-claims.ts'
 
 export type KeyType = 'organisation-service' | 'workspace-service' | 'workspace-user'
 
-/** An API key, as far as the gateway knows it. Times are epoch milliseconds. */
+/** An API key, as far as the gateway needs it. Times are epoch milliseconds. */
 export interface KeyView {
   readonly id: string
   readonly type: KeyType
@@ -18,9 +18,9 @@ export interface KeyView {
   readonly workspaceId: string | null
   readonly workspaceSlug: string | null
   readonly userId: string | null
-  /** The role of the key's user in its workspace; null for a service key, and for somebody who is not there any more. */
+  /** The role of the key's user in its workspace; null for a service key, and for a person who is no member any more. */
   readonly role: Role | null
-  /** The person who made it, above whom it never ranks; absent: none is known, or it is their own. */
+  /** The person who made it, above whom it never ranks; absent: unknown, or it is their own. */
   readonly maker?: Maker | null
   /** The scopes that count: those of the key and, when it is a user's, of the user's role. */
   readonly scopes: ReadonlySet<string>
@@ -30,13 +30,13 @@ export interface KeyView {
   readonly allowedHosts: AllowedHosts | null
   readonly expiresAt: number | null
   readonly status: 'active' | 'exhausted' | 'expired'
-  /** Metadata that every request of this key carries, under what the request itself sends. */
+  /** Metadata that every request of this key carries, under the request's own. */
   readonly metadata: Readonly<Record<string, string>>
-  /** Null, as for most keys: nothing. */
+  /** Null, as for most keys: none. */
   readonly defaults: RequestDefaults | null
   /** Rate limits and budgets of the key and its workspace. Null, as for most keys: none. */
   readonly limits: readonly Limit[] | null
-  /** Present when it is no API key but a JSON Web Token: what the token says. It may claim more scopes than it holds. */
+  /** Present when it is no API key but a JSON Web Token: its claims. It may claim more scopes than it holds. */
   readonly token?: TokenClaims
 }
 
@@ -57,7 +57,7 @@ export interface ProviderScope {
   readonly workspaceId: string | null
 }
 
-/** The port to the API keys. See `Snapshot` for what is synchronous, and what is thrown. */
+/** The port to the API keys. See `Snapshot` for the synchronous methods, and for errors. */
 export interface KeySource {
   /**
    * The key with this secret. Null: there is none, it is archived, or the key is not in memory and `address`, which shows it, may ask for

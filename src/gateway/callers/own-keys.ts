@@ -1,6 +1,6 @@
 import { holdsApiKey } from '../../lib/api-key.ts'
 
-/** Somebody who knows its own keys by their looks. A key of ours goes neither upstream nor into logs. */
+/** An owner of keys that recognises them by their form. A key of ours goes neither upstream nor into logs. */
 export interface KeyOwner {
   readonly holdsOwnKey: (text: string) => boolean
 }
@@ -8,7 +8,7 @@ export interface KeyOwner {
 /** No key of ours is shorter: `INIT_*` demands as much. */
 const shortestKey = 32
 
-/** Tells whether a text holds a key of ours: the one that was used, or another that its looks give away. Decoded forms count. */
+/** Returns whether a text holds a key of ours: the one that was used, or another with the form of one. Decoded forms count. */
 export function holdsKeyOfOurs(text: string, secret: string, chosenKeys: ReadonlySet<string>): boolean {
   if (text.length < shortestKey) return false
   return (
@@ -26,7 +26,7 @@ function holds(text: string, secret: string, chosenKeys: ReadonlySet<string>): b
 
 const basicText = (value: string): string => Buffer.from(value.slice('basic '.length), 'base64').toString()
 
-/** Returns the headers without those that hold a key of ours, under whatever name. */
+/** Returns the headers without those that hold a key of ours, under any name. */
 export function withoutOwnKeys(forward: readonly string[], { holdsOwnKey }: KeyOwner): readonly string[] {
   let kept: string[] | null = null
   for (let i = 1; i < forward.length; i += 2) {

@@ -8,7 +8,7 @@ import type { Egress } from '../egress/egress.ts'
 /** Before the call on the request, after it on the answer. */
 export type Phase = 'input' | 'output'
 
-/** The facts of a request that checks may know, in either phase. */
+/** The facts of a request that checks may see, in either phase. */
 export interface RequestFacts {
   /** The JSON body as it will be sent; undefined when there is none. */
   readonly json: unknown
@@ -35,7 +35,7 @@ export interface RequestFacts {
 /** The subject of a check. */
 export interface Subject {
   readonly phase: Phase
-  /** The texts that were said, within the scope of the check. */
+  /** The texts within the scope of the check. */
   readonly parts: readonly TextPart[]
   readonly request: RequestFacts
   /** The answer; null before the call. */
@@ -53,7 +53,7 @@ export interface BodyEdit {
 /** The finding of a check. */
 export interface Verdict {
   readonly passed: boolean
-  /** The facts that `hook_results` tell of it. */
+  /** The facts about it in `hook_results`. */
   readonly data?: Readonly<Record<string, unknown>>
   readonly edits?: readonly BodyEdit[]
   /** Headers for the provider, flat; of the caller's those whose names begin with `replaces` are dropped. */
@@ -67,17 +67,17 @@ export interface StoredCredentials {
   readonly baseUrl: string | null
 }
 
-/** Finds what is stored for a partner where the caller is: of the workspace, else of the organisation. Null when there is nothing. */
+/** Finds the stored credentials of a partner for the caller: those of the workspace, else those of the organisation. Null when there are none. */
 export type FindCredentials = (plugin: string) => MaybePromise<StoredCredentials | null>
 
 export interface CheckContext {
   readonly egress: Egress
   readonly credentials: FindCredentials
-  /** Of the caller. */
+  /** The organisation of the caller. */
   readonly organisationId: string
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** How long a call to somebody else may take. */
+  /** The longest call to a service. */
   readonly timeoutMs: number
   /** True when it may pass on credentials of callers: the organisation's own guardrails may, when they say so. */
   readonly passesCredentials: boolean
@@ -86,15 +86,15 @@ export interface CheckContext {
 /** A check with its parameters, ready to run many times. */
 export interface ReadyCheck {
   /**
-   * Rejects or throws when it cannot tell. When it is a service that fails, `on_error` decides. What whoever sent the text has a hand in
-   * counts as a failure: a check that calls nobody can fail for nothing else, one that does throws it with `cannotTell`.
+   * Rejects or throws when it cannot decide. If a service fails, `on_error` decides. A fault that the sender of the text can cause counts as a
+   * failure of the check: local checks can fail for no other reason, one that calls a service throws it with `cannotTell`.
    */
   readonly run: (subject: Subject, context: CheckContext) => MaybePromise<Verdict>
-  /** True when a failure on the beginning of a text is one whatever follows, so that a stream may be judged as it comes. */
+  /** True when a failure on the beginning of a text stays one with any continuation, so that a stream may be judged as it comes. */
   readonly judgesPrefix: boolean
   /** How many characters back a failure may reach: so much of a stream is held until more is known. */
   readonly reachesBack?: number
-  /** False: with these parameters it changes nothing. */
+  /** False: with these parameters it makes no changes. */
   readonly changes?: boolean
 }
 
@@ -102,10 +102,10 @@ export interface ReadyCheck {
 export const scopes = ['all', 'last', 'user', 'system', 'assistant', 'tool'] as const
 export type Scope = (typeof scopes)[number]
 
-/** The source of a wire format: the partner's public documents, or only what others send it. The guide says which. */
+/** The source of a wire format: the partner's public documents, or only the requests of other clients. The guide states it. */
 export type Basis = 'documented' | 'observed'
 
-/** A kind of check: how it is described, what parameters it takes, and how it is made ready. */
+/** A kind of check: its description, its parameters, and how it is made ready. */
 export interface Check {
   readonly id: string
   readonly title: string
@@ -114,15 +114,15 @@ export interface Check {
   /** The release that brings it. */
   readonly since: string
   readonly phases: readonly Phase[]
-  /** `text`: it has nothing to do where nothing is said. `request`: it looks at the request itself. */
+  /** `text`: it has no work without texts. `request`: it looks at the request itself. */
   readonly reads: 'text' | 'request'
   /** True when it needs to read the body, so that one that cannot be read is refused. */
   readonly readsBody: boolean
-  /** True when it can tell of any text, because it stops reading as soon as it knows; others do not tell of very long ones. */
+  /** True when it can decide on any text, because it stops reading as soon as it has a verdict; others do not decide on very long ones. */
   readonly anyLength: boolean
-  /** True when it may change what it looks at. */
+  /** True when it may change its input. */
   readonly changes: boolean
-  /** The milliseconds that a call to somebody else may take unless its parameters say otherwise; null: it calls nobody. */
+  /** The default limit of a call to a service in milliseconds; null: it calls none. */
   readonly timeoutMs: number | null
   /** Its own parameters and those that all checks take. */
   readonly parameters: z.ZodObject
@@ -130,21 +130,21 @@ export interface Check {
   readonly secrets: readonly string[]
   /** Parameters that hold a URL which will be called, as paths. */
   readonly urls: readonly string[]
-  /** The parameter by which credentials of callers would be passed on, and what it does, in words; null: none. */
+  /** The parameter by which credentials of callers would be passed on, with its effect in words; null: none. */
   readonly passesOn?: (parameters: Readonly<Record<string, unknown>>) => { readonly field: string; readonly what: string } | null
   /** The address that parameters name in another way than as a URL; null: they name none. */
   readonly serviceOf?: (parameters: unknown) => string | null
   /** Makes it ready; the parameters are those that the schema gave. */
   readonly ready: (parameters: unknown) => ReadyCheck
-  /** Of a partner's check: where the format of its calls is known from. */
+  /** For a partner's check: the source of the format of its calls. */
   readonly basis?: Basis
-  /** Of a partner's check that asks for credentials: what these are, and under which name they may be stored apart from it. */
+  /** For a partner's check that needs credentials: their fields, and the name under which they may be stored apart from it. */
   readonly account?: Account
 }
 
 /** Credentials of a partner, as one of its checks needs them. */
 export interface Account {
-  /** The partner: what stands before the dot of its checks. */
+  /** The partner: the text before the dot of its checks. */
   readonly plugin: string
   readonly schema: z.ZodObject<Readonly<Record<string, z.ZodType>>>
   /** Fields of it that are secret, as paths. */
@@ -177,7 +177,7 @@ interface Definition<Fields extends Shape> extends Partial<
   readonly title: string
   readonly about: string
   readonly fields: Fields
-  /** A rule over several parameters: what is wrong, and with which. */
+  /** A rule over several parameters: the fault, and the parameters in question. */
   readonly rule?: (parameters: z.output<z.ZodObject<Fields>>) => { readonly field: string; readonly message: string } | null
   readonly ready: (parameters: z.output<z.ZodObject<Fields>>) => ReadyCheck
 }
@@ -224,16 +224,16 @@ export function check<Fields extends Shape>(definition: Definition<Fields>): Che
 
 const ofSubject = Symbol('by the doing of whoever sent it')
 
-/** Why a check cannot tell, by the doing of whoever sent what it looks at. */
+/** Marks a check that cannot decide because of its input, which its sender controls. */
 export const cannotTell = (message: string): Error => new Error(message, { cause: ofSubject })
 
-/** Tells whether a check cannot tell for such a reason. */
+/** Returns whether a check cannot decide for such a reason. */
 export const isOfSubject = (error: unknown): boolean => error instanceof Error && error.cause === ofSubject
 
 /** `not: true` turns a verdict around. */
 export const notField = z.boolean().default(false).meta({ description: 'Turns the verdict around.' })
 
-/** All that is said, one part a line. */
+/** All texts, one part a line. */
 export const textOf = ({ parts }: Pick<Subject, 'parts'>): string =>
   parts.length === 1 ? (parts[0]?.text ?? '') : parts.map(({ text }) => text).join('\n')
 

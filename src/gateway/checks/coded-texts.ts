@@ -3,25 +3,25 @@ import { isFields } from '../../lib/json/fields.ts'
 
 const charset = /;\s*charset\s*=\s*"?(?:utf-?8|us-ascii)"?\s*(?=;|$)/gi
 
-/** Tells whether a content type announces another charset than the one in which checks read: a provider may see other letters. */
+/** Returns whether a content type announces another charset than the one in which checks read: a provider may see other letters. */
 export const namesForeignCharset = (contentType: string): boolean => /charset/i.test(contentType.replaceAll(charset, ''))
 
-/** Tells whether bytes are a text as checks read it. A NUL is in none: UTF-16 is full of them. */
+/** Returns whether bytes are a text as checks read it. A NUL is in none: UTF-16 is full of them. */
 export const isPlainText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0)
 
-/** Tells the same of a text that was decoded already. */
+/** The same for a decoded text. */
 export const isPlain = (text: string): boolean => !/[\0\ufffd]/.test(text)
 
 const isUrlEncoded = (contentType: string): boolean => /^application\/x-www-form-urlencoded\b/i.test(contentType)
 
-/** Escapes of JSON and what is like it, of XML, and of URLs. */
+/** Escapes of JSON and similar languages, of XML, and of URLs. */
 const escapes = /\\u\{([\da-f]{1,6})\}|\\u([\da-f]{4})|\\U([\da-f]{8})|\\x([\da-f]{2})|&#x([\da-f]{1,6});?|&#(\d{1,7});?/gi
 const percent = /(?:%[\da-f]{2})+/gi
 
 /** Texts are coded within coded texts: so often is it looked for. */
 const mostRounds = 3
 
-/** Returns what a text says to a reader who resolves its escapes; the text itself when there are none. */
+/** Returns a text as a reader sees it who resolves its escapes; the text itself when there are none. */
 export function withoutEscapes(text: string, contentType: string): string {
   const inUrl = contentType === '' || isUrlEncoded(contentType)
   let plain = isUrlEncoded(contentType) ? text.replaceAll('+', ' ') : text
@@ -44,7 +44,7 @@ function letter(whole: string, codes: readonly unknown[]): string {
 /** Fields in which some APIs take a text as the numbers of its tokens. */
 const numbered = ['prompt', 'input', 'inputs', 'prompt_token_ids', 'input_ids', 'token_ids', 'context']
 
-/** Tells whether a body says something in numbers of tokens, which nobody can read. */
+/** Returns whether a body holds a prompt as numbers of tokens, which cannot be read. */
 export const saysInTokens = (json: unknown): boolean =>
   isFields(json) &&
   numbered.some((name) => {

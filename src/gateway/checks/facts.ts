@@ -8,7 +8,7 @@ import { matchOperation, plainPath } from '../operations/match.ts'
 import type { AimedCall, Call } from '../call.ts'
 import type { RequestFacts } from './check.ts'
 
-/** Returns what checks may know of a call: with the body that is sent, or as it is just now. */
+/** Returns the facts of a call that checks may see: with the body that is sent, or as it is just now. */
 export function requestFacts({ call, target, body: sent }: AimedCall, body = sent): RequestFacts {
   const { exchange, operation, path, metadata } = call
   const { json } = body

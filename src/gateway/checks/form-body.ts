@@ -19,7 +19,7 @@ export interface Form {
   readonly fields: readonly FormField[]
 }
 
-/** The form with other texts in some of its fields, and every other byte as it is. Throws for what a form cannot become. */
+/** The form with other texts in some of its fields, and every other byte as it is. Throws for a change that a form cannot have. */
 export function editForm({ bytes, contentType, fields }: Form, edits: readonly BodyEdit[]): Buffer {
   const texts = new Map<FormField, string>()
   for (const { path, value } of edits) for (const [field, text] of newTexts(fields, path, value)) texts.set(field, text)
@@ -46,7 +46,7 @@ function newTexts(fields: readonly FormField[], path: BodyEdit['path'], value: u
   return [[field, value]]
 }
 
-/** Somebody gives the whole form anew, as it was told. */
+/** A service returned the whole form anew, in the form in which it got it. */
 function textsOfAll(fields: readonly FormField[], value: unknown): Texts {
   const told = formJson(fields)
   if (!isFields(value) || Object.keys(value).length !== Object.keys(told).length) throw unfit()

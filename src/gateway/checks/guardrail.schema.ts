@@ -52,13 +52,13 @@ export const guardrailActions = z
   })
   .superRefine(demandOneShape)
 
-/** Tells whether actions say what follows, in one of the two shapes. */
+/** Returns whether actions are complete, in one of the two shapes. */
 const saysActions = (given: Readonly<Record<string, unknown>>): boolean =>
   Object.entries(given).some(([name, value]) => name !== 'message' && value !== undefined && value !== null)
 
 const actionsMissing = 'Say what follows: `onFail` (block, warn or log), or `deny`, `async` and what goes with them.'
 
-/** The actions of a new guardrail, which say what follows. */
+/** The actions of a new guardrail, which must be complete. */
 export const newGuardrailActions = guardrailActions
   .superRefine((given, context) => {
     if (!saysActions(given)) context.addIssue({ code: 'custom', path: ['onFail'], message: actionsMissing })
@@ -104,7 +104,7 @@ interface Issue {
   readonly message: string
 }
 
-/** Returns what is wrong with a check's parameters. */
+/** Returns the faults of a check's parameters. */
 function parameterIssues(id: string, given: unknown, path: readonly PropertyKey[]): readonly Issue[] {
   const check = findCheck(id)
   if (check === null) return [{ path: path.slice(0, -1), message: `There is no check ${JSON.stringify(id.slice(0, 100))}.` }]
@@ -141,7 +141,7 @@ const guardrailType = z.enum(['guardrail', 'mutator']).optional()
 
 const optionNames = new Set([...Object.keys(options), 'id', 'name', 'type', 'checks', 'is_enabled'])
 
-/** A guardrail that stands in a config: checks by their ids, and what follows from them. */
+/** A guardrail that stands in a config: checks by their ids, and the actions on their verdicts. */
 export const inlineGuardrail = containingSecrets(
   z.looseObject({
     ...options,
@@ -188,7 +188,7 @@ const entriesOf = (given: InlineGuardrail): readonly CheckEntry[] => [
 export const phasesOf = (checks: readonly Pick<CheckEntry, 'id'>[]): ReadonlySet<Phase> =>
   new Set(checks.flatMap(({ id }) => findCheck(id)?.phases ?? []))
 
-/** Why a guardrail can do nothing in a phase. */
+/** Why a guardrail would have no effect in a phase. */
 export const idleIn: Readonly<Record<Phase, string>> = {
   input: 'None of its checks looks at requests, so that it would never run before the call.',
   output: 'None of its checks looks at answers, so that it would never run after the call.',

@@ -18,7 +18,7 @@ export interface GuardrailCheck {
   readonly ready: ReadyCheck
   /** The releases that it needs, with the parameters that were given. */
   readonly releases: readonly CheckRelease[]
-  /** True when it may change what it looks at, with the parameters it has. */
+  /** True when it may change its input, with the parameters it has. */
   readonly changes: boolean
   readonly scope: Scope
   /** The verdict that counts when a service that it asks fails. */
@@ -90,7 +90,7 @@ function toFeedback(
   return { value, weight, metadata }
 }
 
-/** Local checks take no time worth a limit; the number is for those that ask somebody. */
+/** Local checks take no time worth a limit; the number is for those that call a service. */
 const longestMs = 60_000
 
 /** The settings that a check takes from its guardrail. */

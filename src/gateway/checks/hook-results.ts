@@ -7,13 +7,13 @@ export interface CheckRun {
   /** Null: it failed itself. */
   readonly verdict: Verdict | null
   readonly error: string | null
-  /** True when it failed itself because a service did; else by the doing of whoever sent what it looked at. */
+  /** True when it failed itself because a service did; else because of input that its sender controls. */
   readonly serviceFailed: boolean
   readonly startedAt: number
   readonly durationMs: number
 }
 
-/** Tells whether a check lets the request go on; where a service failed, as its `on_error` says. What nobody can judge does not pass. */
+/** Returns whether a check lets the request go on; where a service failed, `on_error` decides. Input that cannot be judged does not pass. */
 export const lets = ({ verdict, check, serviceFailed }: CheckRun): boolean =>
   verdict?.passed ?? (serviceFailed && check.onError === 'allow')
 
@@ -70,7 +70,7 @@ function toCheckResult(run: CheckRun): CheckResult {
   }
 }
 
-/** Returns what a guardrail found, as answers tell it. */
+/** Returns the result of a guardrail, as answers show it. */
 export function toHookResult(guardrail: Guardrail, runs: readonly CheckRun[]): HookResult {
   const verdict = runs.every(lets)
   const startedAt = Math.min(...runs.map((run) => run.startedAt))
@@ -104,10 +104,10 @@ export const hookField = { input: 'before_request_hooks', output: 'after_request
   keyof HookResults
 >
 
-/** More of what checks say is not kept in a log. */
+/** Longer data of checks is not kept in a log. */
 const longestLog = 64 * 1024
 
-/** Returns what a log keeps of the results; without what checks say of the texts where the caller lets it keep no bodies. */
+/** Returns the part of the results that a log keeps; without data about the texts where the caller lets it keep no bodies. */
 export function loggedHooks(hooks: HookResults, keepsData: boolean): HookResults | null {
   const { before_request_hooks: before, after_request_hooks: after } = hooks
   if (before.length + after.length === 0) return null

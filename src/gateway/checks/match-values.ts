@@ -11,7 +11,7 @@ export const valuesField = z.union([z.string().max(1000), z.array(z.string().max
 
 export const toValues = (given: string | readonly string[]): readonly string[] => (typeof given === 'string' ? [given] : given)
 
-/** Returns what is wrong with values for such a comparison, as a sentence; null when nothing is. */
+/** Returns the fault of values for such a comparison, as a sentence; null when there is none. */
 export function valuesFault(type: MatchType, values: readonly string[]): string | null {
   if (type === 'exact') return null
   if (values.includes('')) return 'An empty text is in every value: compare exactly, or leave it out.'
@@ -19,7 +19,7 @@ export function valuesFault(type: MatchType, values: readonly string[]): string 
   return fault === null || fault === undefined ? null : `A pattern ${fault}.`
 }
 
-/** A comparison that is ready: a text, or a list of texts, is what a claim or a metadata value holds. */
+/** A comparison that is ready: a claim or a metadata value is a text, or a list of texts. */
 export function matcher(type: MatchType, wanted: readonly string[]): (held: readonly string[]) => boolean {
   if (type === 'exact') return (held) => held.some((text) => wanted.includes(text))
   if (type === 'contains') return (held) => wanted.some((part) => held.some((text) => text.includes(part)))

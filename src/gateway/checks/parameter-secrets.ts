@@ -4,7 +4,7 @@ import { maskQuery, type SecretPlace } from '../../lib/text/masked-secrets.ts'
 import { everyText } from '../dialects/texts/walk.ts'
 import { findCheck } from './registry.ts'
 
-/** Returns where the parameters of a check hold secrets. What else its credentials hold, and the URLs it calls, say where they are sent. */
+/** Returns where the parameters of a check hold secrets. Its other credentials, and the URLs it calls, are their destination. */
 export function parameterSecrets(id: string, parameters: unknown, path: JsonPath): readonly SecretPlace[] {
   const check = findCheck(id)
   if (check === null || check.secrets.length + check.urls.length === 0 || !isFields(parameters)) return []

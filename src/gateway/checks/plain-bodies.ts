@@ -1,7 +1,7 @@
 import type { BodyEdit } from './check.ts'
 import type { CheckedBody } from './run.ts'
 
-/** Returns what is said of a body that cannot be read. */
+/** Returns the result for a body that cannot be read. */
 export const unreadable = (reason: string): CheckedBody & { readonly unreadable: string } => ({
   json: undefined,
   parts: [],

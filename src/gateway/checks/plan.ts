@@ -25,9 +25,9 @@ export interface PlanFacts {
 }
 
 /**
- * The guardrails of a request: those of the config, then those of the organisation and of the workspace, which so judge what is really
- * sent; what is named twice runs once. Null when there are none. Throws `invalid_request` for one that does not exist, or has no check for
- * its phase any more: a guardrail is never left out in silence.
+ * The guardrails of a request: those of the config, then those of the organisation and of the workspace, which so judge the request as it is sent;
+ * one that is named twice runs once. Null when there are none. Throws `invalid_request` for one that does not exist, or has no check for its phase
+ * any more: a guardrail is never left out in silence.
  */
 export function planGuardrails(facts: PlanFacts, snapshot: GuardrailSource): MaybePromise<GuardrailPlan | null> {
   return namesAny(facts.key, facts.config) ? loadPlan(facts, snapshot) : null
@@ -61,13 +61,13 @@ interface GuardrailSources {
 }
 
 interface GuardrailNames {
-  /** Of the config. */
+  /** The guardrails of the config. */
   readonly chosen: readonly (string | Guardrail)[]
-  /** Of the organisation and the workspace: nobody who calls can take them away, or put something behind them. */
+  /** The guardrails of the organisation and the workspace: callers can neither take them away, nor add any behind them. */
   readonly imposed: readonly string[]
 }
 
-/** A stored guardrail runs once, as late as it is named; one that a config holds always runs, whatever it calls itself. */
+/** A stored guardrail runs once, as late as it is named; one in a config always runs, under any name. */
 async function load({ chosen, imposed }: GuardrailNames, phase: Phase, { key, snapshot }: GuardrailSources): Promise<readonly Guardrail[]> {
   const found = new Set<Guardrail>()
   const named = new Map<string, Guardrail>()
@@ -93,7 +93,7 @@ const quoted = (reference: string): string => JSON.stringify(reference.slice(0, 
 const unusable = (why: string) =>
   new ApiError('invalid_request', `${why} Take it out of the config or the defaults that name it.`, { param: 'guardrails' })
 
-/** Tells whether a request's body has to be read before the call. */
+/** Returns whether a request's body has to be read before the call. */
 export const readsBody = ({ input }: GuardrailPlan): boolean =>
   input.some((guardrail) => checksOf(guardrail, 'input').some(({ definition }) => definition.readsBody))
 

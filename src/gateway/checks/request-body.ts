@@ -17,7 +17,7 @@ import { addressed, addressTexts, requestTexts } from '../dialects/request-texts
 import type { CheckedBody } from './run.ts'
 import { isVast, vast } from '../dialects/texts/walk.ts'
 
-/** How the bytes of a body are understood; whatever its type says, one that is JSON is read as JSON. */
+/** How the bytes of a body are understood; JSON is read as JSON, even under another type. */
 type BodyContent =
   | { readonly kind: 'nothing' | 'text' }
   | { readonly kind: 'json'; readonly json: unknown }
@@ -36,7 +36,7 @@ const opaque = 'The body is of a kind that cannot be read.'
 const foreign = 'The body is in another charset than UTF-8.'
 const inTokens = 'It says something in numbers of tokens, which cannot be read.'
 
-/** Returns what checks can read of a body. */
+/** Returns the parts of a body that checks can read. */
 export function inspectBody(body: RequestBody, aimed: AimedCall): InspectedBody {
   const { headers, operation, path } = aimed.call
   const reading = readingOf(body, headers.contentType)
@@ -69,7 +69,7 @@ function formReading(bytes: Buffer, contentType: string): BodyContent {
   return { kind: 'closed', reason: /^multipart\/form-data\b/i.test(contentType) ? unclear : opaque }
 }
 
-/** An object or a list that the bytes are, although their type does not say so. */
+/** An object or a list in the bytes, although their type does not declare it. */
 function jsonIn(bytes: Buffer): unknown {
   if (!/^\s*[{[]/.test(bytes.toString('latin1', 0, 1024))) return undefined
   try {
@@ -80,7 +80,7 @@ function jsonIn(bytes: Buffer): unknown {
   }
 }
 
-/** Paths of the API say nothing. */
+/** Paths of the API hold no texts. */
 const mayHoldTexts = (path: string): boolean => path.includes('?') || path.includes('%')
 
 /** Why a change cannot be made to a request; null when it can. */
@@ -110,7 +110,7 @@ function textParts(text: string, contentType: string): readonly TextPart[] {
 const withoutFiles = (json: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null))
 
-/** A body with what checks changed. Throws when it cannot be changed so. */
+/** A body with the changes of checks. Throws when it cannot be changed so. */
 export function editBody({ body, reading }: InspectedBody, edits: readonly BodyEdit[], contentType: string): RequestBody {
   if (reading.kind === 'nothing') return body
   if (body.bytes === null || reading.kind === 'closed') throw new Error('The body cannot be read, and so not be changed.')

@@ -23,13 +23,13 @@ import { type CheckRun, type HookResult, lets, toHookResult } from './hook-resul
 export interface CheckedBody {
   readonly json: unknown
   readonly parts: readonly TextPart[]
-  /** Why nobody can read it; then every check that has to fails itself. */
+  /** Why it cannot be read; then every check that has to fails itself. */
   readonly unreadable?: string
   /** Why its texts were not collected; then every check of texts fails itself. */
   readonly unread?: string
   /** Why there is more than its texts; then none of them passes. */
   readonly cut?: string
-  /** Of a request: what it says of itself. */
+  /** The facts of a request about itself. */
   readonly facts?: RequestFacts
 }
 
@@ -53,15 +53,15 @@ export interface RunDeps {
   readonly credentials: FindCredentials
   readonly organisationId: string
   readonly now: () => number
-  /** Tells whether the installation is at the level of a release. */
+  /** Returns whether the installation is at the level of a release. */
   readonly atLeast: (release: string) => boolean
-  /** Told how each check went. */
+  /** Called with the outcome of each check. */
   readonly observe: (check: string, outcome: 'passed' | 'failed' | 'error') => void
 }
 
 /** The findings of the guardrails of a phase. */
 export interface Outcome<Body> {
-  /** The body, with what was changed. */
+  /** The body, with its changes. */
   readonly body: Body
   readonly changed: boolean
   readonly results: readonly HookResult[]
@@ -85,8 +85,8 @@ interface Step {
 }
 
 /**
- * Runs the guardrails of a phase and waits for those that are not `async`. Checks run at the same time, but for those that change the
- * body and those of a sequential guardrail: what comes after them sees what they made of it. Never rejects.
+ * Runs the guardrails of a phase and waits for those that are not `async`. Checks run at the same time, but for those that change the body and those
+ * of a sequential guardrail: later ones see the changed body. Never rejects.
  */
 export async function runGuardrails<Body extends CheckedBody>(
   guardrails: readonly Guardrail[],
@@ -118,7 +118,7 @@ export async function runGuardrails<Body extends CheckedBody>(
   }
 }
 
-/** Checks that call nobody are over as soon as they have begun. */
+/** Local checks are over as soon as they have begun. */
 async function runGroup<Body extends CheckedBody>(group: readonly Step[], options: RunOptions<Body>): Promise<readonly CheckRun[]> {
   const runs: Promise<CheckRun>[] = []
   let from = performance.now()
@@ -136,7 +136,7 @@ async function runGroup<Body extends CheckedBody>(group: readonly Step[], option
 export const checksOf = ({ checks }: Guardrail, phase: Phase): readonly GuardrailCheck[] =>
   checks.filter(({ definition }) => definition.phases.includes(phase))
 
-/** Nobody waits for these; what they find is only counted. */
+/** No request waits for these; their findings are only counted. */
 function runAside<Body extends CheckedBody>(checks: readonly GuardrailCheck[], options: RunOptions<Body>): void {
   for (const check of checks) void runCheck(check, options)
 }
@@ -207,7 +207,7 @@ function asked({ ready, timeoutMs, passesCredentials }: GuardrailCheck, subject:
   return verdict instanceof Promise ? inTime(verdict, timeoutMs) : verdict
 }
 
-/** Throws why what a check wants changed cannot be; a failure is one without its changes too. */
+/** Throws the reason why a change of a check cannot be made; a failure is one without its changes too. */
 function makeable(verdict: Verdict, refuses: (edit: BodyEdit) => string | null = () => null): Verdict {
   const reason = verdict.edits?.map(refuses).find((said) => said !== null)
   if (reason === undefined) return verdict
@@ -220,7 +220,7 @@ interface RunPhase {
   readonly phase: Phase
 }
 
-/** Throws why a check cannot tell. Of a request that cannot be read, its path and headers may still be such that it must not pass. */
+/** Throws the reason why a check cannot decide. The path and headers of an unreadable request may still be such that it must not pass. */
 function demandReadable({ definition, releases }: GuardrailCheck, body: CheckedBody, { deps: { atLeast }, phase }: RunPhase): void {
   const { id, reads, readsBody } = definition
   const { unreadable, unread } = body
@@ -251,7 +251,7 @@ function lastMessage(parts: readonly TextPart[]): readonly TextPart[] {
   return typeof at === 'number' ? parts.filter(({ path }) => path[0] === list && path[1] === at) : [last]
 }
 
-/** The body with what a check changed; a change that cannot be made is a fault of the check. */
+/** The body with the changes of a check; a change that cannot be made is a fault of the check. */
 function withEdits<Body extends CheckedBody>(
   body: Body,
   run: CheckRun,

@@ -19,7 +19,7 @@ export interface Sample {
   /** Looked at in the phase `output`. */
   readonly response: unknown
   readonly metadata: Readonly<Record<string, string>>
-  /** Absent: nobody was asked. */
+  /** Absent: no provider was called. */
   readonly provider?: string
 }
 
@@ -34,7 +34,7 @@ export interface Trial {
   readonly checks: readonly CheckResult[]
 }
 
-/** Somebody waits for the answer, and a connection of the database with them. */
+/** A person waits for the answer, and a connection of the database with them. */
 const longestMs = 10_000
 
 /** The needs of a trial beside those of every run. */

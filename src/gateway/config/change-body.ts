@@ -7,12 +7,12 @@ import type { RequestBody } from '../wire/body.ts'
 import { editBody } from '../wire/edit-body.ts'
 import type { BodyChanges } from './compile.ts'
 
-/** So many places of a body are looked at for what is dropped: a body of a million items must not keep everybody else waiting. */
+/** So many places of a body are searched for fields to drop: a body of a million items must not keep all other requests waiting. */
 const maxPlaces = 100_000
 
 /**
- * A body with the config's parameters: defaults where the caller said nothing, overrides, then without what is dropped. A body that
- * stays the same is the very same; of one that changes every other byte stays. Throws `invalid_request` for a body without parameters.
+ * A body with the config's parameters: defaults where the caller set none, overrides, then without the dropped fields. An unchanged body is returned
+ * as the same object; in a changed one every other byte stays. Throws `invalid_request` for a body without parameters.
  */
 export function changeBody(body: RequestBody, { override, fallback, drop }: BodyChanges): RequestBody {
   if (body.kind === 'none') return body

@@ -21,15 +21,15 @@ import type { Leaf } from '../targets/plan.ts'
 interface ConfigIdentity {
   /** Null for one that the request itself brought. */
   readonly slug: string | null
-  /** Of a stored config. */
+  /** The version of a stored config. */
   readonly version: number | null
-  /** True if it goes before what the request says of its target: it was asked for, or may not be overridden. */
+  /** True if it goes before the request's own choice of its target: it was asked for, or may not be overridden. */
   readonly binding: boolean
-  /** True if the key may use no other, so that the request may not loosen what it bounds. */
+  /** True if the key may use no other, so that the request may not loosen its bounds. */
   readonly locked: boolean
 }
 
-/** The config of a request, and how much it says. */
+/** The config of a request, and how much it decides. */
 export interface ChosenConfig extends ActiveConfig, ConfigIdentity {
   /** URLs that its own checks would call, when the request itself brought it. */
   readonly urls: readonly CheckUrl[]
@@ -38,7 +38,7 @@ export interface ChosenConfig extends ActiveConfig, ConfigIdentity {
 /** The fields of one target of a request's config, and how much they count. */
 export interface TargetConfig extends TargetFields, ConfigIdentity {}
 
-/** Returns what a chosen config says of one of its targets. */
+/** Returns the settings of a chosen config for one of its targets. */
 export const configOf = ({ slug, version, binding, locked: isLocked }: ConfigIdentity, { target }: Leaf<TargetFields>): TargetConfig => ({
   ...target,
   slug,
@@ -47,11 +47,11 @@ export const configOf = ({ slug, version, binding, locked: isLocked }: ConfigIde
   locked: isLocked,
 })
 
-/** Returns the target of a config that leaves nothing to choose and nothing to try again; null for any other. */
+/** Returns the target of a config without choices and retries; null for any other. */
 export const onlyTry = ({ plan }: ActiveConfig): Leaf<TargetFields> | null =>
   plan.kind === 'leaf' && plan.retry === null && plan.breaker === null && plan.target.firstTokenTimeoutMs === null ? plan : null
 
-/** Lets the installation and the organisation look at what the checks of a request's own config would call. Throws `blocked_host`. */
+/** Lets the installation and the organisation check the hosts that the checks of a request's own config would call. Throws `blocked_host`. */
 export function demandInlineHosts(
   { urls }: ChosenConfig,
   { allowedHosts }: { readonly allowedHosts: AllowedHosts | null },
@@ -74,7 +74,7 @@ const header = 'x-service-config'
 
 /**
  * The config that a request asks for, by slug or as JSON, else the one that its key starts from; null when there is neither. Throws
- * `invalid_request`, `forbidden` for what the key or its workspace does not allow, `not_implemented` for what no request can use yet.
+ * `invalid_request`, `forbidden` for a config that the key or its workspace does not allow, `not_implemented` for one that no request can use yet.
  */
 export function chooseConfig(headers: CallerHeaders, key: KeyView, deps: ChooseDeps): MaybePromise<ChosenConfig | null> {
   const asked = headers.service.get('config') ?? ''
@@ -115,7 +115,10 @@ const stored = ({ organisationId, workspaceId }: KeyView, reference: string, { s
   snapshot.config({ organisationId, workspaceId }, reference)
 
 const MiB = 1024 * 1024
-/** Clients send the same config with every request; by its text it is kept once it came again, as long as the level stays: what is always new is never kept. */
+/**
+ * Clients send the same config with every request; it is kept by its text once it came again, as long as the level stays: configs that are always new
+ * are never kept.
+ */
 const checked = createWeighed<{ readonly release: string; readonly config: ChosenConfig }>({ most: 32 * MiB, mostOfOne: 8 * MiB })
 /** The texts that came once, by hash. */
 const seen = createLru<true>(10_000)
@@ -204,6 +207,6 @@ const goneDefault = (reference: string) =>
     param: header,
   })
 
-/** Tells whether a request may have a config at all; asked of every request. */
+/** Returns whether a request may have a config at all; asked of every request. */
 export const mayHaveConfig = (headers: CallerHeaders, { defaults }: { readonly defaults: RequestDefaults | null }): boolean =>
   defaults !== null || headers.service.has('config')

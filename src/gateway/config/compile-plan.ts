@@ -8,9 +8,9 @@ import { providerFieldNames } from '../providers/provider-fields.ts'
 
 /** The maker of targets, and whose they are. */
 export interface PlanContext<Target> {
-  /** Tells configs apart, so that none shares breakers and budgets with another: organisation, workspace and config. */
+  /** Distinguishes configs, so that none shares breakers and budgets with another: organisation, workspace and config. */
   readonly owner: string
-  /** Makes one target of a config that has taken over what is around it. `option`: where in the config it stands. */
+  /** Makes one target of a config with the fields inherited from around it. `option`: its place in the config. */
   readonly toTarget: (config: GatewayConfig, option: string) => Target
 }
 
@@ -31,7 +31,7 @@ export function compilePlan<Target>(config: GatewayConfig, context: PlanContext<
   return choice
 }
 
-/** Compiles what a config says of one target, whatever targets are within it. */
+/** Compiles the settings of a config for one target, without the targets within it. */
 export function compileLeaf<Target>(config: GatewayConfig, { owner, toTarget }: PlanContext<Target>, option = 'config'): Leaf<Target> {
   const breaker = toBreaker(config.cb_config)
   return {
@@ -101,10 +101,10 @@ function toStrategy(strategy: NonNullable<GatewayConfig['strategy']>, targets: r
 export const isAddress = (name: string): boolean =>
   name === 'provider' || name === 'virtual_key' || name === 'api_key' || name === 'custom_host' || providerFieldNames.has(name)
 
-/** Fields about the config itself, which say nothing of what requests become. */
+/** Fields about the config itself, which have no effect on requests. */
 const ownOnly = new Set(['strategy', 'targets', 'name', 'weight'])
 
-/** A target with what it takes over from the config around it. */
+/** A target with the fields that it inherits from the config around it. */
 function inherited(config: GatewayConfig, target: GatewayConfig): GatewayConfig {
   const named = target.provider !== undefined || target.virtual_key !== undefined
   const passed = Object.entries(config).filter(([name]) => !ownOnly.has(name) && !(named && isAddress(name)))

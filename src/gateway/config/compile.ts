@@ -10,14 +10,14 @@ export type Parameters = Readonly<Record<string, unknown>>
 
 /** Changes of a config to a body's parameters. */
 export interface BodyChanges {
-  /** Set, whatever the caller sent. */
+  /** Set in place of the caller's own. */
   readonly override: Parameters
-  /** Set where the caller sent nothing. */
+  /** Set where the caller sent none. */
   readonly fallback: Parameters
   readonly drop: readonly (readonly Step[])[]
 }
 
-/** Says which answers may be given again. */
+/** The rule for cached answers. */
 export interface CacheRule {
   readonly maxAgeMs: number
   /** Null: only to equal requests. */
@@ -26,11 +26,11 @@ export interface CacheRule {
 
 /** How alike two requests must be for one answer. */
 export interface SemanticRule {
-  /** The least cosine of two texts; null: as the installation says. */
+  /** The least cosine of two texts; null: the installation's. */
   readonly threshold: number | null
-  /** Null: as the installation says. */
+  /** Null: the installation's. */
   readonly maxTemperature: number | null
-  /** True: also requests with tools, or with images and other media. What is no text must be equal. */
+  /** True: also requests with tools, or with images and other media. Parts that are no text must be equal. */
   readonly tools: boolean
   readonly media: boolean
 }
@@ -42,7 +42,7 @@ export interface MirrorRule {
   readonly share: number
   /** True if copies count for the limits and budgets of the caller. */
   readonly billed: boolean
-  /** True if the target has an address of its own, so that nothing of the caller's that names or opens another goes there. */
+  /** True if the target has an address of its own, so that no header of the caller that names or opens another goes there. */
   readonly elsewhere: boolean
 }
 
@@ -72,13 +72,13 @@ export interface TargetFields {
   /** Slugs or ids of stored guardrails, and guardrails of the config itself. */
   readonly inputGuardrails: readonly (string | Guardrail)[]
   readonly outputGuardrails: readonly (string | Guardrail)[]
-  /** True when answers keep strictly to the OpenAI format; null: as the request says. */
+  /** True when answers keep strictly to the OpenAI format; null: the request decides. */
   readonly strictOpenAiCompliance: boolean | null
   /** True when the list of models is that of all stored providers, and not that of the target. */
   readonly fetchIntegratedModels: boolean
-  /** True when what the provider says to be provisioned throughput costs nothing. */
+  /** True when usage that the provider reports as provisioned throughput is free. */
   readonly skipsPtuCost: boolean
-  /** True when a translation drops nothing that steers. */
+  /** True when a translation drops no steering field. */
   readonly strictTranslation: boolean
 }
 
@@ -92,8 +92,8 @@ export interface ActiveConfig {
 }
 
 /**
- * Makes a checked config ready for use: once when it is loaded, not for each request. `owner` tells configs apart, so that none shares
- * breakers and budgets with another.
+ * Makes a checked config ready for use: once when it is loaded, not for each request. `owner` distinguishes configs, so that none shares breakers and
+ * budgets with another.
  */
 export const compileConfig = (config: GatewayConfig, owner = ''): ActiveConfig => ({
   unsupported: unsupportedParts(config)[0] ?? null,
@@ -171,7 +171,7 @@ function guardrails(
   return [...named, ...hooks].map(own)
 }
 
-/** Seconds for which answers are kept when the config does not say. */
+/** Seconds for which answers are kept by default. */
 const defaultMaxAge = 604_800
 
 const cacheRule = ({ cache }: GatewayConfig): CacheRule | null =>

@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { ProviderScope } from '../callers/key.ts'
 import type { ActiveConfig } from './compile.ts'
 
-/** A stored config, as far as the gateway knows it. */
+/** A stored config, as far as the gateway needs it. */
 export interface ConfigView {
   readonly id: string
   readonly slug: string

@@ -46,7 +46,7 @@ export interface GatewayConfig {
   readonly fetch_integrated_models?: boolean | undefined
 }
 
-/** Copies of requests for a target whose answers nobody gets. */
+/** Copies of requests for a target whose answers are only logged. */
 export interface MirrorConfig {
   readonly target: GatewayConfig
   readonly share?: number | undefined
@@ -186,7 +186,7 @@ const providerFields = Object.fromEntries(
   ]),
 )
 
-/** Fields that say nothing by themselves of what a request should become. */
+/** Fields that have no effect on requests by themselves. */
 const idle = new Set(['name', 'weight', 'strict_open_ai_compliance', skipPtuField, ...unreadFieldNames])
 
 const notWithPassthrough = [
@@ -265,7 +265,7 @@ function sharedNames(targets: readonly GatewayConfig[]): readonly Fault[] {
   )
 }
 
-/** Whatever the mode is, what names a target names one that is there. */
+/** In any mode, a field that names a target names an existing one. */
 function unknownNames(chosen: z.output<typeof strategy>, targets: readonly GatewayConfig[]): readonly Fault[] {
   const unknown = (wanted: string | undefined) => wanted !== undefined && targets.every(({ name }) => name !== wanted)
   return [
@@ -283,7 +283,7 @@ function passthroughFaults(config: GatewayConfig): readonly Fault[] {
     .map((name): Fault => [[name], 'A config with passthrough changes nothing: take one of the two out.'])
 }
 
-/** The fields by which the target of a mirror says where copies go, and what is changed in them. */
+/** The fields by which the target of a mirror sets the destination of copies, and their changes. */
 const mirrorFields: ReadonlySet<string> = new Set([
   'name',
   'provider',

@@ -39,7 +39,7 @@ const comparison = z
 
 export type Comparison = z.output<typeof comparison>
 
-/** Places that a condition may look at: two segments at most, so that a look-up costs nothing. */
+/** Places that a condition may look at: two segments at most, so that a look-up is cheap. */
 const place = /^(?:metadata\.[^.]{1,128}|params\.[^.]{1,128}|headers\.[^.]{1,128}|url\.pathname|model|key|workspace)$/
 
 /** A question to a request: `{ "metadata.plan": { "$eq": "pro" } }`, joined by `$and` and `$or`. */
@@ -145,7 +145,7 @@ export const retry = z.strictObject({
   use_retry_after_header: z.boolean().optional().meta({ description: 'Another name for `use_retry_after_headers`.' }),
 })
 
-/** How many requests a mirror copies, and whom its copies cost. */
+/** How many requests a mirror copies, and who pays for the copies. */
 export const mirrorShare = {
   share: z.number().min(0).max(1).optional().meta({ description: 'The share of the requests that are copied, from 0 to 1; 1 by default.' }),
   billed: z.boolean().optional().meta({

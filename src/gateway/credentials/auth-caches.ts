@@ -10,7 +10,7 @@ export interface AuthCaches {
   readonly signers: ExpiringCache<KeyObject>
 }
 
-/** The caches belong to an egress, and so to one composed app: two apps in a process share nothing. */
+/** The caches belong to an egress, and so to one composed app: two apps in a process share none. */
 const byEgress = new WeakMap<Egress, AuthCaches>()
 const maxEntries = 1000
 

@@ -32,8 +32,11 @@ export interface AuthDeps {
   readonly egress: Egress
   /** Epoch milliseconds. */
   now(): number
-  /** The platform of this process; absent: nothing is known of it. */
+  /** The platform of this process; absent: unknown. */
   readonly workload?: Workload
-  /** The organisation that stored the credential with an integration or a secret reference; absent or null: the caller brought it. Only what is stored may use the workload's identity. */
+  /**
+   * The organisation that stored the credential with an integration or a secret reference; absent or null: the caller brought it. Only stored
+   * credentials may use the workload's identity.
+   */
   readonly storedBy?: string | null
 }

@@ -10,9 +10,9 @@ import { authorizeOracle } from './oracle.ts'
 export type { AuthDeps, AuthProof, AuthRequest } from './auth-request.ts'
 
 /**
- * Gives a request what its provider wants to see. Synchronous unless a token must be fetched.
- * Throws or rejects with ApiError `missing_credential`, `invalid_request` (a credential that cannot be right), `blocked_host`
- * (a token endpoint behind the guard) or `credential_failed` (the token endpoint refused or failed). No message holds a secret.
+ * Gives a request the proof that its provider demands. Synchronous unless a token must be fetched. Throws or rejects with ApiError
+ * `missing_credential`, `invalid_request` (a credential that cannot be right), `blocked_host` (a token endpoint behind the guard) or
+ * `credential_failed` (the token endpoint refused or failed). No message holds a secret.
  */
 export function authorize(request: AuthRequest, deps: AuthDeps): MaybePromise<AuthProof> {
   const { auth, credential, url } = request
@@ -39,7 +39,7 @@ export function authorize(request: AuthRequest, deps: AuthDeps): MaybePromise<Au
 
 const keyKinds: ReadonlySet<string> = new Set(['bearer', 'header'])
 
-/** A provider behind an address of one's own may ask for no key; who stores it says so. */
+/** A provider at a custom address may ask for no key; its stored row states so. */
 const needsNoKey = ({ auth, credential }: AuthRequest): boolean =>
   keyKinds.has(auth.kind) && !credential.key && field(credential, 'is_key_required') === 'false'
 

@@ -61,7 +61,7 @@ function signed({ method, url, headers, body }: AuthRequest, keys: AwsKeys, scop
   return { headers: [...own.flat(), 'authorization', authorization], path: url.path }
 }
 
-/** Of the caller's headers, those that mean something to AWS. Proxies may change the others on the way. */
+/** The caller's headers that mean something to AWS. Proxies may change the others on the way. */
 function callersOwn(headers: readonly string[]): (readonly [string, string])[] {
   const kept: (readonly [string, string])[] = []
   eachHeader(headers, (sent, value) => {

@@ -33,12 +33,12 @@ export function requireField(credential: Credential, name: string): string {
   throw new ApiError('missing_credential', `This provider needs ${name}. Store it with the provider, or send ${header}.`, { param: name })
 }
 
-/** A credential that cannot be right, told before it is used. `fault` must not quote the value. */
+/** A credential that cannot be right, reported before it is used. `fault` must not quote the value. */
 export function malformed(name: string, fault: string): ApiError {
   return new ApiError('invalid_request', `The credential ${name} ${fault}.`, { param: name })
 }
 
-/** A name for a credential by which its token can be kept and that tells nothing about it. */
+/** A name for a credential by which its token can be kept, and that reveals nothing about it. */
 export function fingerprint(...parts: readonly (string | null)[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url')
 }

@@ -84,7 +84,7 @@ function readCertificate(pem: string) {
     const thumbprint = createHash('sha256').update(new X509Certificate(pem).raw).digest('base64url')
     if (key.asymmetricKeyType === 'rsa') return { key, thumbprint }
   } catch {
-    // What is wrong is said below, without the key.
+    // The fault is reported below, without the key.
   }
   throw malformed(name, 'is not a certificate with its RSA key, both in PEM')
 }

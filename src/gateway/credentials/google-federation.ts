@@ -14,7 +14,7 @@ export interface FederatedIdentity {
   readonly audience: string
   /** The service account that it acts as; null: the federated identity itself. */
   readonly serviceAccount: string | null
-  /** Returns the proof of who asks, made anew for each renewal. */
+  /** Returns the proof of identity, made anew for each renewal. */
   readonly subject: () => Promise<SubjectToken>
 }
 
@@ -66,7 +66,7 @@ async function impersonate(account: string, token: string, { egress }: AuthDeps)
   return { value: data.accessToken, usableUntil: Date.parse(data.expireTime) - marginMs }
 }
 
-/** Returns the proof of an AWS identity: a signed request to AWS, by which Google asks AWS who signed it. */
+/** Returns the proof of an AWS identity: a signed request to AWS, by which Google asks AWS for the signer. */
 export function awsSubject(keys: AwsKeys, { region, audience, now }: { region: string; audience: string; now: number }): SubjectToken {
   const host = `sts.${region}.amazonaws.com`
   const path = '/?Action=GetCallerIdentity&Version=2011-06-15'

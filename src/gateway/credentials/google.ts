@@ -33,7 +33,7 @@ export function authorizeGoogle({ credential, url }: AuthRequest, deps: AuthDeps
 
 const vertexHosts = /^(?:(?:[a-z0-9-]+-)?aiplatform|aiplatform\.[a-z0-9-]+\.rep)\.googleapis\.com$/
 
-/** Returns the identity that the workload takes on at Google: as the fields say, else as the settings do. */
+/** Returns the identity that the workload takes on at Google: that of the fields, else that of the settings. */
 function federationOf(credential: Credential): GoogleIdentityRequest {
   const audience = field(credential, 'vertex_wif_audience')
   if (audience !== null && !audience.startsWith('//iam.googleapis.com/'))

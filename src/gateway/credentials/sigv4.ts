@@ -64,7 +64,7 @@ function canonicalPath(path: string): string {
   return `/${kept.join('/')}${open}`
 }
 
-/** Names and values encoded exactly once, whatever the wire form, sorted by name and then by value. */
+/** Names and values encoded exactly once, for any wire form, sorted by name and then by value. */
 function canonicalQuery(query: string): string {
   if (query === '') return ''
   const pairs = query
@@ -99,7 +99,7 @@ function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** The encoded form of text that is already percent-encoded, byte by byte: no decoding, so nothing is lost. `+` is a space. */
+/** The encoded form of text that is already percent-encoded, byte by byte: without decoding, so no byte is lost. `+` is a space. */
 function reencode(text: string): string {
   return text.replaceAll('+', '%20').replaceAll(/%([0-9a-f]{2})|[^%]+|%/gi, (match, hex: string | undefined) => {
     if (hex === undefined) return encode(match)

@@ -60,7 +60,7 @@ export function parseRecord(text: string): Fields | null {
   }
 }
 
-/** `credential_failed`, with what the issuer did. */
+/** `credential_failed`, with the issuer's reaction. */
 export function failed(issuer: string, what: string, cause?: unknown): ApiError {
   return new ApiError('credential_failed', `${issuer} ${what} when asked for a token for this credential.`, { cause })
 }

@@ -1,7 +1,7 @@
 import { type PlaceNode, placeTree } from '../wire/place-tree.ts'
 import type { DialectId } from './dialect.ts'
 
-/** Places in answers, each with the name under which its value is told. */
+/** Places in answers, each with the name of its value in the result. */
 type Places = Readonly<Record<string, string>>
 
 /**

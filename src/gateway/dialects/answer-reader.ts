@@ -6,9 +6,9 @@ import type { DialectId } from './dialect.ts'
 import { AnswerFacts, type ToldAnswer } from './told-answer.ts'
 
 /**
- * Reads what an answer tells of its cost from its bytes as they pass: at the places of its dialect alone, whatever the caller or the model
- * wrote elsewhere. One pass in bounded memory, and without parsing the rest. Never throws: metering may fail, the exchange may not. A class,
- * because it keeps its place between pieces.
+ * Reads the cost facts of an answer from its bytes as they pass: only at the places of its dialect, never from texts of the caller or the model. One
+ * pass in bounded memory, and without parsing the rest. Never throws: metering may fail, the exchange may not. A class, because it keeps its place
+ * between pieces.
  */
 export class AnswerReader {
   readonly #facts = new AnswerFacts()
@@ -36,7 +36,7 @@ export class AnswerReader {
   }
 }
 
-/** Returns what an answer tells that is JSON and whole. */
+/** Returns the cost facts of a whole JSON answer. */
 export function readToldAnswer(dialect: DialectId | null, json: Buffer): ToldAnswer {
   const reader = new AnswerReader(dialect, 'application/json')
   reader.add(json)
@@ -47,7 +47,7 @@ type AnswerFraming = 'json' | 'lines' | 'sse' | 'event-stream'
 
 const lineTypes = /ndjson|jsonl|json-seq|jsonlines|stream\+json/
 
-/** Returns how an answer comes; null: as no JSON. Where nobody knows what a text is, it may be the model's own. */
+/** Returns the framing of an answer; null: it is no JSON. A text of unknown type may be the model's own. */
 function framingOf(contentType: string, dialect: DialectId | null): AnswerFraming | null {
   if (contentType.startsWith('text/event-stream')) return 'sse'
   if (contentType.startsWith('application/vnd.amazon.eventstream')) return 'event-stream'

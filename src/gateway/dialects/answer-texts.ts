@@ -4,7 +4,7 @@ import type { TextPart } from './neutral/texts.ts'
 import { allTexts, textsOf } from './registry.ts'
 import { contentTexts, everyText, items, textAt } from './texts/walk.ts'
 
-/** The fields of answers that hold what a model says, in any dialect: a provider may answer in another than its own. */
+/** The fields of answers that hold the model's texts, in any dialect: a provider may answer in another than its own. */
 const places = [...new Set(allTexts.flatMap(({ answer }) => answer))]
 
 /** The call that was answered. */

@@ -4,14 +4,15 @@ import type { FunctionTool, NeutralRequest, OutputFormat, ToolChoice } from './n
 /** A request to a model that no schema holds: a tool whose arguments are the answer stands among those of the caller. */
 export interface AnswerToolRequest {
   readonly request: NeutralRequest
-  /** Words that tell the model of the tool, where it cannot be made to call it; null: they are not needed. */
+  /** Words that describe the tool to the model, where it cannot be made to call it; null: they are not needed. */
   readonly instructions: string | null
   readonly memory: Memory['schemaTool']
 }
 
 /**
- * Returns a request whose answer is asked for by a tool, beside which the caller's own may be called as far as the caller lets them: all, some
- * or none. Who demands a call of one of them asks for no answer, so that there is nothing to hold to the schema. A model that thinks cannot be made to call.
+ * Returns a request whose answer is asked for by a tool, beside which the caller's own may be called as far as the caller lets them: all, some or
+ * none. A caller that demands a call of one of them asks for no answer, so that there is none to hold to the schema. A model that thinks cannot be
+ * made to call.
  */
 export function withAnswerTool(request: NeutralRequest, thinks: boolean): AnswerToolRequest {
   const { tools, format, toolChoice } = request

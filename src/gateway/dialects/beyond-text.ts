@@ -1,7 +1,7 @@
 import type { Loss } from './neutral/loss.ts'
 import type { NeutralRequest, RequestField } from './neutral/request.ts'
 
-/** Refuses what a format cannot give that answers once, and in text, and drops the steering that it has no field for. */
+/** Refuses features that a format with one answer, in text, cannot have, and drops the steering that it has no field for. */
 export function refuseBeyondText(request: NeutralRequest, dropped: readonly RequestField[], loss: Loss): void {
   if ((request.candidates ?? 1) > 1) loss.refuse('candidates', 'asks for several answers, and this provider gives one')
   if (request.modalities?.some((one) => one !== 'text') === true) loss.refuse('modalities', 'asks for more than text')

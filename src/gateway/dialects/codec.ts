@@ -16,13 +16,13 @@ export type StreamFraming = 'sse' | 'ndjson' | 'event-stream' | 'json-array'
 export interface Frame {
   /** The name of the event: `event:` of server-sent events, `:event-type` of AWS; null: it has none. */
   readonly name: string | null
-  /** JSON, or another mark such as `[DONE]`. Null: a sign of life that says nothing. */
+  /** JSON, or another mark such as `[DONE]`. Null: a sign of life without content. */
   readonly data: string | null
 }
 
 /** The context in which a request is written. */
 export interface EncodeContext {
-  /** The model as the provider knows it. */
+  /** The provider's name of the model. */
   readonly model: string
   readonly traits: Traits
   readonly loss: Loss
@@ -42,7 +42,7 @@ export interface Memory {
   readonly schemaTool: { readonly name: string; readonly wrapped: boolean } | null
   /** Names of tools that had to be changed: the provider's -> the caller's. */
   readonly toolNames: ReadonlyMap<string, string> | null
-  /** The caller's names of tools that take a plain text, which the provider knows as functions with one parameter `input`. */
+  /** The caller's names of tools that take a plain text, which for the provider are functions with one parameter `input`. */
   readonly customTools: ReadonlySet<string> | null
   /** True if the caller asked for JSON without a schema where the provider has no such mode: fences around it are taken off. */
   readonly unwrapsJson: boolean
@@ -59,17 +59,17 @@ export interface AnswerContext {
   readonly memory: Memory
   /** Ids that the provider did not give are made of it. */
   readonly requestId: string
-  /** Unix seconds, for answers whose provider tells no time. */
+  /** Unix seconds, for answers whose provider states no time. */
   readonly now: number
   /** The model as the caller named it, for answers whose provider names none. */
   readonly model: string
   readonly traits: Traits
 }
 
-/** Reads the frames of one stream. Takes every JSON: what it does not know is no event. */
+/** Reads the frames of one stream. Takes every JSON: an unknown value is no event. */
 export interface StreamDecoder {
   frame(frame: Frame): readonly NeutralEvent[]
-  /** The bytes have ended. Gives `end` when the stream was whole; nothing when it was cut. */
+  /** The bytes have ended. Returns `end` when the stream was whole; no event when it was cut. */
   end(): readonly NeutralEvent[]
 }
 
@@ -103,11 +103,11 @@ export interface ClientCodec {
 /** Writes requests for providers of one wire format, and reads their answers. Just as pure. */
 export interface ProviderCodec {
   readonly id: DialectId
-  /** The other dialect of its family, whose content goes on as it is although no decoder knows it; absent: none. */
+  /** The other dialect of its family, whose content goes on as it is although no decoder supports it; absent: none. */
   readonly takesContentOf?: DialectId
   readonly framing: StreamFraming
   readonly request: {
-    /** Throws `invalid_request`, by the loss, for what it cannot say. */
+    /** Throws `invalid_request`, by the loss, for content that it cannot express. */
     encode(request: NeutralRequest, context: EncodeContext): EncodedRequest
   }
   readonly answer: {

@@ -34,14 +34,14 @@ const providerCodecs: Readonly<Partial<Record<DialectId, ProviderCodec>>> = {
   'workers-ai': workersCodec,
 }
 
-/** The dialects of clients that nothing is translated to. */
+/** The dialects of clients that are no targets of translation. */
 const clientCodecs: Readonly<Partial<Record<DialectId, ClientCodec>>> = { completions: completionsCodec }
 
-/** Returns what reads the requests of clients of a dialect and writes their answers; null when it is not translated. */
+/** Returns the codec for the requests of clients of a dialect and their answers; null when it is not translated. */
 export const clientCodecOf = (dialect: DialectId): ClientCodec | null => codecs[dialect] ?? clientCodecs[dialect] ?? null
 
-/** Returns what reads and writes the conversations of a dialect; null when it is not translated. */
+/** Returns the codec for the conversations of a dialect; null when it is not translated. */
 export const codecOf = (dialect: DialectId): Codec | null => codecs[dialect] ?? null
 
-/** Returns what writes requests for providers of a dialect and reads their answers; null when nothing is translated to it. */
+/** Returns the codec for requests to providers of a dialect and their answers; null when it is no target of translation. */
 export const providerCodecOf = (dialect: DialectId): ProviderCodec | null => codecs[dialect] ?? providerCodecs[dialect] ?? null

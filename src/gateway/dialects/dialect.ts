@@ -42,7 +42,7 @@ export interface ModelLists {
   readonly one: (model: OfferedModel) => object
 }
 
-/** Where requests name models. */
+/** The places of model names in requests. */
 export interface ModelPlaces {
   /** The places in a body beside its own `model`, such as `tools[*].model`. */
   readonly body: readonly string[]
@@ -54,7 +54,7 @@ export interface ModelPlaces {
 export interface AnswerMarks {
   /** In the last frame of a whole stream. */
   readonly end: readonly string[]
-  /** Of an error within a stream or a body that began as a success. */
+  /** The places of an error within a stream or a body that began as a success. */
   readonly error: readonly RegExp[]
 }
 
@@ -69,7 +69,7 @@ export interface ErrorWords {
   readonly rateLimit?: readonly string[]
 }
 
-/** What Gatehouse knows of one wire format: data and pure functions. */
+/** The knowledge about one wire format: data and pure functions. */
 export interface Dialect {
   readonly texts: DialectTexts
   readonly usage?: UsagePlaces
@@ -81,7 +81,7 @@ export interface Dialect {
 /** Reads the texts in one field of a request. */
 export type TextReader = (value: unknown, path: JsonPath) => readonly TextPart[]
 
-/** Where bodies hold what people and models say. A field that is not listed is read too, unless its name says that it is data. */
+/** The places of the texts of people and models in bodies. A field that is not listed is read too, unless its name is one of data. */
 export interface DialectTexts {
   /** The fields of a request that hold instructions to the model. They are read first. */
   readonly system?: readonly string[]
@@ -93,20 +93,20 @@ export interface DialectTexts {
   readonly roles?: Readonly<Record<string, string>>
   /** Labels and stop sequences: the model does not see them. */
   readonly unheard?: readonly string[]
-  /** The fields of an answer that hold what a model says. */
+  /** The fields of an answer that hold a model's text. */
   readonly answer: readonly string[]
-  /** True if answers to a POST hold nothing but what a model says and figures about it: then one of another shape is read whole. */
+  /** True if answers to a POST hold only a model's text and figures about it: then one of another shape is read whole. */
   readonly speaks?: true
   /** Reads one frame of a stream. Null: the frame is not of this dialect. */
   readonly frame?: (json: Fields) => ExtractedTexts | null
-  /** The values of `type` in the frames after which the model says nothing more. */
+  /** The values of `type` in the frames after which no text of the model comes. */
   readonly lastFrames?: readonly string[]
 }
 
 /** Where a count of tokens may stand: a field, or a field of a field. */
 export type CountPlace = readonly [outer: string, inner?: string]
 
-/** Where answers tell how many tokens were used. */
+/** The places of token counts in answers. */
 export interface UsagePlaces {
   readonly inputTokens: readonly CountPlace[]
   readonly outputTokens: readonly CountPlace[]

@@ -34,14 +34,14 @@ export function effortOf({ effort, budget, enabled }: Reasoning, maxTokens: numb
   return share < 0.8 ? 'high' : 'xhigh'
 }
 
-/** The fields by which callers say whether they want to read what a model thinks, beside how much it does. */
+/** The fields by which callers choose whether they want to read a model's thoughts, beside how much it thinks. */
 const wishes: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-chat': 'thinking.display',
   'openai-responses': 'reasoning.summary',
   anthropic: 'thinking.display',
 }
 
-/** Notes the wish to read thoughts, or not to, for a provider that tells them or keeps them as it does. Anthropic's clients say it by thinking at all. */
+/** Notes the wish to read thoughts, or not to, for a provider that decides that itself. Anthropic's clients express it by thinking at all. */
 export function dropWish({ dialect, reasoning }: NeutralRequest, loss: Loss): void {
   const place = wishes[dialect]
   if (place === undefined || reasoning === null || reasoning.show === null || reasoning.enabled === false || reasoning.effort === 'none')

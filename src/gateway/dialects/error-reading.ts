@@ -5,10 +5,10 @@ import { readProviderError } from './provider-error.ts'
 /** An error that names no status, nor a word for one, stands for this one. */
 const noStatus = 502
 
-/** So much is told of an error that is no JSON, such as a page of a proxy. */
+/** The part of an error that is passed on if it is no JSON, such as a page of a proxy. */
 const mostText = 500
 
-/** Reads an error in whatever form it comes. `status`: of the answer; 0 in a stream, where the error's own word tells it. */
+/** Reads an error in any form. `status`: of the answer; 0 in a stream, where the error's own word decides. */
 export function readError(status: number, body: unknown): NeutralError {
   const json: unknown = Array.isArray(body) ? body[0] : body
   if (!isFields(json)) return { status: status || noStatus, message: plainText(json), type: null, code: null, param: null }
@@ -32,7 +32,7 @@ function innerError(json: Fields): Fields {
   return isFields(response) && isFields(response['error']) ? response['error'] : json
 }
 
-/** The fields in which errors say what is wrong, in the order in which they are looked for. */
+/** The fields that hold the message of an error, in the order in which they are looked for. */
 const messageFields = ['message', 'error', 'detail', 'err_msg'] as const
 
 function messageIn(from: Fields): string | null {

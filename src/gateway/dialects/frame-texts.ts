@@ -8,8 +8,8 @@ const readers = [...new Set(allTexts.flatMap(({ frame = null }) => (frame === nu
 const lastFrames: ReadonlySet<unknown> = new Set(allTexts.flatMap(({ lastFrames: types = [] }) => types))
 
 /**
- * Extracts the texts of one frame. It is read as its dialect says, else as the first dialect that knows its shape. In known shapes the
- * non-text fields are listed; in unknown shapes every string counts as text.
+ * Extracts the texts of one frame. It is read by its dialect, else by the first dialect that has its shape. In known shapes the non-text fields are
+ * listed; in unknown shapes every string counts as text.
  */
 export function frameTexts(json: unknown, dialect: DialectId | null): ExtractedTexts {
   if (!isFields(json)) return unknownFrame(json, 'data')
@@ -22,7 +22,7 @@ export function frameTexts(json: unknown, dialect: DialectId | null): ExtractedT
   return unknownFrame(json, nameOf(json))
 }
 
-/** Returns true if the model says nothing more after this frame. */
+/** Returns true if no text of the model comes after this frame. */
 export const isLastFrame = (json: unknown): boolean => isFields(json) && lastFrames.has(json['type'])
 
 /** The beginning, the pieces and the end of one thing have one name. */

@@ -1,4 +1,4 @@
-/** Tells when a JSON object that comes in pieces is whole, without parsing it. A class, because it keeps its place between pieces. */
+/** Finds the end of a JSON object that comes in pieces, without parsing it. A class, because it keeps its place between pieces. */
 export class JsonScan {
   #depth = 0
   #inString = false

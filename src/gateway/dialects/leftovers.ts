@@ -7,7 +7,7 @@ import type { Part } from './neutral/parts.ts'
 import type { NeutralRequest } from './neutral/request.ts'
 import { previousNotFound } from './openai-responses/response-id.ts'
 
-/** Fields without which a request would mean something else, by the dialect that alone knows them. */
+/** Fields without which a request would mean something else, by the one dialect that has them. */
 const meaningful: Readonly<Partial<Record<DialectId, ReadonlySet<string>>>> = {
   'openai-chat': new Set(['audio', 'web_search_options']),
   'openai-responses': new Set(['previous_response_id', 'conversation', 'prompt', 'background']),
@@ -53,12 +53,12 @@ export function spendBag({ bag, unplaced }: NeutralRequest, own: DialectId, loss
   return bag[own] ?? nothing
 }
 
-/** Returns true for a field with a value; a list with nothing in it asks for nothing. */
+/** Returns true for a field with a value; an empty list asks for nothing. */
 const asks = ([, value]: readonly [string, unknown]): boolean => !Array.isArray(value) || value.length > 0
 
 /**
- * Throws `invalid_request` for content of a user, or of instructions, that only the vendor of the caller's dialect understands. What a model
- * said or a tool gave in such content is left out by who writes it.
+ * Throws `invalid_request` for content of a user, or of instructions, that only the vendor of the caller's dialect understands. Such content of a
+ * model or a tool is left out by its encoder.
  */
 export function refuseForeignContent({ system, turns }: NeutralRequest, { takesContentOf }: ProviderCodec, loss: Loss): void {
   const refuse = (parts: readonly Part[]) => {
@@ -72,7 +72,7 @@ export function refuseForeignContent({ system, turns }: NeutralRequest, { takesC
 
 const isDialect = (name: string): name is DialectId => Object.hasOwn(meaningful, name)
 
-/** The same for a part: what it brought for other dialects only steers. */
+/** The same for a part: its fields for other dialects only steer. */
 export function spendPartBag({ bag, at }: Pick<Part, 'bag' | 'at'>, own: DialectId, loss: Loss): Fields {
   if (bag === null) return nothing
   for (const [dialect, fields] of Object.entries(bag))
@@ -80,7 +80,7 @@ export function spendPartBag({ bag, at }: Pick<Part, 'bag' | 'at'>, own: Dialect
   return bag[own] ?? nothing
 }
 
-/** A response that Gatehouse keeps is told by its items long before: any other id is one that this provider cannot know. */
+/** A response that Gatehouse keeps has been replaced by its items long before: any other id is unknown to this provider. */
 function demandKnownResponse(dialect: string, { previous_response_id: id }: Fields): void {
   if (dialect === 'openai-responses' && typeof id === 'string')
     throw new ApiError('invalid_request', previousNotFound(id), { param: 'previous_response_id' })

@@ -22,7 +22,7 @@ function decodeURIComponentSafely(text: string): string {
   }
 }
 
-/** Returns base64 as plain base64, with the type that its first bytes tell: providers refuse an image under a wrong name. */
+/** Returns base64 as plain base64, with the type of its first bytes: providers refuse an image under a wrong name. */
 export function base64Media(mediaType: string, data: string): MediaSource {
   const plain = /[\s_-]/.test(data) ? data.replaceAll(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/') : data
   return { kind: 'base64', mediaType: sniffed(plain) ?? mediaType, data: plain }

@@ -21,7 +21,7 @@ export function readModelList(json: unknown): readonly ListedModel[] | null {
   return Array.isArray(list) ? read(list, (fields) => fields) : null
 }
 
-/** Reads the models of a list in OpenAI's words. One model may be listed several times, with what else it can do. */
+/** Reads the models of a list in OpenAI's words. One model may be listed several times, with its other abilities. */
 function read(list: readonly unknown[], named: (fields: Fields) => Fields): readonly ListedModel[] {
   const found = list.slice(0, maxModels).flatMap((one) => (isFields(one) ? toModel(named(one)) : []))
   return [...new Map(found.map((model) => [model.id, model])).values()]

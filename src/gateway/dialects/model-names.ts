@@ -23,7 +23,7 @@ const segments = everywhere.flatMap((places) => places.segments)
 /** `/models/gemini-pro:generateContent`, `/model/anthropic.claude/invoke`, `/deployments/gpt-4o/chat/completions`. */
 const inPath = new RegExp(String.raw`/(?:${segments.join('|')})/([^/?:]+(?::\d+)?)(?=[/:?]|$)`, 'g')
 
-/** So many places of a body are looked at: a body of a million items must not keep everybody else waiting. */
+/** So many places of a body are looked at: a body of a million items must not keep all other requests waiting. */
 const mostPlaces = 100_000
 
 /**
@@ -32,7 +32,7 @@ const mostPlaces = 100_000
  */
 export function modelNames({ path, contentType, body }: NamingRequest): readonly string[] {
   const named = namesInPath(path)
-  // Google's bodies say it again, with the segment that stands before it in the path.
+  // Google's bodies repeat it, with the segment that stands before it in the path.
   const again = new Set(named.map((name) => `models/${name}`))
   return [...new Set([...named, ...namesInBody(contentType, body).filter((name) => !again.has(name))])]
 }

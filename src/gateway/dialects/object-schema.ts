@@ -8,8 +8,9 @@ const noParameters: Fields = { type: 'object', properties: {} }
 const unions = ['anyOf', 'oneOf', 'allOf'] as const
 
 /**
- * Returns the parameters of a function as most vendors demand them: at the top an object that tells its fields, although it may have none, and no
- * choice between objects; every list says what it holds. A choice becomes one object of all their fields, of which those are required that all require.
+ * Returns the parameters of a function as most vendors demand them: at the top an object with a list of fields, although it may be empty, and no
+ * choice between objects; every list has a schema for its items. A choice becomes one object of all their fields, of which those are required that
+ * all require.
  */
 export function objectSchema({ parameters, at }: Pick<FunctionTool, 'parameters' | 'at'>, loss: Loss): Fields {
   if (parameters === null) return noParameters
@@ -66,7 +67,7 @@ const maps: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions',
 const lacksItems = ({ type, items }: Fields): boolean =>
   items === undefined && (type === 'array' || (Array.isArray(type) && type.includes('array')))
 
-/** Returns a schema in which every list says what it holds; the very same, if all do. */
+/** Returns a schema in which every list has a schema for its items; the very same, if all do. */
 function withItems(schema: Fields): Fields {
   let changed: Record<string, unknown> | null = null
   for (const name in schema) {

@@ -16,7 +16,7 @@ const prefix = [
   'toolChoice',
 ]
 
-/** Returns a body that begins with what the next request repeats: caches of providers and of hosts before them keep beginnings. */
+/** Returns a body that begins with the parts that the next request repeats: caches of providers and of hosts before them keep beginnings. */
 export function prefixFirst(body: Fields, dialect: DialectId): Fields {
   const inner = heldBelow[dialect]
   const held = inner === undefined ? null : body[inner]

@@ -2,15 +2,15 @@ import { isFields } from '../../lib/json/fields.ts'
 import type { NeutralError } from './neutral/error.ts'
 import { dialects } from './registry.ts'
 
-/** A provider's words for a failure, in whatever format it speaks. */
+/** A provider's words for a failure, in any format. */
 export interface ProviderError {
-  /** An HTTP status that the failure stands for; null: it says none. */
+  /** An HTTP status that the failure stands for; null: it has none. */
   readonly status: number | null
   readonly kind: 'context_window' | 'content_policy' | 'rate_limit' | null
   readonly message: string
 }
 
-/** Returns true if an error says that a request is too long for its model. */
+/** Returns true if an error means that a request is too long for its model. */
 export const namesContextWindow = ({ status, type, code, message }: NeutralError): boolean =>
   status !== 429 &&
   kindOf(
@@ -31,8 +31,8 @@ export function readProviderError(json: unknown): ProviderError | null {
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Where errors stand: `{ error: { … } }` (OpenAI, Anthropic, Google), `{ type: 'error', … }` (Responses), in the response of
- * `response.failed`, and bare (Bedrock: `{ message }` beside an exception's type).
+ * The places of errors: `{ error: { … } }` (OpenAI, Anthropic, Google), `{ type: 'error', … }` (Responses), in the response of `response.failed`, and
+ * bare (Bedrock: `{ message }` beside an exception's type).
  */
 function errorIn(json: unknown): Fields | null {
   const first: unknown = Array.isArray(json) ? json[0] : json
@@ -44,7 +44,7 @@ function errorIn(json: unknown): Fields | null {
   return type === 'response.failed' && isFields(response) && isFields(response['error']) ? response['error'] : null
 }
 
-/** A word means the same whoever says it: an error names no dialect. */
+/** A word means the same from any provider: an error names no dialect. */
 const words = Object.values(dialects).flatMap(({ errors = null }) => (errors === null ? [] : [errors]))
 const statuses = new Map(words.flatMap((one) => Object.entries(one.statuses)))
 const windowCodes = new Set(words.flatMap(({ contextWindow = [] }) => contextWindow))
@@ -61,7 +61,7 @@ function statusOf({ code, status }: Fields, texts: readonly string[]): number | 
 
 const statusText = /^[45]\d\d$/
 
-/** A word that tells the kind of a failure alone stands for the status of its kind. */
+/** A word for the kind of a failure alone stands for the status of its kind. */
 function statusOfWord(word: string): number | null {
   const told = statuses.get(word)
   if (told !== undefined) return told
@@ -74,7 +74,7 @@ const windowWords =
 const policyWords =
   /content (?:management )?policy|content filter|content_filter|safety system|usage polic(?:y|ies)|flagged as potentially/i
 
-/** Too many tokens in a while, as Bedrock says it: the same request is taken later. */
+/** Too many tokens in a while, in Bedrock's words: the same request is taken later. */
 const rateWords = /please wait|per (?:day|minute)/i
 
 function kindOf(texts: readonly string[], message: string): ProviderError['kind'] {

@@ -25,10 +25,10 @@ const optionKeys: Readonly<Partial<Record<DialectId, readonly string[]>>> = {
   'workers-ai': ['workers-ai'],
 }
 
-/** The formats whose requests hold what a caller steers below one name. */
+/** The formats whose requests hold all steering fields below one name. */
 export const heldBelow: Readonly<Partial<Record<DialectId, string>>> = { oracle: 'chatRequest', replicate: 'input', triton: 'parameters' }
 
-/** Merges the fields that the caller gave for this dialect as they are, in place of what was translated. */
+/** Merges the fields that the caller gave for this dialect as they are, in place of the translated ones. */
 export function withOptions(body: Fields, options: unknown, dialect: DialectId): Fields {
   if (options === undefined || options === null) return body
   const own = optionsFor(options, dialect, decided)
@@ -36,7 +36,7 @@ export function withOptions(body: Fields, options: unknown, dialect: DialectId):
   const held = inner === undefined ? null : body[inner]
   if (inner !== undefined && isFields(held)) return { ...body, [inner]: { ...held, ...own } }
   const merged = { ...body, ...own }
-  // Ollama keeps all that steers below one name, where the caller's own fields stand beside what was translated.
+  // Ollama keeps all steering fields below one name, where the caller's own fields stand beside the translated ones.
   if (dialect !== 'ollama' || !isFields(body['options']) || !isFields(own['options'])) return merged
   return { ...merged, options: { ...body['options'], ...own['options'] } }
 }
@@ -51,7 +51,7 @@ export function withOwnOptions(body: Fields, dialect: DialectId): Fields {
 export const hasOptionsFor = (options: unknown, dialect: DialectId): boolean =>
   isFields(options) && (optionKeys[dialect] ?? [dialect]).some((key) => isFields(options[key]))
 
-/** Returns the fields that the caller gave for a dialect. Throws `invalid_request` if one of them is `taken`, which the request itself says. */
+/** Returns the fields that the caller gave for a dialect. Throws `invalid_request` if one of them is `taken`, since the request itself has it. */
 export function optionsFor(options: unknown, dialect: DialectId, taken: ReadonlySet<string>): Fields {
   if (!isFields(options)) throw badOptions('provider_options')
   const own = (optionKeys[dialect] ?? [dialect]).map((key) => optionsOf(options, key, taken))
@@ -75,7 +75,7 @@ function optionsOf(options: Fields, key: string, decidedHere: ReadonlySet<string
   )
 }
 
-/** Fields by which rules for models, guardrails and limits judge a request: what stands in their place later would pass them by. */
+/** Fields by which rules for models, guardrails and limits judge a request: a later replacement would bypass them. */
 export const decided: ReadonlySet<string> = new Set([
   'model',
   'models',

@@ -67,7 +67,7 @@ function bare(usage: Fields, input: string, output: string | null): ReadCounts {
   return collector.read()
 }
 
-/** Mistral is paid by the length of a recording, and tells tokens beside it. */
+/** Mistral charges the length of a recording, and states tokens beside it. */
 function recorded({ prompt_audio_seconds: seconds }: Fields, { operation }: CountsAbout): ReadCounts | null {
   return recordings.has(operation) && typeof seconds === 'number' ? one('input_audio_second', milliseconds(seconds)) : null
 }
@@ -94,7 +94,7 @@ function hasNoCount(usage: Fields): boolean {
   return false
 }
 
-/** Returns true if a provider says that no token was used: its figures of tokens are all 0. */
+/** Returns true if a provider states that no token was used: its figures of tokens are all 0. */
 export const tellsNone = (usage: Fields | null): boolean => usage !== null && tokenFigures(usage) === 0
 
 /** Returns the sum of all figures of tokens; null: there is none. */

@@ -64,7 +64,7 @@ export const saidFields = (json: Fields, field: string): Fields | null => {
   return isFields(value) ? value : null
 }
 
-/** Returns a field of an answer that is a list, without what is no object. */
+/** Returns a field of an answer that is a list, with its objects only. */
 export const saidList = (json: Fields, field: string): readonly Fields[] => {
   const value = json[field]
   return Array.isArray(value) ? value.filter((item) => isFields(item)) : []

@@ -37,7 +37,7 @@ import { texts as responsesTexts } from './openai-responses/texts.ts'
 import { usage as responsesUsage } from './openai-responses/usage.ts'
 import { marks as responsesMarks } from './openai-responses/marks.ts'
 
-/** Every dialect. What is read without knowing the dialect is looked for in this order. */
+/** Every dialect. Bodies of unknown dialect are tried in this order. */
 export const dialects: Readonly<Record<DialectId, Dialect>> = {
   anthropic: { texts: anthropicTexts, usage: anthropicUsage, marks: anthropicMarks, models: anthropicModels, errors: anthropicErrors },
   'openai-chat': { texts: chatTexts, usage: chatUsage, marks: chatMarks, models: chatModels, errors: chatErrors },
@@ -62,5 +62,5 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
 /** The texts of every dialect, in that order. */
 export const allTexts = Object.values(dialects).map(({ texts }) => texts)
 
-/** Returns what is known of the texts of a dialect; null when the dialect is not known. */
+/** Returns the facts about the texts of a dialect; null when the dialect is unknown. */
 export const textsOf = (dialect: DialectId | null) => (dialect === null ? null : dialects[dialect].texts)

@@ -14,7 +14,7 @@ const placesOf = ({ system = [], request }: DialectTexts): readonly Place[] => [
   ...Object.entries(request),
 ]
 
-/** The fields that hold texts in any dialect: a provider may read what its dialect lacks. */
+/** The fields that hold texts in any dialect: a provider may read fields that its dialect lacks. */
 const everywhere: ReadonlyMap<string, TextReader> = new Map([
   ...allTexts.flatMap(({ system = [] }) => system.map((field): Place => [field, saidBy('system')])),
   ...allTexts.flatMap(({ request }) => Object.entries(request)),
@@ -66,8 +66,8 @@ const withoutModel = (json: Fields): Fields => Object.fromEntries(Object.entries
 export const addressed = '?'
 
 /**
- * Returns the texts in the path and the query of a request. Names, numbers and ids are none: read are values under a name that holds
- * texts in bodies too, and whatever holds more than a name could.
+ * Returns the texts in the path and the query of a request. Names, numbers and ids are none: read are values under a name that holds texts in bodies
+ * too, and values that hold more than a name could.
  */
 export function addressTexts(path: string): readonly TextPart[] {
   const { pathname, searchParams } = new URL(path, 'http://host')

@@ -3,9 +3,9 @@ import type { ToldAnswer } from './told-answer.ts'
 
 /** The facts of how an answer was served, as far as prices depend on it. */
 export interface ServedFacts {
-  /** The model that answered; null: the answer does not say. */
+  /** The model that answered; null: the answer does not name it. */
   readonly model: string | null
-  /** `priority`, `flex`, `batch`, `fast`; null: as usual, or not said. */
+  /** `priority`, `flex`, `batch`, `fast`; null: standard, or unknown. */
   readonly mode: string | null
   readonly geo: string | null
 }
@@ -22,8 +22,8 @@ const modes: Readonly<Record<string, string>> = {
 }
 
 /**
- * Reads how an answer was served from what it tells at its places, and from its usage object. What was asked does not count where the answer
- * speaks: priority is often asked and not given. `asked` is the mode of the request, for answers that do not say.
+ * Reads how an answer was served from the values at its places, and from its usage object. The request does not count where the answer states it:
+ * priority is often asked and not given. `asked` is the mode of the request, for answers that do not state it.
  */
 export function servedFacts(told: Pick<ToldAnswer, 'model' | 'tier'>, usage: Fields | null, asked: string | null): ServedFacts {
   const tier = textIn(usage, 'service_tier') ?? textIn(usage, 'trafficType') ?? textIn(usage, 'serviceTier') ?? told.tier
@@ -48,7 +48,7 @@ interface CostPlace {
   readonly places: number
 }
 
-/** Providers that tell their own price, and the field of the usage object that has it. */
+/** Providers that state their own price, and the field of the usage object that has it. */
 const reportedCosts: Readonly<Record<string, CostPlace>> = {
   openrouter: { path: ['cost'], places: 0 },
   vercel: { path: ['cost'], places: 0 },
@@ -58,8 +58,8 @@ const reportedCosts: Readonly<Record<string, CostPlace>> = {
 }
 
 /**
- * Returns the cost that a provider names in its answer, in pico-US-dollars; null when it names none. With a key of the caller's own at
- * OpenRouter the figure is only its fee: what the vendor charges to that key stands beside it, and the cost is both.
+ * Returns the cost that a provider names in its answer, in pico-US-dollars; null when it names none. With a key of the caller's own at OpenRouter the
+ * figure is only its fee: the vendor's charge to that key stands beside it, and the cost is both.
  */
 export function reportedCost(usage: Fields, provider: string): bigint | null {
   const place = reportedCosts[provider]
@@ -79,7 +79,7 @@ function amountAt(usage: Fields, { path, places }: CostPlace): bigint | null {
   return typeof value === 'number' && value >= 0 ? decimalPico(String(value), places) : null
 }
 
-/** Reads a decimal text, `places` places further to the right. The shortest decimal of a number is what its author wrote. */
+/** Reads a decimal text, `places` places further to the right. The shortest decimal of a number is the number as its author wrote it. */
 function decimalPico(text: string, places: number): bigint | null {
   const [, whole, behind = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e([+-]\d{1,3}))?$/.exec(text) ?? []
   if (whole === undefined) return null
@@ -90,10 +90,10 @@ function decimalPico(text: string, places: number): bigint | null {
   return (digits + unit / 2n) / unit
 }
 
-/** A line of subtitles that tells when they are shown. */
+/** A line of subtitles with the time of their display. */
 const subtitleTime = /^(?:\d+:)?\d\d:\d\d[.,]\d{3} --> (?:(\d+):)?(\d\d):(\d\d)[.,](\d{3})\s*$/gm
 
-/** Returns the milliseconds of sound of which subtitles tell; null: they tell none. */
+/** Returns the milliseconds of sound that subtitles cover; null: they state no times. */
 export function subtitledMs(tail: Buffer): number | null {
   let last: number | null = null
   for (const [, hours = '0', minutes = '0', whole = '0', part = '0'] of tail.toString('latin1').matchAll(subtitleTime))

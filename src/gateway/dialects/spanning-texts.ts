@@ -10,8 +10,8 @@ import { isVast } from './texts/walk.ts'
 export const spanning = '*frames*'
 
 /**
- * Returns the texts that frames say together, in at least so many pieces each. A stream need not be server-sent events: Google's is an
- * array unless asked otherwise, Ollama's are lines of JSON.
+ * Returns the texts that span several frames, in at least so many pieces each. A stream need not be server-sent events: Google's is an array unless
+ * asked otherwise, Ollama's are lines of JSON.
  */
 export function spanningTexts(frames: readonly unknown[], dialect: DialectId | null, leastPieces: number): readonly TextPart[] {
   const channels = new Map<string, string[]>()

@@ -11,11 +11,11 @@ export interface NextStep {
 
 /** How a provider that answers in several steps is followed to its answer. Pure, as all dialects. */
 export interface Steps {
-  /** Returns what follows a JSON answer, the first of which is number 0; null: it is the answer. */
+  /** Returns the next step after a JSON answer, the first of which is number 0; null: it is the answer. */
   next(json: Fields, step: number): NextStep | null
-  /** Returns the path at which work is ended that nobody waits for any more; null: nothing runs. */
+  /** Returns the path at which abandoned work is ended; null: none runs. */
   cancelPath(json: Fields): string | null
-  /** Returns what is asked behind a stream, whose answer is its last event; null: nothing. */
+  /** Returns the step behind a stream, whose answer is its last event; null: none. */
   afterStream(json: Fields): NextStep | null
   /** The hosts that answers may name beside that of the provider. */
   readonly hosts: RegExp

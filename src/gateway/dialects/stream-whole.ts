@@ -2,7 +2,7 @@ import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { cutFrames, dataOf } from '../wire/sse.ts'
 import { frameTexts } from './frame-texts.ts'
 
-/** The answer that the frames of an event stream add up to, as a chat with one choice for each text; null when nothing is said in them. */
+/** The answer that the frames of an event stream add up to, as a chat with one choice for each text; null when they have no text. */
 export function answerOfStream(text: string): unknown {
   const channels = new Map<string, string>()
   for (const frame of cutFrames(Buffer.from(text))) {

@@ -8,7 +8,7 @@ import type { Traits } from './traits.ts'
 export interface CountClient {
   /** Returns the conversation that is to be counted, as the dialect asks for its answer. */
   readonly conversation: (body: Fields, model: string) => Fields
-  /** `estimated`: nobody who knows the model's own vocabulary has counted. */
+  /** `estimated`: the count is not from the model's own vocabulary. */
   readonly answer: (tokens: number, estimated: boolean) => Fields
 }
 

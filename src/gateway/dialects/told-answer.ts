@@ -4,13 +4,13 @@ import type { PlaceListener } from '../wire/json-places.ts'
 import { bareCounts, usageNames } from './answer-places.ts'
 import { soldItems } from './openai-responses/sold-tools.ts'
 
-/** The facts that an answer tells at their places, as far as its cost depends on them. */
+/** The facts at the places of an answer, as far as its cost depends on them. */
 export interface ToldAnswer {
   /** The provider's own usage object; of several the later ones win, field by field. Null: there is none. */
   readonly usage: Fields | null
-  /** Null: the answer does not say. */
+  /** Null: the answer does not name it. */
   readonly model: string | null
-  /** As the provider writes it; null: the answer does not say. */
+  /** As the provider writes it; null: the answer does not state it. */
   readonly tier: string | null
   /** The calls of tools that the provider ran and sells. */
   readonly items: readonly Fields[]
@@ -30,7 +30,7 @@ export interface ToldAnswer {
   readonly hasEnded: boolean
 }
 
-/** The facts of an answer that tells none. */
+/** The facts of an answer without any. */
 export const toldNothing: ToldAnswer = {
   usage: null,
   model: null,
@@ -58,7 +58,7 @@ interface UsageObjects {
   last: string
 }
 
-/** The facts that were said so far, beside the counts. */
+/** The facts so far, beside the counts. */
 interface FactsSoFar {
   readonly texts: Map<string, string>
   tier: string | null
@@ -93,7 +93,7 @@ const takers: Readonly<Record<string, (said: FactsSoFar, json: string) => void>>
   queries: (said, json) => (said.searches = lengthOf(json) || said.searches),
 }
 
-/** Collects the facts of an answer. A class, because it is told one value at a time. */
+/** Collects the facts of an answer. A class, because it gets one value at a time. */
 export class AnswerFacts implements PlaceListener {
   readonly #counted = new Map<string, UsageObjects>()
   readonly #bare: Record<string, unknown> = {}
@@ -142,7 +142,7 @@ export class AnswerFacts implements PlaceListener {
     said.type = ''
   }
 
-  /** A stream tells more of an item later than before. */
+  /** A stream adds to an item later. */
   #endItem(): void {
     const item = this.#item
     this.#item = null
@@ -150,7 +150,7 @@ export class AnswerFacts implements PlaceListener {
     this.#items.set(item['id'] ?? item, { ...item, ...('action.type' in item && { action: { type: item['action.type'] } }) })
   }
 
-  /** Returns what was told so far; an item that is not whole is told as far as it came. */
+  /** Returns the facts so far; an incomplete item counts as far as it came. */
   told({ isJson, isWhole, isDone }: Pick<ToldAnswer, 'isJson' | 'isWhole'> & { readonly isDone: boolean }): ToldAnswer {
     this.#endItem()
     this.ends()
@@ -184,7 +184,7 @@ export class AnswerFacts implements PlaceListener {
   }
 }
 
-/** Null says nothing: an answer that grows names some counts only once. */
+/** Null overrides no value: an answer that grows names some counts only once. */
 function merge(texts: readonly string[]): Fields | null {
   const objects = texts.map((text) => jsonOrUndefined(text)).filter(isFields)
   const [before, after] = objects
@@ -204,7 +204,7 @@ function textOf(json: string): string | null {
   return typeof text === 'string' && text !== '' ? text : null
 }
 
-/** Converse tells its tier in an object: `{"type":"flex"}`. */
+/** Converse writes its tier as an object: `{"type":"flex"}`. */
 function tierIn(json: string): string | null {
   if (!json.startsWith('{')) return textOf(json)
   const tier = jsonOrUndefined(json)

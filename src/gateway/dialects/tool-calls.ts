@@ -38,7 +38,7 @@ const base = BigInt(letters.length)
 const mask = (1n << 128n) - 1n
 const prime = 0x0000000001000000000000000000013bn
 
-/** FNV-1a with 128 bits, as letters and digits. Ids are told apart by it; nothing is kept secret. */
+/** FNV-1a with 128 bits, as letters and digits. It distinguishes ids; it protects no secret. */
 export function hashedId(text: string, length: number): string {
   let hash = 0x6c62272e07bb014262b821756295c58dn
   for (let at = 0; at < text.length; at += 1) hash = ((hash ^ BigInt(text.charCodeAt(at))) * prime) & mask

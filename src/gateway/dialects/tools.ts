@@ -11,7 +11,7 @@ export interface ToolNaming {
   readonly longest: number
 }
 
-/** The tools of a request for a provider that knows functions alone. */
+/** The tools of a request for a provider that supports functions alone. */
 export interface FunctionTools {
   readonly tools: readonly FunctionTool[]
   /** Returns the provider's name of a tool. */
@@ -28,8 +28,8 @@ const textParameter: Fields = {
 }
 
 /**
- * Returns the tools of a request as functions with names that the provider takes. Tools for a plain text become functions with one
- * parameter, whose description tells the grammar for it; tools that other vendors bring are refused.
+ * Returns the tools of a request as functions with names that the provider takes. Tools for a plain text become functions with one parameter, whose
+ * description holds the grammar for it; tools of other vendors are refused.
  */
 export function functionTools({ dialect, tools, turns }: NeutralRequest, naming: ToolNaming, loss: Loss): FunctionTools {
   if (tools.length === 0 && !turns.some(callsTools)) return noTools
@@ -64,7 +64,7 @@ function asFunction(tool: Tool, dialect: DialectId, loss: Loss): FunctionTool {
   return { kind: 'function', name, description, parameters: textParameter, strict: null, cache: null, at, bag: null }
 }
 
-/** Returns a description that tells the grammar for the text of a tool, to which no provider but OpenAI holds its models. */
+/** Returns a description with the grammar for the text of a tool, to which no provider but OpenAI holds its models. */
 function withGrammar(description: string | null, format: Fields): string {
   const { syntax, definition } = isFields(format['grammar']) ? format['grammar'] : format
   const told =
@@ -74,7 +74,7 @@ function withGrammar(description: string | null, format: Fields): string {
   return description === null || description === '' ? told : `${description}\n\n${told}`
 }
 
-/** Names the choice among tools of a request that has none, if it asks for more than what the model would do. */
+/** Names the choice among tools of a request that has none, if it asks for more than the model's default. */
 export function dropChoice({ toolChoice }: NeutralRequest, loss: Loss): void {
   if (toolChoice === null || toolChoice.mode === 'none' || (toolChoice.mode === 'auto' && toolChoice.names === null)) return
   loss.drop('toolChoice', 'names tools, and the request has none')

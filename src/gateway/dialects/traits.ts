@@ -2,8 +2,8 @@ import type { Fields } from '../../lib/json/fields.ts'
 import type { Effort } from './neutral/request.ts'
 
 /**
- * How models are told in a chat how much to think. What a request asks for is brought to the nearest that can be said; what cannot be said is
- * named as lost.
+ * How the amount of a model's thinking is set in a chat. A request is brought to the nearest available setting; a setting that is unavailable is
+ * reported as a loss.
  */
 export interface ThinkingControl {
   /** The models for which it stands; absent: all that no other one before it stands for. */
@@ -18,7 +18,7 @@ export interface ThinkingControl {
   readonly effortAt?: readonly string[]
   /** The place of a budget in tokens, with its bounds. It goes before an effort. */
   readonly budget?: { readonly at: readonly string[]; readonly min?: number; readonly max?: number }
-  /** The place of what keeps the reasoning out of the answer when it is true. */
+  /** The place of the field that keeps the reasoning out of the answer when it is true. */
   readonly hideAt?: readonly string[]
   /** True if a tool cannot be demanded of a model that thinks. */
   readonly freeChoice?: true
@@ -32,7 +32,7 @@ export interface ThinkingControl {
 export interface Traits {
   /** The field of OpenAI's chat that caps an answer. */
   readonly cap: 'max_tokens' | 'max_completion_tokens'
-  /** True if it knows the role `developer`; else it is `system`. */
+  /** True if it supports the role `developer`; else it is `system`. */
   readonly developerRole: boolean
   /** True if a chat can allow some of its tools by `allowed_tools`; else the others are left out. */
   readonly allowedTools: boolean
@@ -44,7 +44,10 @@ export interface Traits {
   readonly refusesReasoning: RegExp | null
   /** True if reasoning comes in `reasoning_details` too, with signatures that go back with it. */
   readonly reasoningDetails: boolean
-  /** How its models are told in a chat how much to think, the first that stands for a model. Empty: by `reasoning_effort`, in all words of OpenAI's. */
+  /**
+   * How the amount of thinking of its models is set in a chat, the first that stands for a model. Empty: by `reasoning_effort`, in all words of
+   * OpenAI's.
+   */
   readonly thinking: readonly ThinkingControl[]
   /** True if `top_k` is known in a chat. */
   readonly topK: boolean
@@ -62,7 +65,7 @@ export interface Traits {
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** A provider that says nothing of itself. */
+/** A provider without traits of its own. */
 export const plainTraits: Traits = {
   cap: 'max_tokens',
   developerRole: false,

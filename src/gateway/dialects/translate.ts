@@ -16,16 +16,16 @@ import type { Traits } from './traits.ts'
 export interface AskedConversation {
   readonly dialect: DialectId
   readonly body: Fields
-  /** The model as the provider knows it. */
+  /** The provider's name of the model. */
   readonly model: string
-  /** Whether a stream is asked for, where the path says it and not the body; null: the body says it. */
+  /** Whether a stream is asked for, where the path decides it and not the body; null: the body decides. */
   readonly stream: boolean | null
   readonly requestId: string
-  /** True if nothing may be dropped. */
+  /** True if no field may be dropped. */
   readonly strict: boolean
   /** The most tokens that the model takes, where the request asks to be made shorter than that; absent: it stays as long as it is. */
   readonly truncateTo?: number
-  /** Facts of the request that its answer tells beside what the body says. */
+  /** Facts of the request that its answer repeats beside those of the body. */
   readonly echo?: Fields
 }
 
@@ -35,11 +35,14 @@ export interface SpokenConversation {
   /** For messages: the provider's name. */
   readonly provider: string
   readonly traits: Traits
-  /** Returns a body as this one provider of the dialect takes it, and tells of what is lost; absent: it takes all of the dialect. What the caller gives in the provider's own words stays as it is. */
+  /**
+   * Returns a body as this one provider of the dialect takes it, and reports the losses; absent: it takes all of the dialect. Fields that the caller
+   * gives in the provider's own words stay as they are.
+   */
   readonly bend?: (body: Fields, request: NeutralRequest, loss: Loss) => Fields
 }
 
-/** A request in its provider's words, with what its answer is read and written with. */
+/** A request in its provider's words, with the state by which its answer is read and written. */
 export interface Translation {
   readonly client: ClientCodec
   readonly provider: ProviderCodec

@@ -1,14 +1,14 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { camelCased } from './google/signature.ts'
 
-/** The fields of an object that a decoder reads, and what it reads within them. Lists are walked item by item. */
+/** The fields of an object that a decoder reads, and those that it reads within them. Lists are walked item by item. */
 export interface ReadFields {
-  /** Null: all of them, or others tell which. */
+  /** Null: all of them, or other lists decide. */
   readonly known: ReadonlySet<string> | null
   readonly within: Readonly<Record<string, ReadFields | ByType>>
 }
 
-/** Objects of several types, by one of their fields. Of a type that is not here nothing is said: it is dropped or refused as a whole. */
+/** Objects of several types, by one of their fields. An object of an unlisted type is not reported: it is dropped or refused as a whole. */
 export interface ByType {
   readonly field: string
   /** The type of an object that names none. */
@@ -16,10 +16,10 @@ export interface ByType {
   readonly types: Readonly<Record<string, ReadFields>>
 }
 
-/** Says which fields are read, as words of one text. */
+/** Lists the fields that are read, as words of one text. */
 export const reads = (known: string, within: ReadFields['within'] = {}): ReadFields => ({ known: new Set(known.split(' ')), within })
 
-/** The same for an object whose own fields are told elsewhere. */
+/** The same for an object whose own fields are listed elsewhere. */
 export const passes = (within: ReadFields['within']): ReadFields => ({ known: null, within })
 
 export const byField = (field: string, types: ByType['types'], usual: string | null = null): ByType => ({ field, usual, types })
@@ -29,10 +29,10 @@ export const byType = (types: ByType['types'], usual: string | null = null): ByT
 /** So many are named. */
 const mostFound = 64
 
-/** A walk through a request. Most requests hold nothing to be found, so that the name of a place is written only then. */
+/** A walk through a request. Most requests have no such field, so that the name of a place is written only for one. */
 interface Walk {
   readonly found: string[]
-  /** The way from the top to what is looked at: names of fields, numbers of items. */
+  /** The way from the top to the present value: names of fields, numbers of items. */
   readonly way: (string | number)[]
   /** True if the API takes `snake_case` for `camelCase`. */
   readonly camel: boolean

@@ -3,7 +3,7 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Memory } from './codec.ts'
 import type { BlockStart, NeutralEvent } from './neutral/events.ts'
 
-/** Turns the events of a provider into those of what the caller asked. */
+/** Turns the events of a provider into those of the caller's format. */
 export type WayBack = (event: NeutralEvent) => readonly NeutralEvent[]
 
 type CallStart = BlockStart & { readonly kind: 'tool-call' }
@@ -96,8 +96,8 @@ function onlyText(fields: Fields): string | null {
 }
 
 /**
- * Returns what stands below one field of a JSON object, as a text: a string as it is, all else as JSON. An object without it is the text that
- * the model wrote.
+ * Returns the value of one field of a JSON object, as a text: a string as it is, all else as JSON. An object without it is the text that the model
+ * wrote.
  */
 function valueOf(text: string, field: string): string {
   try {

@@ -43,7 +43,7 @@ interface Walk {
   readonly open: readonly string[]
 }
 
-/** Returns a schema without references: what they lead to stands in their place. Throws `invalid_request` for one that refers to itself or elsewhere. */
+/** Returns a schema without references: their targets stand in their place. Throws `invalid_request` for one that refers to itself or elsewhere. */
 export function writtenOut(schema: Fields, at: string, loss: Loss): Fields {
   if (!JSON.stringify(schema).includes('"$ref"')) return schema
   const { $defs: _defs, definitions: _definitions, ...rest } = schema

@@ -50,7 +50,7 @@ const never = [
 
 const privateRanges: ReadonlySet<string> = new Set(['private', 'loopback', 'carrierGradeNat', 'uniqueLocal'])
 
-/** Only 2000::/3 is routed globally; this leaves out what `range()` calls unicast, such as IPv4-compatible `::/96`. */
+/** Only 2000::/3 is routed globally; this leaves out other addresses that `range()` calls unicast, such as IPv4-compatible `::/96`. */
 const globalV6: Network = ipaddr.parseCIDR('2000::/3')
 
 function isGlobal(address: Address): boolean {

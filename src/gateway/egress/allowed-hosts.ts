@@ -16,7 +16,7 @@ export const storedHosts = 'stored'
 
 const maxRemembered = 500
 
-/** Reads `stored`, and entries as of TRUSTED_CUSTOM_HOSTS. Throws an Error naming what is no host. */
+/** Reads `stored`, and entries as of TRUSTED_CUSTOM_HOSTS. Throws an Error naming an entry that is no host. */
 export function parseAllowedHosts(entries: readonly string[]): AllowedHosts {
   const stored = entries.some((entry) => entry.toLowerCase() === storedHosts)
   const listed = parseTrustedHosts(entries.filter((entry) => entry.toLowerCase() !== storedHosts))

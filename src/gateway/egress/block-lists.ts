@@ -8,7 +8,7 @@ export const blockedPorts: ReadonlySet<number> = new Set([
   27017, 27018, 27019, 28017, 50070,
 ])
 
-/** Tells whether a name is refused: `always` (instance metadata), `unless_trusted` (inside names, and services that name any address), or not. */
+/** Returns whether a name is refused: `always` (instance metadata), `unless_trusted` (inside names, and services that name any address), or not. */
 export function blockedName(hostname: string): 'always' | 'unless_trusted' | null {
   if (metadataNames.has(hostname)) return 'always'
   const parts = hostname.split('.')

@@ -17,8 +17,8 @@ import { parseTrustedHosts } from './trust.ts'
 export type { BlockedEvent } from './guard.ts'
 
 /**
- * One policy. A surface with other trusted hosts (webhooks, say) is another egress, with connections of its own, so that a socket
- * opened under a lax policy never serves a strict one.
+ * One policy. A surface with other trusted hosts (webhooks, for example) is another egress, with connections of its own, so that a socket opened
+ * under a lax policy never serves a strict one.
  */
 export interface EgressOptions {
   /** Hosts, `*.suffix`es, addresses and CIDR blocks that are let through although they are private; each with or without `:port`. */
@@ -29,7 +29,7 @@ export interface EgressOptions {
   readonly proxies?: ProxySettings | null
   /** For a new connection: resolving, TCP and TLS together. */
   readonly connectTimeoutMs: number
-  /** Told of each refusal. */
+  /** Called at each refusal. */
   readonly onBlocked?: (event: BlockedEvent) => void
   /** Stands in for the hosts file and the DNS in tests. */
   readonly resolve?: ResolveName
@@ -52,12 +52,10 @@ const defaults = {
   maxOrigins: 4096,
 }
 const maxCheckedOrigins = 1000
-/** The organisations whose egress is kept; one that is made again knows the same connections. */
+/** The organisations whose egress is kept; one that is made again has the same connections. */
 const maxOwners = 10_000
 
-/**
- * Builds the egress guard and its connections. Throws an Error naming the entry when `trustedHosts` holds what is no host.
- */
+/** Builds the egress guard and its connections. Throws an Error naming the entry when `trustedHosts` holds one that is no host. */
 export function createEgress(options: EgressOptions): Egress {
   const { connectTimeoutMs: timeoutMs, resolve = systemNames(), ...settings } = { ...defaults, ...options }
   const trust = parseTrustedHosts(options.trustedHosts)
@@ -77,7 +75,7 @@ export function createEgress(options: EgressOptions): Egress {
   return egressWith(parts, ownedBy)
 }
 
-/** The egress of one owner: what it checked is its own, and its connections are shared. */
+/** The egress of one owner: its checks are its own, and its connections are shared. */
 function egressWith(parts: OriginParts, ownedBy: Egress['ownedBy']): Egress {
   const { guard, resolver, pools, findProxy } = parts
   const checked = createLru<EgressOrigin>(maxCheckedOrigins)

@@ -8,14 +8,13 @@ import type { HostSource } from './guard.ts'
  */
 export interface Egress {
   /**
-   * Checks a URL and gives the origin to send to. Throws (rejects with) ApiError `blocked_host` naming the field `param`.
-   * What data names must be allowed by ALLOWED_CUSTOM_HOSTS.
-   * Synchronous for an origin checked before; the addresses are checked again at every new connection.
+   * Checks a URL and returns the origin to send to. Throws (rejects with) ApiError `blocked_host` naming the field `param`. Hosts in data must be
+   * allowed by ALLOWED_CUSTOM_HOSTS. Synchronous for an origin checked before; the addresses are checked again at every new connection.
    */
   origin(url: string, param: string, named?: HostSource): MaybePromise<EgressOrigin>
-  /** A small exchange of our own (token endpoints, log stores), with an answer of at most 256 KB unless it says more; no redirects. */
+  /** A small exchange of our own (token endpoints, log stores), with an answer of at most 256 KB by default; no redirects. */
   exchange(request: SmallRequest): Promise<SmallResponse>
-  /** Tells whether the host of a URL can be looked up, and is one that requests may go to. Never rejects, and calls nobody but the name server. */
+  /** Returns whether the host of a URL can be looked up, and is one that requests may go to. Never rejects, and asks only the name server. */
   resolves(url: string): Promise<boolean>
   /** The same egress for the work of an organisation, which has a share of its connections. */
   ownedBy(organisationId: string): Egress
@@ -29,16 +28,16 @@ export interface EgressOrigin {
   readonly origin: string
   /** The base path of the URL that was checked, without a trailing slash: `/v1`, or empty. */
   readonly basePath: string
-  /** Starts one exchange. Never throws; failures reach `onError`, as ApiError where we know what happened. Returns how to stop it. */
+  /** Starts one exchange. Never throws; failures reach `onError`, as ApiError where the cause is known. Returns the means to stop it. */
   send(request: EgressRequest, handler: EgressHandler): EgressCall
   /** Looks the name up. Rejects with an ApiError when it has no address, or one that is refused. */
   resolve(): Promise<void>
-  /** Opens a connection of its own, TLS included, and closes it. Rejects with an ApiError as `send` tells it. */
+  /** Opens a connection of its own, TLS included, and closes it. Rejects with the same ApiErrors as `send`. */
   reach(): Promise<void>
 }
 
 export interface EgressCall {
-  /** Destroys the exchange and its socket. Nothing reaches the handler after it. */
+  /** Destroys the exchange and its socket. The handler is not called after it. */
   abort(): void
   /** Back-pressure on the response body. */
   pause(): void
@@ -52,7 +51,7 @@ export interface EgressRequest {
   /** Flat name, value, name, value … as they go on the wire. */
   readonly headers: readonly string[]
   readonly body: Uint8Array | NodeJS.ReadableStream | null
-  /** True if it leaves nothing behind although its method changes something: asked twice, it answers twice. */
+  /** True if it leaves no state behind although its method may: asked twice, it answers twice. */
   readonly leavesNothing?: boolean
   readonly timeouts: { readonly firstByteMs: number; readonly idleMs: number }
 }
@@ -82,8 +81,8 @@ export interface SmallRequest {
   /** The authorities that may sign the certificate of the host, PEM, in place of the usual ones. */
   readonly ca?: string | undefined
   /**
-   * Secrets of the request that the names of its fields do not tell. A failure is given without these and without those that the names tell,
-   * because it ends up in messages.
+   * Secrets of the request under unsuspicious names of fields. A failure is reported without these and without those under suspicious names, because
+   * it ends up in messages.
    */
   readonly secrets?: readonly string[]
   /** Secrets that a success may not repeat either, because it is shown to people; absent: a success is given as it came. */
@@ -92,9 +91,9 @@ export interface SmallRequest {
 
 export interface SmallResponse {
   readonly status: number
-  /** Of a failure: without the secrets of the request. */
+  /** The headers; those of a failure without the secrets of the request. */
   readonly headers: IncomingHttpHeaders
-  /** Of a failure, and of a request with `hides`: without the secrets of the request; of a failure the first 64 KB. */
+  /** The bytes; those of a failure, and of a request with `hides`, without the secrets of the request; for a failure the first 64 KB. */
   readonly bytes: Buffer
   /** The bytes as UTF-8. */
   readonly text: string

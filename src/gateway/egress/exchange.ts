@@ -17,7 +17,7 @@ export interface Route {
   readonly told: string
   /** The organisation for which it goes; null: Gatehouse itself. */
   readonly owner: string | null
-  /** The proxy that is sent whole URLs, and what makes a path one; null: the connection leads to the host itself. */
+  /** The proxy that gets whole URLs, and the prefix that makes a path one; null: the connection leads to the host itself. */
   readonly forward: { readonly proxy: Proxy; readonly prefix: string } | null
   /** Turns the guard's refusals into the caller's error; leaves other errors alone. */
   explain(error: Error): Error
@@ -26,8 +26,8 @@ export interface Route {
 type Phase = 'queued' | 'sending' | 'answering' | 'done'
 
 /**
- * One request and its answer on the wire. A class, because one is made per request: its methods cost nothing then.
- * The one timer is moved by timestamps: it fires at the earliest moment a limit can be over, looks, and sleeps again.
+ * One request and its answer on the wire. A class, because one is made per request: its methods are free then. The one timer is moved by timestamps:
+ * it fires at the earliest moment a limit can be over, looks, and sleeps again.
  */
 export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler {
   readonly #route: Route
@@ -39,10 +39,10 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
   #controller: Dispatcher.DispatchController | null = null
   #body: Readable | null = null
   #paused = false
-  /** True while `begin` runs: what fails then is told a microtask later, when the caller holds the call. */
+  /** True while `begin` runs: a failure then is reported a microtask later, when the caller holds the call. */
   #beginning = false
   #timer: NodeJS.Timeout | undefined
-  /** The failure of `begin`, until the handler hears of it. */
+  /** The failure of `begin`, until the handler gets it. */
   #untold: Error | null = null
   #quietSince = 0
   /** Sent again once on a new connection. */
@@ -155,7 +155,7 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
     try {
       this.#handler.onEnd(rawHeaderText(controller.rawTrailers))
     } catch (thrown) {
-      // undici brings us what the other handler methods throw; after the end nobody would hear of it.
+      // undici reports errors of the other handler methods here; after the end they would be lost.
       this.#handler.onError(
         toFailure(thrown instanceof Error ? thrown : new Error(String(thrown)), { host: this.#route.told, answered: true }),
       )
@@ -183,7 +183,7 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
     return safeMethods.has(method) || (leavesNothing && performance.now() - this.#sentAt < lostAtOnceMs)
   }
 
-  /** Ends it with an error: the socket goes first, then the handler hears of it. */
+  /** Ends it with an error: the socket goes first, then the handler gets it. */
   #end(cause: Error): void {
     const error = toFailure(this.#route.explain(cause), { host: this.#route.told, answered: this.#phase === 'answering' })
     this.#finish()
@@ -236,7 +236,7 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
 
 /** Methods that may be sent twice (RFC 9110, 9.2.2). */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
-/** The time of a way there and back, and no more: what is lost later may have been worked on. */
+/** The time of one round trip, and no more: a request that is lost later may have been worked on. */
 const lostAtOnceMs = 2000
 
 /** Node fires a longer timer at once. */
@@ -246,7 +246,7 @@ function onTimer(exchange: Exchange): void {
   exchange.checkTime()
 }
 
-/** Refuses what undici would let through: absolute paths and CONNECT reach other hosts, another Host header another tenant. */
+/** Refuses requests that undici would let through: absolute paths and CONNECT reach other hosts, another Host header another tenant. */
 function faultOf({ method, path, headers }: EgressRequest, authority: string): string | null {
   if (method === 'CONNECT') return 'the method CONNECT is not allowed'
   if (!path.startsWith('/')) return 'the path must start with a slash'

@@ -107,7 +107,7 @@ const unreachable: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another name',
 }
 
-/** Tells whether the other side closed the connection, or broke it off. */
+/** Returns whether the other side closed the connection, or broke it off. */
 export const isLost = (error: Error): boolean => brokenOff.has(codeOf(error)) && !error.message.startsWith('bad ')
 
 function isTlsCode(code: string): boolean {

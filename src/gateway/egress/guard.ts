@@ -26,7 +26,7 @@ export interface GuardOptions {
 /** A host that the catalogue names needs no leave of ALLOWED_CUSTOM_HOSTS. */
 export type HostSource = 'by data' | 'by catalogue'
 
-/** The rules with their consequences: refusals are told to `onBlocked` and become ApiError `blocked_host` naming the field. */
+/** The rules with their consequences: refusals are reported to `onBlocked` and become ApiError `blocked_host` naming the field. */
 export interface Guard {
   /** Throws when the URL itself is refused. */
   inspect(url: string, param: string, named: HostSource): Target
@@ -45,7 +45,7 @@ export function createGuard({ trust, allowed, resolver, findProxy, onBlocked }: 
     return new ApiError('blocked_host', `${param} ${refusal.message}`, { param })
   }
 
-  /** Only the proxy can tell the addresses of the name. */
+  /** Only the proxy can resolve the name to addresses. */
   const isUnchecked = (target: Target) => target.address === null && findProxy(target)?.names === 'unchecked'
 
   function explain(error: Error, target: Target, param: string): Error {

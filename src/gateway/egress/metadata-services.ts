@@ -1,7 +1,7 @@
 import { request as sendRequest } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The service of a platform that tells a workload who it is, at an address that nothing but the settings of the operator can move. */
+/** The service of a platform that gives a workload its identity, at an address that only the settings of the operator can move. */
 export interface MetadataService {
   ask(question: MetadataQuestion): Promise<MetadataAnswer>
 }
@@ -21,7 +21,7 @@ export interface MetadataAnswer {
   readonly text: string
 }
 
-/** Such a service is on the machine itself: where there is none, nobody answers. */
+/** Such a service is on the machine itself: where there is none, no answer comes. */
 const timeoutMs = 2000
 const maxBytes = 64 * 1024
 

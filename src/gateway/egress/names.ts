@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { Resolver, lookup } from 'node:dns/promises'
 import { parseAddress } from './addresses.ts'
 
-/** One address of a name; `ttl` in seconds, when the DNS said. */
+/** One address of a name; `ttl` in seconds, when the DNS stated it. */
 export interface NameAddress {
   readonly address: string
   readonly ttl?: number
@@ -12,9 +12,8 @@ export interface NameAddress {
 export type ResolveName = (hostname: string) => Promise<readonly NameAddress[]>
 
 /**
- * Asks the hosts file, then the DNS by c-ares, then getaddrinfo. c-ares waits on sockets, so a slow name holds up no other;
- * getaddrinfo holds one of the process's four pool threads for as long as it takes, so only what c-ares cannot find (search
- * domains, mDNS) goes there, two names at a time.
+ * Asks the hosts file, then the DNS by c-ares, then getaddrinfo. c-ares waits on sockets, so a slow name holds up no other; getaddrinfo holds one of
+ * the process's four pool threads for as long as it takes, so only names that c-ares cannot find (search domains, mDNS) go there, two at a time.
  */
 export function systemNames(): ResolveName {
   const limited = limit(2, 64)

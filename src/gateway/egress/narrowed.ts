@@ -1,7 +1,7 @@
 import { type AllowedHosts, demandAllowed } from './allowed-hosts.ts'
 import type { Egress } from './egress.ts'
 
-/** One for each pair, since what was fetched over an egress is remembered with it. */
+/** One for each pair, since values fetched over an egress are remembered with it. */
 const made = new WeakMap<Egress, WeakMap<AllowedHosts, Egress>>()
 
 /** The organisation for which requests go. */
@@ -15,7 +15,7 @@ interface Owner {
 export const egressFor = (egress: Egress, { organisationId, allowedHosts }: Owner): Egress =>
   narrowed(egress.ownedBy(organisationId), allowedHosts)
 
-/** The same egress for what one organisation stored: hosts that data names must be among those it allows. */
+/** The same egress for the stored rows of one organisation: hosts in its data must be among those it allows. */
 export function narrowed(egress: Egress, rules: AllowedHosts | null): Egress {
   if (rules === null) return egress
   const byRules = made.get(egress) ?? new WeakMap<AllowedHosts, Egress>()

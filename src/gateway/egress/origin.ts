@@ -64,7 +64,7 @@ export function createOrigin(
   }
 }
 
-/** The host in messages: its name, and never an address or a port, which would tell callers of the network. */
+/** The host in messages: its name, and never an address or a port, which would reveal the network to callers. */
 const toldHost = ({ hostname }: Target): string => (isIP(hostname) === 0 ? hostname : 'The provider')
 
 function authorityOf({ url, hostname }: Target): string {

@@ -5,7 +5,7 @@ import type { Connect } from './connect.ts'
 import type { Slot } from './slot.ts'
 import { createIdleSlots, openSlot } from './slot.ts'
 
-/** Something that waits for a slot, and hears of it once. */
+/** A waiter for a slot, which is called once. */
 export interface Waiter {
   /** The organisation for which it waits; null: Gatehouse itself. */
   readonly owner: string | null
@@ -35,14 +35,14 @@ export interface PoolOptions {
   readonly connect: Connect
   readonly maxConnections: number
   readonly maxQueued: number
-  /** The last connection is gone and nobody waits. */
+  /** The last connection is gone and no waiter is left. */
   onEmpty(): void
 }
 
 /**
- * A pool of undici clients, one connection each. undici's own Pool would queue without bound, and cannot take back a request
- * that waits in its queue or for its connection; here each exchange knows its slot, so that leaving closes the right socket.
- * One organisation has half of the connections and an eighth of the queue at most, and organisations take turns.
+ * A pool of undici clients, one connection each. undici's own Pool would queue without bound, and cannot take back a request that waits in its queue
+ * or for its connection; here each exchange has its slot, so that leaving closes the right socket. One organisation has half of the connections and
+ * an eighth of the queue at most, and organisations take turns.
  */
 export function createPool(options: PoolOptions): Pool {
   const { maxConnections: most, maxQueued } = options

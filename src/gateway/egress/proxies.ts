@@ -27,7 +27,7 @@ export interface Proxy {
   readonly secure: boolean
   /** The value of `proxy-authorization`; null: it asks for no credentials. */
   readonly authorization: string | null
-  /** Which side resolves the name of this target, see `ProxySettings`. */
+  /** The side that resolves the name of this target, see `ProxySettings`. */
   readonly names: ProxySettings['names']
 }
 
@@ -74,7 +74,7 @@ function readProxy(setting: Proxy['setting'], value: Secret | null, names: Proxy
   }
 }
 
-/** A failure that the proxy caused, in words that name it by its setting: the words may reach a caller, to whom its host is no matter. */
+/** A failure that the proxy caused, in words that name it by its setting: the words may reach a caller, which must not see its host. */
 export class ProxyError extends Error {
   /** Follows the name of the proxy: `refused the connection (403)`. */
   readonly told: string

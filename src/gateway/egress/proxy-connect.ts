@@ -8,9 +8,9 @@ import { ProxyError, refusalOf, type Proxy } from './proxies.ts'
 import type { Target } from './rules.ts'
 
 /**
- * True if the proxy opens a tunnel (CONNECT) for this target; false if it is sent the request with the whole URL. Proxies take CONNECT for
- * TLS, and many for nothing else. In the clear a name that resolves elsewhere at the proxy would matter, which TLS with its certificate
- * notices: such a name must be trusted itself, otherwise the tunnel goes to the address that was judged.
+ * True if the proxy opens a tunnel (CONNECT) for this target; false if it gets the request with the whole URL. Proxies take CONNECT for TLS, and many
+ * for nothing else. In the clear a name that resolves elsewhere at the proxy would matter, which TLS with its certificate notices: such a name must
+ * be trusted itself, otherwise the tunnel goes to the address that was judged.
  */
 export const tunnels = (target: Target, { names }: Proxy): boolean =>
   target.secure || names === 'pinned' || (names === 'checked' && !target.trustedName && target.address === null)
@@ -86,7 +86,7 @@ function reachProxy(proxy: Proxy, { resolver }: ConnectOptions): Socket {
 /** The event of a connection that can be used. */
 const readyOf = ({ secure }: Proxy): 'connect' | 'secureConnect' => (secure ? 'secureConnect' : 'connect')
 
-/** What the proxy is asked to connect to, once the guard has judged it. */
+/** The destination for the proxy, once the guard has judged it. */
 async function destination(target: Target, proxy: Proxy, { resolver, trust }: ConnectOptions): Promise<string> {
   const { hostname, port, address } = target
   if (address !== null || proxy.names === 'unchecked') return `${bracketed(hostname)}:${port}`

@@ -25,7 +25,7 @@ export function detachBody(source: NodeJS.ReadableStream): Readable {
     else if (error) body.destroy(new ApiError('client_closed', 'The request body broke off before its end.', { cause: error }))
     else body.push(null)
   })
-  // Whatever happens to the source after the exchange is its owner's affair, and must not end the process.
+  // Errors of the source after the exchange are its owner's affair, and must not end the process.
   source.on('error', () => {})
   source.on('data', onData)
   return body

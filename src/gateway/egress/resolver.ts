@@ -24,7 +24,7 @@ interface Answer {
   expiresAt: number
 }
 
-/** Caches answers, failures for a second, and lets all who ask for the same name wait for the same answer. */
+/** Caches answers, failures for a second, and lets all concurrent queries for the same name wait for the same answer. */
 export function createResolver(options: ResolverOptions): Resolver {
   const answers = new Map<string, Answer>()
 

@@ -41,12 +41,12 @@ export interface Refusal {
 export const maxUrlLength = 2048
 
 /**
- * Checks what a URL says, without asking the DNS. Plain http goes to private addresses and to what is trusted; to a public address it
- * would carry credentials and texts in the clear.
+ * Checks a URL by its text, without asking the DNS. Plain http goes to private addresses and to trusted hosts; to a public address it would carry
+ * credentials and texts in the clear.
  */
 export function checkUrl(text: string, trust: Trust): Target | Refusal {
   if (text.length > maxUrlLength) return refuse('invalid_url', '', `must be at most ${maxUrlLength} characters long`)
-  // The URL parser drops tabs and newlines and reads a backslash as a slash, where other parsers do not: nobody means that.
+  // The URL parser drops tabs and newlines and reads a backslash as a slash, where other parsers do not: such a URL is no honest mistake.
   if (suspicious.test(text)) return refuse('invalid_url', '', 'must not contain spaces, control characters or backslashes')
   const url = URL.parse(text)
   if (url === null) return refuse('invalid_url', '', 'must be a URL such as https://api.example.com/v1')
@@ -66,7 +66,7 @@ export function checkAddress(text: string, target: Target, trust: Trust): BlockR
 
 const resolvedReasons = { address: 'resolved_address', metadata_address: 'resolved_metadata_address' } as const
 
-// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+// oxlint-disable-next-line no-control-regex -- the pattern finds control characters
 const suspicious = /[\u0000-\u0020\u007f\\]/
 
 function refuse(reason: BlockReason, host: string, message: string): Refusal {

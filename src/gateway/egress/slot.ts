@@ -24,7 +24,7 @@ const clientOptions = {
   // Timeouts are ours (exchange.ts): undici's own are up to half a second late.
   headersTimeout: 0,
   bodyTimeout: 0,
-  // Servers that do not say how long they keep an idle connection keep it 5 s at least (uvicorn, Node).
+  // Servers that do not state how long they keep an idle connection keep it 5 s at least (uvicorn, Node).
   keepAliveTimeout: 4000,
   keepAliveMaxTimeout: 120_000,
   keepAliveTimeoutThreshold: 1000,

@@ -11,14 +11,14 @@ export const longestModel = 255
 
 export interface AttemptFacts {
   readonly ending: ExchangeEnd
-  /** Of the last attempt. */
+  /** The usage of the last attempt. */
   readonly usage: Usage | null
   readonly redaction: Redaction
   /** False: words of providers stay out of the log, like bodies. */
   readonly keepsWords: boolean
 }
 
-/** Returns the attempts for the log; null when there was only one, of which the record itself tells all. */
+/** Returns the attempts for the log; null when there was only one, which the record itself describes. */
 export function loggedAttempts(trail: Trail, facts: AttemptFacts): readonly LoggedAttempt[] | null {
   if (trail.attempts.length < 2 && (trail.attempts[0]?.openedMs ?? null) === null) return null
   const { startedAt } = trail.exchange

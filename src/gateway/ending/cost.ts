@@ -27,7 +27,7 @@ export function loggedCost({ attempts }: Pick<Trail, 'attempts'>): LoggedCost | 
   return charged.length === 0 ? null : sumOf(charged)
 }
 
-/** Nearly every exchange has one attempt: nothing is collected for it. */
+/** Nearly every exchange has one attempt: it needs no collection. */
 function costOf(charged: ChargedAttempt): LoggedCost {
   const { cost, catalogue, saved } = charged.charge
   const { state, unpriced } = cost
@@ -79,8 +79,8 @@ function chargesOf(charged: ChargedAttempt): readonly LoggedCharge[] {
 }
 
 /**
- * What nobody knew yet has no counts and facts of nothing: who knows no `untold`, such as the former release in a recompute, takes it for unpriced
- * too, and never for free.
+ * An unknown charge has no counts and no facts: a reader without `untold`, such as the former release in a recompute, takes it for unpriced too, and
+ * never for free.
  */
 function ownCharges(charged: ChargedAttempt): readonly LoggedCharge[] {
   const { metered, facts, cost } = charged.charge

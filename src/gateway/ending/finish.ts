@@ -44,7 +44,7 @@ function countSpent(metrics: GatewayMetrics, { charge: charged, target }: Attemp
   if (charged.metered?.inconsistent === true) metrics.contradicted(target.providerId)
 }
 
-/** Meters and prices the last attempt, and notes what it began; those before it were charged as they ended. */
+/** Meters and prices the last attempt, and notes the job that it began; those before it were charged as they ended. */
 function charge(
   attempt: Attempt,
   trail: Trail,

@@ -29,7 +29,7 @@ export interface GatewayMetrics {
   record(observation: Observation): void
   /** The cost of one attempt, in whole pico-US-dollars. */
   spent(provider: string, pico: bigint): void
-  /** One attempt whose provider told figures that contradict each other. */
+  /** One attempt whose provider returned figures that contradict each other. */
   contradicted(provider: string): void
   /** One attempt after which another followed; `reason` is a kind of failure, or a class of statuses such as `5xx`. */
   attemptFailed(provider: string, reason: string): void

@@ -83,7 +83,7 @@ export function toRecord(trail: Trail, ending: ExchangeEnd, { key, usage, redact
   }
 }
 
-/** Returns what all attempts counted against budgets; null, without allocating, when none did. */
+/** Returns the amounts that all attempts counted against budgets; null, without allocating, when none did. */
 function loggedSpent({ attempts }: Trail): ExchangeRecord['spent'] {
   let all: readonly AttemptSpend[] | null = null
   for (let attempt = 0; attempt < attempts.length; attempt += 1) {
@@ -95,7 +95,7 @@ function loggedSpent({ attempts }: Trail): ExchangeRecord['spent'] {
   return all
 }
 
-/** Returns what all attempts began; null, without allocating, as for nearly every exchange: nothing. */
+/** Returns the jobs that all attempts began; null, without allocating, as for nearly every exchange: none. */
 function loggedJobs({ attempts }: Trail): ExchangeRecord['jobs'] {
   if (attempts.every(({ job }) => job === null)) return null
   return attempts.flatMap(({ job }, attempt) => (job === null ? [] : [{ ...job, attempt }]))
@@ -106,7 +106,7 @@ const mostError = 16 * 1024
 /** A secret that begins before the cut is found as a whole. */
 const beyond = 8 * 1024
 
-/** Returns what the last translation left out, and the own error of the last provider that gave one. */
+/** Returns the losses of the last translation, and the own error of the last provider that gave one. */
 function translationOf({ attempts }: Trail, redaction: Redaction, keepsWords: boolean): ExchangeRecord['translation'] {
   let error: string | null = null
   let dropped: readonly string[] = none
@@ -123,7 +123,7 @@ const none: readonly string[] = []
 
 const sourceOf = (last: Attempt | null) => (last?.charge?.metered?.estimated === true ? ('estimate' as const) : ('provider' as const))
 
-/** Tells where the answer and its usage come from: a target, an estimate of what it did not tell, or the cache. */
+/** Returns the source of the answer and its usage: a target, an estimate of missing figures, or the cache. */
 function origin(trail: Trail, last: Attempt | null, usage: Usage | null) {
   const recalled = last !== null && isRecalled(last)
   return {

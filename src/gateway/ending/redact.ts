@@ -17,7 +17,7 @@ export interface Redaction {
   answer(relayed: Pick<RelayResult, 'capture' | 'encoding'>): Buffer
 }
 
-/** Takes out the credentials that are in these headers of an exchange, in whatever place they come back. For exchanges that others had. */
+/** Takes out the credentials that are in these headers of an exchange, in any place where they come back. For exchanges of others. */
 export function redactionOfHeaders(raw: readonly string[]): Pick<Redaction, 'headers' | 'text'> {
   const secrets: string[] = []
   addSent(secrets, raw)
@@ -26,7 +26,7 @@ export function redactionOfHeaders(raw: readonly string[]): Pick<Redaction, 'hea
 
 type SentParts = Pick<Trail, 'attempts' | 'headers' | 'caller'>
 
-/** Takes out the credential that was sent, in whatever place it comes back, keys of ours, and what the caller called sensitive. */
+/** Takes out the credential that was sent, in any place where it comes back, keys of ours, and texts that the caller marked as sensitive. */
 export function redactionOf(trail: SentParts): Redaction {
   const sensitive = sensitiveNames(trail)
   return new SentRedaction(secretsOf(trail, sensitive), sensitive, trail.caller)
@@ -83,7 +83,7 @@ function secretsOf({ attempts, headers }: SentParts, sensitive: ReadonlySet<stri
   return secrets
 }
 
-/** Adds what stands behind the scheme in the headers that hold credentials. */
+/** Adds the part behind the scheme in the headers that hold credentials. */
 function addSent(secrets: string[], sent: readonly string[]): void {
   eachHeader(sent, (name, value) => {
     if (isCredentialHeader(name)) add(secrets, value.slice(value.lastIndexOf(' ') + 1))

@@ -14,7 +14,7 @@ export interface Inbound {
   readonly body: Readable
   /** True when the whole body has come. */
   readonly complete: boolean
-  /** Reads what still comes of the body and throws it away, so that the caller gets to read its answer. For exchanges that are answered. */
+  /** Reads the rest of the body and throws it away, so that the caller gets to read its answer. For exchanges that are answered. */
   discardRest(): void
 }
 
@@ -22,7 +22,7 @@ export interface Inbound {
 export interface Outbound {
   /** The status of the answer; 0: its head was not given yet. */
   readonly status: number
-  /** True when the answer has ended, or the caller has left: nothing can be written any more. */
+  /** True when the answer has ended, or the caller has left: no more can be written. */
   readonly closed: boolean
   /** True if the caller can read trailers. */
   readonly takesTrailers: boolean
@@ -53,8 +53,8 @@ export interface Exchange extends Inbound, Outbound {
   /** `performance.now()` when the request line arrived. */
   readonly startedAt: number
   readonly clientAddress: string
-  /** The headers of every answer to it, flat, whoever answers. */
+  /** The headers of every answer to it, flat, from any handler. */
   readonly edgeHeaders: readonly string[]
-  /** The caller, when the process itself does on somebody's behalf: neither config nor guardrails of the key count again. Null: find out. */
+  /** The caller, when the process itself acts for one: neither config nor guardrails of the key count again. Null: find out. */
   readonly caller: Caller | null
 }

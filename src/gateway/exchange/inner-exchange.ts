@@ -13,13 +13,13 @@ export interface InnerRequest {
   readonly url: string
   /** Flat name, value …; the caller's key among them. */
   readonly headers: readonly string[]
-  /** A stream is read as the provider takes it, and destroyed when nobody needs the rest. */
+  /** A stream is read as the provider takes it, and destroyed when the rest is not needed. */
   readonly body?: Buffer | Readable
-  /** The address that the log keeps: of whoever caused the call. */
+  /** The address that the log keeps: of the client that caused the call. */
   readonly clientAddress: string
   /** Ends the call, as a client that leaves. */
   readonly signal?: AbortSignal
-  /** The caller, when that was found out before; absent: the headers say it. */
+  /** The caller, when that was found out before; absent: by the headers. */
   readonly caller?: Caller
 }
 
@@ -31,13 +31,13 @@ export interface InnerAnswer {
   readonly statusText: string
   /** Flat name, value …. */
   readonly headers: readonly string[]
-  /** The provider waits while nobody reads it. Read it to its end, or destroy it; it fails when the answer broke off. */
+  /** The provider waits while it is not read. Read it to its end, or destroy it; it fails when the answer broke off. */
   readonly body: Readable
   /** Returns the trailers; empty before the end of the body. */
   trailers(): readonly (readonly [name: string, value: string])[]
 }
 
-/** Makes a call from within the process by whoever takes exchanges over. Rejects with `client_closed` when it ends without an answer. */
+/** Makes a call from within the process by the handler of exchanges. Rejects with `client_closed` when it ends without an answer. */
 export function performBy(handle: (exchange: Exchange) => void, request: InnerRequest): Promise<InnerAnswer> {
   const exchange = new InnerExchange(request)
   handle(exchange)
@@ -74,7 +74,7 @@ class InnerExchange implements Exchange {
     this.headers = [...headers, ...framing(body)]
     this.clientAddress = clientAddress
     this.body = body instanceof Readable ? body : Readable.from(body === undefined ? [] : [body])
-    // As over HTTP, whoever breaks the body off has left.
+    // As over HTTP, breaking the body off means that the caller has left.
     this.body.on('error', this.#onAbort)
     const { promise, resolve, reject } = Promise.withResolvers<InnerAnswer>()
     this.answer = promise
@@ -118,10 +118,10 @@ class InnerExchange implements Exchange {
   /** The caller has the head already. */
   flushHead(): void {}
 
-  /** Nobody in the process acts on hints. */
+  /** No code in the process acts on hints. */
   hint(): void {}
 
-  /** An answer to HEAD has no body, whoever writes one. */
+  /** An answer to HEAD has no body, from any handler. */
   write(bytes: Uint8Array): boolean {
     return this.closed || this.method === 'HEAD' || this.#output.push(bytes)
   }
@@ -163,7 +163,7 @@ class InnerExchange implements Exchange {
     if (drained !== null) process.nextTick(drained)
   }
 
-  /** As on a socket, the listeners run after whoever closed the exchange has done so. */
+  /** As on a socket, the listeners run after the code that closed the exchange has returned. */
   #close(): void {
     if (this.closed) return
     this.closed = true

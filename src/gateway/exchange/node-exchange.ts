@@ -30,7 +30,7 @@ export class NodeExchange implements Exchange {
     this.#res = res
     this.clientAddress = edge.clientAddress(req)
     this.edgeHeaders = edge.edgeHeaders(req)
-    // A provider's answer says its own date, and ours are given one where they are made.
+    // A provider's answer has its own date, and ours get one where they are made.
     res.sendDate = false
   }
 
@@ -70,7 +70,7 @@ export class NodeExchange implements Exchange {
     return this.#res.destroyed
   }
 
-  /** HTTP/1.0 knows no chunks, at whose end trailers stand. */
+  /** HTTP/1.0 has no chunks, at whose end trailers stand. */
   get takesTrailers(): boolean {
     return this.#req.httpVersionMinor > 0
   }
@@ -121,8 +121,8 @@ export class NodeExchange implements Exchange {
 }
 
 /**
- * Reads on and throws it away while a client still sends what was answered already: closing at once would reset the connection before
- * the answer is read. Ends when the body does, when nothing comes for a while, or when it goes on for too long.
+ * Reads on and discards while a client still sends a request that was answered already: closing at once would reset the connection before the answer
+ * is read. Ends when the body does, when it stalls for a while, or when it goes on for too long.
  */
 function drain(req: IncomingMessage): void {
   const end = () => void req.destroy()

@@ -6,14 +6,14 @@ import { noHooks } from '../checks/hook-results.ts'
 import type { GuardrailPlan } from '../checks/plan.ts'
 import { recheckModel } from '../targets/aim.ts'
 
-/** A call as the guardrails left it that ask nobody. */
+/** A call after the local guardrails. */
 export interface LocalCheckResult {
   readonly checked: CheckedCall
-  /** What each of these guardrails found. */
+  /** The results of these guardrails. */
   readonly found: ReadonlyMap<Guardrail, { readonly verdict: boolean; readonly transformed: boolean }>
 }
 
-/** Runs the guardrails before a call that ask nobody, and for which the call waits. The others are not run. */
+/** Runs the local guardrails before a call, for which the call waits. The others are not run. */
 export async function checkLocally(aimed: AimedCall, guardrails: GuardrailPlan | null, deps: AttemptDeps): Promise<LocalCheckResult> {
   const local = (guardrails?.input ?? []).filter(isLocal)
   if (guardrails === null || local.length === 0) return { checked: unchanged(aimed), found: new Map() }

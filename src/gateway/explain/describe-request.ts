@@ -63,7 +63,7 @@ async function describe({ call, target, body }: AimedCall, { translated, forward
   }
 }
 
-/** Tells whether the request has another format than the caller's, and what is left out of it. */
+/** Returns whether the request has another format than the caller's, and its losses. */
 const losses = (translated: TranslatedCall | null): object =>
   translated === null
     ? { translated: false, dropped_params: [] }

@@ -23,7 +23,7 @@ export type ExplainDeps = CourseDeps
 
 const header = 'x-service-explain'
 
-/** Returns true if the caller asks what would become of the request. Throws `forbidden` for a key that may not read configs. */
+/** Returns true if the caller asks for an explanation of the request. Throws `forbidden` for a key that may not read configs. */
 export function asksToExplain({ headers, caller: { key } }: CallHead): boolean {
   const asked = headers.service.get('explain')?.toLowerCase()
   if (asked === undefined || asked === '' || asked === 'false') return false
@@ -43,7 +43,7 @@ function demandShort({ body }: Call): void {
   )
 }
 
-/** Explains what would become of a request, and calls nobody: what each target would be sent, in what order, and why. */
+/** Explains the way of a request, without a call to a provider: the request for each target, their order, and the reasons. */
 export async function explain(call: Call, deps: ExplainDeps): Promise<object> {
   demandShort(call)
   const { caller, operation, course, config, prompt } = call

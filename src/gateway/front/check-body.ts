@@ -41,7 +41,7 @@ function checkModel({ json }: RequestBody): void {
   throw new ApiError('invalid_request', `model: must have at most ${longestModel} characters.`, { param: 'model' })
 }
 
-/** Throws for a body of Google's clients; what goes to a path that runs no model may be anything. */
+/** Throws for a body of Google's clients; a body for a path that runs no model may be anything. */
 function checkGoogleBody(path: string, { kind, json }: RequestBody): void {
   if (isFields(json)) validateGoogleBody(json)
   else if ((kind === 'json' || kind === 'none') && isMethodOfGoogle(path)) throw noObject()

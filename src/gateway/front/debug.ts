@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 
-/** Tells whether the caller lets the log keep bodies. */
+/** Returns whether the caller lets the log keep bodies. */
 export function keepsBodies(headers: CallerHeaders | null): boolean {
   const debug = headers?.service.get('debug')
   return debug === undefined || debug === '' || debug.toLowerCase() === 'true'

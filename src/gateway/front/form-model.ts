@@ -17,13 +17,13 @@ export interface FormModel {
   readonly shortenedBy: number
 }
 
-/** A form that nobody has looked into. */
+/** A form that has not been read. */
 export const noFormModel: FormModel = { model: null, shortenedBy: 0 }
 
 /**
- * Reads a form up to its field `model`. When that says `@slug/model` the slug is taken out of it; all that was read is put back, so that
- * the form goes on as it came, with that one difference. A form without the field is read to its end, and is lost. Throws
- * `payload_too_large`, `client_closed`.
+ * Reads a form up to its field `model`. When that is `@slug/model` the slug is taken out of it; the bytes that were read are put back, so that the
+ * form goes on as it came, with that one difference. A form without the field is read to its end, and is lost. Throws `payload_too_large`,
+ * `client_closed`.
  */
 export function takeModelOfForm(body: Readable, contentType: string, owner: string): Promise<FormModel> {
   const delimiter = delimiterOf(contentType)

@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type CallerHeaders, valueText } from '../wire/headers.ts'
 
-/** The trace to which a request says that it belongs. */
+/** The trace that a request names as its own. */
 export interface Trace {
   readonly traceId: string
   readonly spanId: string | null
@@ -9,11 +9,11 @@ export interface Trace {
   readonly spanName: string | null
 }
 
-/** Neither the version ff nor an id of zeros is valid; what stands behind the flags belongs to versions to come. */
+/** Neither the version ff nor an id of zeros is valid; fields behind the flags belong to versions to come. */
 const traceparent = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?![^-])/
 const maxIdLength = 255
 
-/** The trace of a request that says nothing of one. */
+/** The trace of a request that names none. */
 export const ownTrace = (requestId: string): Trace => ({ traceId: requestId, spanId: null, parentSpanId: null, spanName: null })
 
 /** The caller's trace id, else the one of W3C `traceparent`, else the request id. */

@@ -8,7 +8,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 
 const longestPath = 100
 
-/** An exchange that is refused; `caller` is null when nobody was let in. */
+/** An exchange that is refused; `caller` is null when no caller was let in. */
 interface RefusedExchange {
   readonly exchange: Exchange
   readonly path: string
@@ -25,8 +25,8 @@ function meantPath(path: string): string {
 }
 
 /**
- * A misspelt path of the control plane (`/v1/prompt`) belongs to the data plane as every other does, and is refused there for what a call
- * to a provider lacks. The refusal then says how the path was taken, since nothing else in it would lead to the fault.
+ * A misspelt path of the control plane (`/v1/prompt`) belongs to the data plane as every other does, and is refused there for fields that a call to a
+ * provider lacks. The refusal then states how the path was taken, since it would not lead to the fault otherwise.
  */
 export function explainPath(error: ApiError, { exchange, path, caller }: RefusedExchange): ApiError {
   const lacksScope = error.code === 'forbidden' && caller === null

@@ -10,8 +10,8 @@ import { googlePattern } from '../operations/google-versions.ts'
 const ofGoogle = googlePattern(String.raw`/models/([^?]+)(:[^?:/]*(?:\?.*)?)$`)
 
 /**
- * Puts the model that a config sets where clients of Google name theirs: in the path, and where the body repeats it. Calls whose body names
- * the model stay as they are: there it is a parameter like any other. A default says nothing here, since such a path always names a model.
+ * Puts the model that a config sets where clients of Google name theirs: in the path, and where the body repeats it. Calls whose body names the model
+ * stay as they are: there it is a parameter like any other. A default has no effect here, since such a path always names a model.
  */
 export function withModelOfConfig(call: Call): Call {
   const { config, path } = call

@@ -47,10 +47,10 @@ export function readCall(head: CallHead, settings: GatewaySettings): MaybePromis
 
 const nothingMade = { prompt: null, promptRequest: null, previousResponse: null, mirror: null } as const
 
-/** The target of a body that is no JSON, and who reads it. */
+/** The target of a body that is no JSON, and its readers. */
 export interface BodyTarget {
   readonly target: Target
-  /** True when a limit in money reads what the form says. */
+  /** True when a limit in money depends on the contents of the form. */
   readonly isBounded: boolean
 }
 
@@ -67,7 +67,7 @@ export function refuseSealed({ headers, guardrails }: Call, target: Target): voi
   refuseUnreadable(target, headers)
 }
 
-/** A guardrail reads what is sent. What it cannot read must not be sent past it. */
+/** A guardrail reads the body that is sent. One that it cannot read must not be sent past it. */
 function refuseEncoded({ contentEncoding }: CallerHeaders): void {
   if (contentEncoding === '') return
   throw new ApiError('unsupported_media_type', 'Guardrails read this request: send its body without content-encoding.', {
@@ -75,7 +75,7 @@ function refuseEncoded({ contentEncoding }: CallerHeaders): void {
   })
 }
 
-/** Looks into a form when nothing else names its target. */
+/** Looks into a form when no header names its target. */
 const modelOfForm = (head: CallHead): MaybePromise<FormModel> =>
   isForm(head.headers.contentType) && head.headers.contentEncoding === '' && namesNoTarget(head)
     ? takeModelOfForm(head.exchange.body, head.headers.contentType, head.caller.key.organisationId)
@@ -86,7 +86,7 @@ type HoldOptions = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass' | 'shor
 /** A form that is translated is held: no provider takes more of audio and images. */
 const longestForm = 32 * 1024 * 1024
 
-/** How much is held of a body that is no JSON. Of uploads, guardrails read what is held anyhow, or is no longer than other bodies may be. */
+/** How much is held of a body that is no JSON. Guardrails read the part of uploads that is held anyhow, or is no longer than other bodies may be. */
 function holding(call: Call, { target, isBounded }: BodyTarget, settings: GatewaySettings): HoldOptions {
   const { operation, headers, guardrails, work } = call
   if (readsForm(target, headers)) return { maxHeldBytes: settings.maxUploadBytes }
@@ -98,11 +98,11 @@ function holding(call: Call, { target, isBounded }: BodyTarget, settings: Gatewa
   return { ...held, watches: true, ...(isBounded && { maxHeldBytes: Math.max(held.maxHeldBytes, longestForm) }) }
 }
 
-/** Returns true for a form that tells what its answer costs: the model, and how much of it is asked for. */
+/** Returns true for a form that determines the cost of its answer: the model, and the requested amount. */
 export const isPricedForm = ({ work, headers: { contentType, contentEncoding } }: Pick<Call, 'work' | 'headers'>): boolean =>
   pricedForms.has(work?.task) && isForm(contentType) && contentEncoding === ''
 
-/** Returns true for a form that must be read to know what its answer may cost. Of a recording its length tells that, when its model is known. */
+/** Returns true for a form that must be read to estimate its cost. The length of a recording is enough, when its model is known. */
 export function mustBeRead(call: Pick<Call, 'work' | 'headers' | 'exchange'>, { model }: Pick<Target, 'model'>): boolean {
   if (!isPricedForm(call)) return false
   return model === null || !ofRecordings.has(call.work?.task) || call.exchange.header('content-length') === undefined
@@ -110,7 +110,7 @@ export function mustBeRead(call: Pick<Call, 'work' | 'headers' | 'exchange'>, { 
 
 const ofRecordings: ReadonlySet<Task | null | undefined> = new Set<Task>(['transcription', 'translation'])
 
-/** The tasks whose price stands in the form: the length of a recording, and the model, where the answer does not tell them. */
+/** The tasks whose price stands in the form: the length of a recording, and the model, where the answer does not state them. */
 const pricedForms: ReadonlySet<Task | null | undefined> = new Set<Task | null | undefined>([
   ...ofRecordings,
   'image-edit',
@@ -139,7 +139,7 @@ async function unlessLeft(exchange: CallHead['exchange'], turn: Promise<void>): 
   if (exchange.closed) throw clientGone()
 }
 
-/** Of a body that was unfolded to be read the plain bytes go on. */
+/** A body that was decompressed to be read goes on as plain bytes. */
 const withoutEncoding = (headers: CallerHeaders): CallerHeaders => ({
   ...headers,
   contentEncoding: '',

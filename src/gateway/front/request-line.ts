@@ -30,7 +30,7 @@ export function readOperation(method: string, pathAndQuery: string): MatchedOper
   return matchOperation(method, path)
 }
 
-/** Checks what else a request says before its body: the keys in its path, its `x-service-debug`, its query. Throws `invalid_request`. */
+/** Checks the rest of a request before its body: the keys in its path, its `x-service-debug`, its query. Throws `invalid_request`. */
 export function checkRequestLine({ path, operation, caller, headers }: Pick<CallHead, 'path' | 'operation' | 'caller' | 'headers'>): void {
   const param = ownKeyIn(path, caller)
   if (param !== null) throw ownKey(param === 'path' ? 'the path' : 'the query', param)
@@ -47,7 +47,7 @@ export function misplacedKey({ service }: CallerHeaders, { holdsOwnKey }: KeyOwn
   return null
 }
 
-/** Headers of ours in which a key has its place: the caller's own, and what a config says of its targets. */
+/** Headers of ours in which a key has its place: the caller's own, and those of a config about its targets. */
 const keyHolders: ReadonlySet<string> = new Set(['api-key', 'config'])
 
 /** A key of ours would go to the provider, and into its logs and ours. */

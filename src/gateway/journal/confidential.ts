@@ -1,17 +1,17 @@
 import type { ExchangeBodies, ExchangeRecord } from './log-record.ts'
 
-/** Says of a confidential fact what stays in the clear. */
+/** Lists for each confidential fact the part that stays in the clear. */
 type InClear = { readonly [Fact in keyof ExchangeRecord]?: (value: ExchangeRecord[Fact]) => ExchangeRecord[Fact] }
 
 const nothing = (): null => null
 const noHeaders = (): Readonly<Record<string, string>> => ({})
 type Hooks = NonNullable<ExchangeRecord['hooks']>['before_request_hooks']
-/** The verdicts of guardrails, without what they looked at and found. */
+/** The verdicts of guardrails, without their inputs and findings. */
 const verdictsOf = (hooks: Hooks): Hooks => hooks.map((hook) => ({ ...hook, checks: [], feedback: null }))
 
 /**
- * The confidential facts of a record, in the order in which they stand in the sealed part of its log. A new one comes last, and is null in
- * what was sealed before it. A query can hold anything, so the path ends before it.
+ * The confidential facts of a record, in the order in which they stand in the sealed part of its log. A new one comes last, and is null in values
+ * that were sealed before it. A query can hold anything, so the path ends before it.
  */
 const rows = {
   path: (path: string): string => path.split('?', 1)[0] ?? '',
@@ -40,8 +40,8 @@ function toFacts(valueOf: (name: Name, at: number) => unknown): Facts {
 }
 
 /**
- * The confidential part of a log, sealed as one text: three lengths (4 bytes each, little-endian: facts, request body, response body; a body
- * that is absent has 0xffffffff), the facts as JSON text, the bodies. What logs are listed and filtered by stays in the clear.
+ * The confidential part of a log, sealed as one text: three lengths (4 bytes each, little-endian: facts, request body, response body; a body that is
+ * absent has 0xffffffff), the facts as JSON text, the bodies. The fields by which logs are listed and filtered stay in the clear.
  */
 export interface Confidential extends Facts {
   readonly request: Uint8Array | null
@@ -63,7 +63,7 @@ export function encodeConfidential(record: ExchangeRecord, { request, response }
   return [head, facts, request, response].filter((part) => part !== null)
 }
 
-/** Decodes what `encodeConfidential` made. The bytes are our own, guarded by the seal; throws when their version is another. */
+/** Decodes a result of `encodeConfidential`. The bytes are our own, guarded by the seal; throws when their version is another. */
 export function decodeConfidential(bytes: Buffer): Confidential {
   const [factsBytes, requestBytes, responseBytes] = [bytes.readUInt32LE(0), bytes.readUInt32LE(4), bytes.readUInt32LE(8)]
   const fields: readonly unknown[] = JSON.parse(bytes.toString('utf8', headBytes, headBytes + factsBytes))

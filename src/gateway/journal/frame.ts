@@ -72,7 +72,7 @@ function bodiesOf({ request, response, sealed }: Frame): readonly Uint8Array[] {
   return response === null ? none : [response]
 }
 
-/** The last frame of a segment that was closed in order: nothing follows it. */
+/** The last frame of a segment that was closed in order: no frame follows it. */
 export function endFrame(mark: Uint8Array): EncodedFrame {
   const head = Buffer.alloc(headerBytes)
   const nothing = { request: null, response: null, requestTruncated: false, responseTruncated: false, sealed: null }
@@ -86,7 +86,7 @@ export type ParsedFrame =
   | { readonly kind: 'end' }
   /** The header is plausible, and the frame needs `bytes` in all. */
   | { readonly kind: 'short'; readonly bytes: number }
-  /** No whole frame begins here: nothing was written, or it was torn or damaged. */
+  /** No whole frame begins here: none was written, or it was torn or damaged. */
   | { readonly kind: 'none' }
 
 /** The frame that begins at `offset`. */

@@ -15,14 +15,14 @@ export interface JournalOptions {
   readonly maxSpoolBytes: number
   /** Size at which the next segment begins. Small, so that segments stay in the cache while they are written over. */
   readonly segmentBytes?: number
-  /** Seals what is confidential before it is written; null: it is written in the clear. */
+  /** Seals confidential data before it is written; null: it is written in the clear. */
   readonly seal?: LogSeal | null
   /** Epoch milliseconds. */
   readonly now?: () => number
   readonly write?: Write
   /**
-   * Takes a copy of what the disk refused, to be shipped from memory; false when there is no room. `lean`: it has no bodies.
-   * Absent: what the disk refuses is dropped.
+   * Takes a copy of a frame that the disk refused, to be shipped from memory; false when there is no room. `lean`: it has no bodies. Absent: refused
+   * frames are dropped.
    */
   readonly hold?: (frame: EncodedFrame, lean: boolean) => boolean
 }
@@ -39,7 +39,7 @@ export interface JournalStats {
 }
 
 export interface OpenJournal extends Journal {
-  /** Ends writing; what is there waits for a shipper. Appending afterwards drops. */
+  /** Ends writing; existing frames wait for a shipper. Appending afterwards drops. */
   close(): Promise<void>
   stats(): JournalStats
 }
@@ -47,8 +47,9 @@ export interface OpenJournal extends Journal {
 const defaultSegmentBytes = 4 * 1024 * 1024
 
 /**
- * Opens this process's journal. An append is one positioned write into the page cache, which outlives a kill -9; a torn frame
- * is written over by the next one, and is known by its CRC. Never throws: what the disk refuses is held in memory as long as there is room, else it is counted.
+ * Opens this process's journal. An append is one positioned write into the page cache, which outlives a kill -9; a torn frame is written over by the
+ * next one, and is recognised by its CRC. Never throws: frames that the disk refuses are held in memory as long as there is room, else they are
+ * counted.
  */
 export function openJournal(options: JournalOptions): OpenJournal {
   const {

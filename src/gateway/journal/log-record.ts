@@ -45,7 +45,7 @@ export interface ExchangeRecord {
   /** Until the first body byte went to the client. */
   readonly firstByteMs: number | null
   readonly usage: Usage | null
-  /** The source of `usage`: the provider's figures, an estimate in their place, an answer that was given again and cost nothing, or none (unmetered). */
+  /** The source of `usage`: the provider's figures, an estimate in their place, a cache hit, which is free, or none (unmetered). */
   readonly usageSource: 'provider' | 'estimate' | 'cache' | 'none'
   /** Null: no provider was to be asked. */
   readonly cost: LoggedCost | null
@@ -74,18 +74,18 @@ export interface ExchangeRecord {
   readonly upstreamUrl: string | null
   /** The prompt that the request named; null when it named none. */
   readonly prompt: LoggedPrompt | null
-  /** The findings of guardrails; null when none ran that anybody waited for. */
+  /** The findings of guardrails; null when none ran that a request waited for. */
   readonly hooks: HookResults | null
-  /** The attempts, in order; null when there was only one, of which the record itself tells all. */
+  /** The attempts, in order; null when there was only one, which the record itself describes. */
   readonly attempts: readonly LoggedAttempt[] | null
-  /** Null: the provider spoke the caller's format, or nothing is to be told. */
+  /** Null: the provider has the caller's format, or there are no losses. */
   readonly translation: LoggedTranslation | null
   /** Headers with credentials removed. */
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly responseHeaders: Readonly<Record<string, string>>
 }
 
-/** The losses of a translation, and what stood behind it. */
+/** The losses of a translation, and its provider's error. */
 export interface LoggedTranslation {
   /** The fields that were dropped, in the caller's words. */
   readonly dropped: readonly string[]
@@ -150,7 +150,7 @@ export interface LoggedCharge {
   readonly slug: string | null
   /** True when its config left provisioned throughput out of the costs. */
   readonly skipped: boolean
-  /** True when nobody knew what it would cost: it began what costs when it has ended, or its answer did not come. Absent: false. */
+  /** True when the cost was unknown: the attempt began a job that costs when it has ended, or its answer did not come. Absent: false. */
   readonly untold?: boolean
 }
 
@@ -161,7 +161,7 @@ export interface LoggedAttempt {
   readonly provider: string | null
   readonly providerSlug: string | null
   readonly model: string | null
-  /** Of the answer, or of the error in its place. */
+  /** The status of the answer, or of the error in its place. */
   readonly status: number
   readonly failure: FailureKind | null
   /** Words of the provider or of Gatehouse; null when there are none, or when bodies are not kept. */
@@ -192,9 +192,8 @@ export interface ExchangeBodies {
 }
 
 /**
- * One record per exchange, appended before the last byte goes to the client. Synchronous: when it returns, the record survives
- * a kill -9 of this process; what the disk refuses is held in memory. Never throws: what there is no room for is counted in
- * `gateway_log_spool_dropped_total`.
+ * One record per exchange, appended before the last byte goes to the client. Synchronous: when it returns, the record survives a kill -9 of this
+ * process; records that the disk refuses are held in memory. Never throws: records without room are counted in `gateway_log_spool_dropped_total`.
  */
 export interface Journal {
   append(record: ExchangeRecord, bodies: ExchangeBodies): void

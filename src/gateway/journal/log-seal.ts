@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, randomBytes, type KeyObject } from 'node:crypto'
 
-/** The row of a log: what is sealed for it opens for no other. */
+/** The row of a log: a value that is sealed for it opens for no other. */
 export interface LogPlace {
   readonly id: string
   readonly organisationId: string
@@ -8,7 +8,7 @@ export interface LogPlace {
   readonly createdAt: number
 }
 
-/** Seals and opens what is confidential in logs. Both are synchronous: sealing is part of an append. */
+/** Seals and opens confidential log data. Both are synchronous: sealing is part of an append. */
 export interface LogSeal {
   /** Seals the parts as one text; returns the pieces of the sealed value in their order. */
   seal(place: LogPlace, parts: readonly Uint8Array[]): readonly Uint8Array[]
@@ -20,11 +20,10 @@ export interface LogSeal {
 export class SealError extends Error {}
 
 /**
- * A sealed value: format (1 byte) | name of the log key (8) | salt (16) | count (8) | tag (16) | data, by AES-256-GCM.
- *
- * Each run of a process takes a random salt, and derives one key for each organisation from it. The nonce is the count of what that run
- * sealed, so that no pair of key and nonce comes twice, and no request pays for a derivation. Before the count stands the time of the log:
- * where a machine was copied while it ran, two processes go on with one salt and one count.
+ * A sealed value: format (1 byte) | name of the log key (8) | salt (16) | count (8) | tag (16) | data, by AES-256-GCM. Each run of a process takes a
+ * random salt, and derives one key for each organisation from it. The nonce is the count of the values that this run sealed, so that no pair of key
+ * and nonce comes twice, and no request pays for a derivation. Before the count stands the time of the log: where a machine was copied while it ran,
+ * two processes go on with one salt and one count.
  */
 const format = 1
 const at = { keyName: 1, salt: 9, count: 25, tag: 33, data: 49 } as const

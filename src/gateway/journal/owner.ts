@@ -16,9 +16,9 @@ const machine = [
 
 /** The process that may write, or ship, a directory. */
 interface Owner {
-  /** `writer` appends; `shipper` only ships what is there. */
+  /** `writer` appends; `shipper` only ships existing frames. */
   readonly role: 'writer' | 'shipper'
-  /** Of the directory's writer; tells it that it is still the one. */
+  /** The token of the directory's writer, which shows that it is still the one. */
   readonly token: string
   readonly machine: string
   readonly pid: number
@@ -47,7 +47,7 @@ export function renew({ directory, token }: Claim, now: number): void {
   fs.utimesSync(path.join(directory, 'lock'), now / 1000, now / 1000)
 }
 
-/** Ends writing: whoever ships may take the directory. */
+/** Ends writing: any shipper may take the directory. */
 export function release({ directory, token }: Claim): void {
   if (readOwner(directory)?.token === token) fs.rmSync(path.join(directory, 'lock'), { force: true })
 }

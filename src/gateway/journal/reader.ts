@@ -14,13 +14,13 @@ export interface Batch {
   readonly frames: readonly ReadFrame[]
   /** The place to go on; past torn or damaged bytes when the segment is closed. */
   readonly offset: number
-  /** `more` there may be more to read now; `waiting` the writer has not written more yet; `ended` nothing will follow. */
+  /** `more` there may be more to read now; `waiting` the writer has not written more yet; `ended` no frame will follow. */
   readonly state: 'more' | 'waiting' | 'ended'
 }
 
 export interface ReadOptions {
   readonly offset: number
-  /** Nobody writes it any more: an incomplete frame is torn, and is skipped. */
+  /** It has no writer any more: an incomplete frame is torn, and is skipped. */
   readonly closed: boolean
   readonly maxFrames: number
   /** A batch exceeds it only by a single frame that is larger. */

@@ -58,7 +58,7 @@ export function writeRecord(json: JsonWriter, record: ExchangeRecord): void {
   json.value(record.translation && [record.translation.dropped, record.translation.providerError])
   if (record.spent === null) json.value(null)
   else writeSpent(json, record.spent)
-  // The former release knows no more than the job of the last attempt.
+  // The former release reads only the job of the last attempt.
   json.value(record.jobs?.find(({ attempt }) => attempt === record.retryCount)?.noted ?? null)
   json.value(
     record.jobs?.map(({ attempt, noted, provider, slug, providerId, host }) => [attempt, noted, provider, slug, providerId, host]) ?? null,
@@ -92,7 +92,7 @@ type Fields = [
   ...trace: [traceId: string, spanId: string | null, parentSpanId: string | null, spanName: string | null],
   ...rest: [metadata: Record<string, string>, requestBytes: number, responseBytes: number, upstreamUrl: string | null],
   ...headers: [requestHeaders: Record<string, string>, responseHeaders: Record<string, string>],
-  /** Absent in records of processes that did not know prompts. */
+  /** Absent in records of processes without prompts. */
   prompt?: readonly [id: string, versionId: string, slug: string] | null,
   /** Absent in records of processes that did not log them. */
   hooks?: ExchangeRecord['hooks'],
@@ -104,7 +104,7 @@ type Fields = [
   mirrorOf?: string | null,
   billed?: boolean,
   config?: readonly [slug: string, version: number] | null,
-  /** Absent in records of processes that priced nothing. */
+  /** Absent in records of processes without prices. */
   cost?: CostFields | null,
   /** Absent in records of processes that did not log it. */
   translation?: readonly [dropped: readonly string[], providerError: string | null] | null,
@@ -112,7 +112,7 @@ type Fields = [
   spent?: readonly SpentFields[] | null,
   /** Absent in records of processes that did not note batches. */
   batch?: string | null,
-  /** Absent in records of processes that did not note what took them. */
+  /** Absent in records of processes that did not note jobs. */
   jobs?: readonly JobFields[] | null,
 ]
 

@@ -45,7 +45,7 @@ export function openSpool(options: SpoolOptions): Spool {
     waiting.add(current.segment.path, current.bytes())
   }
 
-  /** Leaves the whole directory to whoever ships. */
+  /** Leaves the whole directory to any shipper. */
   const abandon = (current: OpenSegment) => {
     leave(current)
     attempt(() => release(current.claim))

@@ -13,7 +13,7 @@ export type FindKey = (header: JWTHeaderParameters, token: FlattenedJWSInput) =>
 export interface JwksOptions {
   readonly egress: Egress
   readonly url: string
-  /** The owner whose memory the keys take: nobody can push out those of another. */
+  /** The owner whose memory the keys take: an owner cannot push out the keys of another. */
   readonly owner: string
   /** How long fetched keys are believed without asking again. */
   readonly maxAgeMs: number
@@ -28,14 +28,14 @@ export interface JwksOptions {
 
 /** A token with an unknown key id asks again no sooner than this, so that strangers cannot make us call. */
 const cooldownMs = 30_000
-/** An issuer of which nothing is known is asked again so soon after it failed. */
+/** The pause before an issuer without known keys is asked again after a failure. */
 const retryMs = 1000
 /** An issuer that is slow is waited for no longer while there are keys that were good. */
 const patienceMs = 500
 /** Keys that were good serve so much longer while the issuer cannot be reached. */
 const maxStaleMs = 24 * 60 * 60 * 1000
 const maxKeys = 100
-/** Of one owner; and so many owners, of whom the one that asked for a new URL longest ago is forgotten. */
+/** Maximum URLs per owner and maximum owners; the owner with the oldest last new URL is evicted. */
 const maxSets = 50
 const maxOwners = 5000
 
@@ -91,7 +91,7 @@ function known({ keys }: HeldKeySet): LocalKeys {
   return keys
 }
 
-/** Asks once for all who wait; while the issuer cannot be reached, what it said before serves on, and it is asked every half minute. */
+/** Asks once for all concurrent callers; while the issuer cannot be reached, its former keys serve on, and it is asked every half minute. */
 async function refresh(held: HeldKeySet, options: JwksOptions): Promise<void> {
   const usable = held.keys !== null && options.now() - held.fetchedAt < options.maxAgeMs + maxStaleMs
   if (held.running === null && options.now() - held.askedAt < (usable ? cooldownMs : retryMs)) {

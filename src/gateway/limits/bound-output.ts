@@ -12,7 +12,7 @@ const fieldOf: Readonly<Partial<Record<DialectId, string>>> = {
   anthropic: 'max_tokens',
 }
 
-/** The chat of these knows the newer name alone for models that reason. */
+/** The chat of these supports the newer name alone for models that reason. */
 const newerNames: ReadonlySet<string> = new Set(['openai', 'azure-openai'])
 
 /** Returns the body with the most tokens of its answer. Formats that name no such field stay as they are. */

@@ -2,16 +2,16 @@ import { type Limit, type Needs, neededBy } from './limit.ts'
 
 /** The answer to a request for a slice. */
 export interface Slice {
-  /** 0: what is needed does not fit. */
+  /** 0: the needed amount does not fit. */
   readonly granted: number
   readonly slot: string
   /** Used and granted, by all processes. */
   readonly used: number
-  /** When a budget granted nothing: the part of `used` that processes hold, for requests on their way or still to come. */
+  /** When a budget granted none: the part of `used` that processes hold, for requests on their way or still to come. */
   readonly reserved: number
   /** Milliseconds until the slot ends; null: it does not. */
   readonly slotLeftMs: number | null
-  /** When nothing was granted: milliseconds until it could be; null: never by itself. */
+  /** When none was granted: milliseconds until it could be; null: never by itself. */
   readonly opensMs: number | null
 }
 
@@ -28,7 +28,7 @@ export interface SliceRequest {
 /** The truth about counters, which all processes share. */
 export interface CounterStore {
   take(limit: Limit, wish: SliceRequest): Promise<Slice>
-  /** Says what became of a part of a slice. `freed` is below 0 when more was used than it held. Returns a mark of the settlements that carry it. */
+  /** Settles a part of a slice. `freed` is below 0 when more was used than it held. Returns a mark of the settlements that carry it. */
   settle(limit: Limit, slot: string, part: SettledAmount): string
 }
 
@@ -39,19 +39,19 @@ export interface SettledAmount {
 
 export interface Counters {
   /**
-   * Takes from every limit, or from none; null: a slice is missing. A request that asks `again` takes from the limits as the latest one knows them: two
-   * that know a changed limit differently would take the slice away from each other.
+   * Takes from every limit, or from none; null: a slice is missing. A request that asks `again` takes from the limits in their latest form: two with
+   * different forms of a changed limit would take the slice away from each other.
    */
   tryTake(limits: readonly Limit[], needs: Needs, again?: boolean): readonly TakenAmount[] | null
   /** Gets the slices that are missing. Resolves to the limit that refuses; null: try again. Rejects when the store is away. */
   fill(limit: Limit, needed: number): Promise<Refusal | null>
-  /** Returns at least how much is left of a limit; null: nobody asked lately. */
+  /** Returns at least how much is left of a limit; null: no request asked lately. */
   left(limit: Limit): number | null
   /** Returns the store's mark. */
   settle(taken: TakenAmount, used: number): string
   /** Resolves when a part of a limit was given back in this process, or after some milliseconds. */
   freed(limit: Limit, ms: number): Promise<void>
-  /** Gives back every slice that nobody uses. */
+  /** Gives back every unused slice. */
   sweep(all?: boolean): void
   size(): number
 }
@@ -100,7 +100,7 @@ interface State {
   readonly now: () => number
 }
 
-/** A slice serves so long, so that changed limits hold within a second and nothing lies idle in one process while others need it. */
+/** A slice serves so long, so that changed limits hold within a second and no amount lies idle in one process while others need it. */
 export const sliceMs = 400
 /** A refusal is remembered so long: callers who ask on do not ask the store. */
 const refusalMs = 200
@@ -145,7 +145,7 @@ function counterOf(state: State, limit: Limit): Counter {
   return known
 }
 
-/** Returns the counter with the limit as a new request knows it. */
+/** Returns the counter with the limit in the form of a new request. */
 function renewedCounter(state: State, limit: Limit): Counter {
   const counter = counterOf(state, limit)
   if (counter.limit.value !== limit.value) {
@@ -191,7 +191,7 @@ function leftOf({ counters, now }: State, { id }: Limit): number | null {
   return counter === undefined || counter.until <= now() ? null : leftIn(counter)
 }
 
-/** Asks ahead of need, so that a busy counter is waited for by nobody. */
+/** Asks ahead of need, so that no request waits for a busy counter. */
 function renew(state: State, counter: Counter, needed: number): void {
   if (counter.takes < busyTakes || counter.asking !== null || counter.free * 4 > counter.granted) return
   askOnce(state, counter, needed).catch(() => {})
@@ -209,7 +209,7 @@ async function fill(state: State, limit: Limit, needed: number): Promise<Refusal
   return null
 }
 
-/** Remembers a refusal; what the slice still holds may do for a smaller request. */
+/** Remembers a refusal; the rest of the slice may do for a smaller request. */
 function noteRefusal({ now }: State, counter: Counter, refusal: Refusal | null): Refusal | null {
   if (refusal === null) return null
   counter.refusal = refusal
@@ -244,7 +244,7 @@ async function ask(state: State, counter: Counter, needed: number): Promise<Refu
   counter.recent = 0
   counter.takes = 0
   counter.refusal = null
-  // Told from before the question, so that the slice ends here no later than there.
+  // Counted from before the question, so that the slice ends here no later than there.
   counter.until = askedAt + Math.min(sliceMs, slice.slotLeftMs ?? sliceMs)
   return null
 }
@@ -253,12 +253,12 @@ function settle({ counters, store, now }: State, { limit, slot, amount }: TakenA
   const counter = counters.get(limit.id)
   if (counter === undefined || counter.slot !== slot) return store.settle(limit, slot, { freed: amount - used, used })
   if (used > amount) {
-    // What was used beyond the reservation comes off the slice first, so that it is not given to the next request too.
+    // Usage beyond the reservation comes off the slice first, so that it is not given to the next request too.
     const shrunk = Math.min(counter.free, used - amount)
     counter.free -= shrunk
     return store.settle(limit, slot, { freed: amount + shrunk - used, used })
   }
-  // What a slice that still serves was not used for, the next request uses.
+  // The unused part of a slice that still serves goes to the next request.
   const isKept = used < amount && counter.until > now()
   if (isKept) counter.free += amount - used
   const mark = store.settle(limit, slot, { freed: isKept ? 0 : amount - used, used })
@@ -266,7 +266,7 @@ function settle({ counters, store, now }: State, { limit, slot, amount }: TakenA
   return mark
 }
 
-/** Lets those who wait ask again: a refusal from before says less than they can know now. */
+/** Lets waiting requests ask again: an earlier refusal is out of date. */
 function wake(counter: Counter): void {
   counter.refusal = null
   for (const go of counter.waiting) go()

@@ -4,10 +4,10 @@ import type { RequestBody } from '../wire/body.ts'
 import { inputBound } from './input-bound.ts'
 import { outputBound, type OutputReader } from './output-bound.ts'
 
-/** Output of a request that names no bound of its own, of which nobody knows more. */
+/** Output of a request that names no bound of its own, without a better estimate. */
 export const leastOutput = 1024
 
-/** The tasks whose answers hold no tokens that a model says. */
+/** The tasks whose answers hold no tokens of a model. */
 const silent: ReadonlySet<Task | null> = new Set<Task | null>(['embedding', 'moderation', 'rerank', 'speech', 'token-count'])
 
 /** A request whose tokens are estimated. */

@@ -14,7 +14,7 @@ export interface BoundForm {
   readonly bytes: number
 }
 
-/** Of the largest and finest image. */
+/** The tokens of the largest and finest image. */
 export const tokensOfImage = 6240
 
 /** Uploads are long: each is read once. */
@@ -49,7 +49,7 @@ function read(bytes: Buffer, contentType: string): BoundForm | null {
   return { model: models.size === 1 ? model : null, fields, files, bytes: length }
 }
 
-/** A field may come twice, and nobody knows which of them a provider reads. */
+/** A field may come twice, and it is unknown which of them a provider reads. */
 const numberOf = (value: unknown): number => Number(value) || 0
 
 /** Estimates the tokens of the pictures and texts of a form. `isStrict`: a text has as many tokens as bytes, and a picture as many as the finest. */

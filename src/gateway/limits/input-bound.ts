@@ -1,7 +1,7 @@
 import type { RequestBody } from '../wire/body.ts'
 import { partsOf } from './prompt-parts.ts'
 
-/** Of a picture whose size nobody measures. */
+/** The tokens of a picture of unmeasured size. */
 export const tokensOfPicture = 1600
 /** A second of speech has at least 2,000 bytes, 16 kbit/s, and 32 tokens. Base64 writes three bytes as four. */
 const audioCharactersPerToken = (2000 * 4) / 3 / 32

@@ -20,9 +20,9 @@ export interface LeaseLedgerOptions {
   readonly counters: Counters
   /** True while usage limits are on. */
   readonly countsUsage: () => boolean
-  /** The fate of requests that nobody can count now; null: usage limits deny them, rate limits let them pass. */
+  /** The fate of requests that cannot be counted now; null: usage limits deny them, rate limits let them pass. */
   readonly whenUnavailable: 'deny' | 'allow' | null
-  /** So long a request waits for others to settle when only what they have reserved keeps it out of a budget. */
+  /** So long a request waits for others to settle when only their reservations keep it out of a budget. */
   readonly settleWaitMs: number
   readonly observe: (outcome: ReservationOutcome) => void
 }
@@ -32,7 +32,7 @@ const none: readonly Limit[] = []
 /** Others may take a slice between the answer of the store and the next try. */
 const mostTries = 8
 
-/** The Ledger door: what a request needs is taken from slices of the counters of every limit that applies, from all of them or from none. */
+/** The Ledger door: the needs of a request are taken from slices of the counters of every limit that applies, from all of them or from none. */
 export function createLeaseLedger(options: LeaseLedgerOptions): Ledger {
   const made = {
     ...options,
@@ -63,7 +63,7 @@ function askedOf({ observe, usual }: State, limits: readonly Limit[], request: P
   }
 }
 
-/** A request that costs nothing passes a budget in money that is exhausted. */
+/** A free request passes a budget in money that is exhausted. */
 const withoutMoney = (limits: readonly Limit[]): readonly Limit[] =>
   limits.some(({ counts }) => counts === 'cost') ? limits.filter(({ counts }) => counts !== 'cost') : limits
 
@@ -109,7 +109,7 @@ async function wait(options: State, limits: readonly Limit[], asked: WaitingRequ
       if (await settling.for(refusals, until)) continue
       throw refused(options, { refusals, limits: rest }, asked)
     }
-    // What nobody can count now and lets requests pass is left out.
+    // Limits that cannot be counted now and let requests pass are left out.
     rest = answers.flatMap(({ limit, end }) => (end === 'away' ? [] : [limit]))
     const taken = counters.tryTake(rest, needs, true)
     if (taken !== null) return granted(options, taken, asked)
@@ -177,7 +177,7 @@ function settleAll(counters: Counters, taken: readonly TakenAmount[], settled: S
     const mark = counters.settle(one, used)
     if (one.limit.budget === undefined || settled.reached === 'unsent') continue
     const told = spentOf(one, { used, mark }, settled.charge)
-    // Most requests have one budget: a list that grows from nothing takes room for seventeen.
+    // Most requests have one budget: a list that grows from empty takes room for seventeen.
     if (spent === null) spent = [told]
     else spent.push(told)
   }
@@ -200,7 +200,7 @@ interface SettlementInput extends Pick<State, 'overcounted'> {
   readonly reached: RequestProgress
 }
 
-/** An answer of which nobody knows what it used keeps what was reserved for it. */
+/** An answer of unknown usage keeps its reservation. */
 function usedOf({ limit, amount }: TakenAmount, { charge, reached, overcounted }: SettlementInput): number {
   if (limit.counts === 'requests') return amount
   const unknown = reached === 'failed' ? 0 : amount
@@ -209,7 +209,7 @@ function usedOf({ limit, amount }: TakenAmount, { charge, reached, overcounted }
   return cost === null ? unknown : nanoOf(limit.id, cost, overcounted)
 }
 
-/** Returns all tokens of an answer. Some providers leave what they read from a cache or wrote to it out of their total: the counts have it. */
+/** Returns all tokens of an answer. Some providers leave cache reads and writes out of their total: the counts have them. */
 function tokensOf(charge: Charge | null): number | null {
   const metered = charge?.metered ?? null
   if (metered === null || metered.usage === null) return null
@@ -221,7 +221,7 @@ function tokensOf(charge: Charge | null): number | null {
 const picoPerNano = 1000n
 const mostRemembered = 10_000
 
-/** Returns an amount in whole nano-dollars, rounded up; what was rounded is taken off the next one, so that sums stay exact. */
+/** Returns an amount in whole nano-dollars, rounded up; the difference is taken off the next one, so that sums stay exact. */
 function nanoOf(id: string, pico: bigint, overcounted: State['overcounted']): number {
   const over = overcounted.get(id) ?? 0
   if (overcounted.size > mostRemembered) overcounted.clear()

@@ -8,12 +8,12 @@ import type { BudgetSpend } from './spent.ts'
 import type { Target } from '../targets/target.ts'
 import type { RequestBody } from '../wire/body.ts'
 
-/** Rate limits and budgets. A reservation is taken before the provider is called and settled, once, with what was used. */
+/** Rate limits and budgets. A reservation is taken before the provider is called and settled, once, with the real usage. */
 export interface Ledger {
   /** Throws, or rejects with, `rate_limited` or `budget_exhausted` when the request does not fit. */
   reserve(exchange: {
     readonly call: Pick<Call, 'caller' | 'metadata' | 'config' | 'prompt' | 'operation' | 'work' | 'exchange' | 'headers' | 'mirror'>
-    /** Of the caller's workspace; null: there are none. */
+    /** The policies of the caller's workspace; null: there are none. */
     readonly policies: readonly PolicyView[] | null
     /** With the model that the request names, wherever it does. */
     readonly target: Target
@@ -32,8 +32,8 @@ export interface Reservation {
   /** How the limits that it was taken from stand; null: there are none. */
   readonly standings: readonly RateLimitState[] | null
   /**
-   * Returns what was counted against budgets; null: against none. `charge` is null for an answer that nobody was charged for. Settles once:
-   * later calls count nothing.
+   * Returns the amounts counted against budgets; null: there are none. `charge` is null for an answer without a charge. Settles once: later calls
+   * have no effect.
    */
   settle(charge: Charge | null, reached: RequestProgress): readonly BudgetSpend[] | null
 }

@@ -18,13 +18,13 @@ export interface Limit {
   readonly budget?: Budget
 }
 
-/** The words of a rate limit in headers. They hold nothing that callers choose. */
+/** The words of a rate limit in headers. They hold no text that callers choose. */
 export interface RateTerms {
   /** The item of `RateLimit-Policy`. */
   readonly policy: string
   /** The limit in figures. */
   readonly value: string
-  /** The texts around the figure of what is left in the item of `RateLimit`, while nothing is refused. */
+  /** The texts around the remaining amount in the item of `RateLimit`, while no request is refused. */
   readonly before: string
   readonly after: string
   /** The length of the window as OpenAI writes it. */
@@ -32,7 +32,7 @@ export interface RateTerms {
   readonly windowMs: number
 }
 
-/** To whom what a usage limit counts is told. */
+/** The recipients of alerts about a usage limit. */
 export interface Budget {
   readonly kind: 'api-key' | 'provider' | 'workspace' | 'integration-workspace' | 'policy' | 'token'
   readonly id: string
@@ -40,23 +40,26 @@ export interface Budget {
   readonly valueKey?: string
   /** Epoch milliseconds of the reset since which usage counts; 0: from the beginning. */
   readonly from: number
-  /** In the units of the limit's value; null: nobody is to be told before the end. */
+  /** In the units of the limit's value; null: there is no alert before the end. */
   readonly threshold: number | null
 }
 
 /** How a limit in money treats requests whose cost is not known before they are sent. */
 export interface MoneyTerms {
-  /** Output that a request does not bound. `strict`: as much as the model can give; `typical`: what is usual; `inject`: that, and the request is bound to it. */
+  /**
+   * Output that a request does not bound. `strict`: as much as the model can give; `typical`: the usual amount; `inject`: that, and the request is
+   * bound to it.
+   */
   readonly output: (typeof outputPolicies)[number]
   /** Requests without a known price are refused or let through. */
   readonly onUnpriced: (typeof unpricedTerms)[number]
 }
 
-/** The words for them; the first ones count where a limit says nothing. */
+/** The words for them; the first ones are the defaults of a limit. */
 export const outputPolicies = ['typical', 'strict', 'inject'] as const
 export const unpricedTerms = ['deny', 'allow'] as const
 
-/** Returns how a limit in money treats such requests. A word that it does not say is the first one. */
+/** Returns how a limit in money treats such requests. A missing word is the first one. */
 export const moneyTerms = (
   output: MoneyTerms['output'] | null | undefined,
   onUnpriced: MoneyTerms['onUnpriced'] | null | undefined,
@@ -65,7 +68,7 @@ export const moneyTerms = (
 /** Returns true for a limit in money. */
 export const isOfMoney = ({ counts }: Pick<Limit, 'counts'>): boolean => counts === 'cost'
 
-/** When what was counted is forgotten: a sliding window in slots, or a period of the calendar. */
+/** The end of a count: a sliding window in slots, or a period of the calendar. */
 export type Window =
   | { readonly slotMs: number; readonly slots: number }
   | {

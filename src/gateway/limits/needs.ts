@@ -19,14 +19,14 @@ export interface LimitRequest {
   readonly maxOutput: number | null
 }
 
-/** Returns what a request may use. Throws `budget_exhausted` when a limit in money applies and nobody knows what it costs. */
+/** Returns the possible usage of a request. Throws `budget_exhausted` when a limit in money applies and its cost is unknown. */
 export function needsOf(limits: readonly Limit[], request: Parameters<Ledger['reserve']>[0], usual: UsualOutput): LimitRequest {
   const { call, target, body } = request
   const ofMoney = limits.some(isOfMoney)
   const counting = limits.some(countsTokens)
   if (!ofMoney && !counting) return freely
   const by = { keyId: call.caller.key.id, model: target.model }
-  // Nobody need know what is usual for a request that names a bound.
+  // A request that names a bound needs no usual amount.
   const { work } = call
   const reader = readerOf(request)
   const most = isBounded(body.json, reader) ? leastOutput : usual.of(by)
@@ -67,7 +67,7 @@ function costOf(limits: readonly Limit[], { request, work, reader }: WorkContext
 const isNameless = ({ task, beginsJob }: AskedWork, { target }: WorkContext['request']): boolean =>
   task === null && !beginsJob && target.model === null
 
-/** The least that is taken, for work of which nobody knows more: it passes no budget that is used up, and is in it when it is priced later. */
+/** The least amount that is taken, for work of unknown cost: it passes no budget that is used up, and is in it when it is priced later. */
 const least = 1
 
 /** Returns the tokens that a request may take; 0 for one that runs no model. */
@@ -86,7 +86,7 @@ function costOfJob(limits: readonly Limit[]): number {
   return least
 }
 
-/** The same for work of which nobody knows what it is, nor what does it. */
+/** The same for work of unknown kind and model. */
 function costOfUnknown(limits: readonly Limit[]): number {
   const refusing = limits.find(refusesUnpriced)
   if (refusing !== undefined) throw unknownRefusal(refusing)

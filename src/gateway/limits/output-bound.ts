@@ -64,7 +64,7 @@ const holders = [
   'chatRequest',
   'input',
 ] as const
-/** The holder of fields for single formats, which take the place of what was translated. */
+/** The holder of fields for single formats, which take the place of translated ones. */
 const optionsField = 'provider_options'
 /** Holders that such fields replace as a whole. */
 const replaced = ['generationConfig', 'generation_config', 'inferenceConfig'] as const

@@ -40,7 +40,7 @@ export interface PolicyRequest {
     readonly config: { readonly slug: string | null } | null
     readonly prompt: { readonly slug: string; readonly id: string } | null
   }
-  /** Returns the names of what it asks for: the operation that asks for the like of it, its own name, its task. */
+  /** Returns the names of its operation: the operation that asks for the like of it, its own name, its task. */
   readonly endpoints: () => readonly string[]
   readonly target: Pick<Target, 'providerId' | 'model'> & { readonly view: { readonly slug: string; readonly id: string } | null }
 }
@@ -106,13 +106,13 @@ const readers: Readonly<Record<string, (request: PolicyRequest) => readonly stri
   endpoint_type: ({ endpoints }) => endpoints(),
 }
 
-/** Returns the names by which policies know what a request asks for, the first of which stands in groups. */
+/** Returns the names by which policies match the operation of a request, the first of which stands in groups. */
 export function endpointNames({ operation: { name }, work }: Pick<Call, 'operation' | 'work'>): readonly string[] {
   const { operation = null, task = null } = work ?? {}
   return [...new Set([operation ?? name, name, ...(task === null ? [] : [task])])]
 }
 
-/** Returns the same for a request of which its log tells the operation. */
+/** Returns the same for a request by the operation in its log. */
 export function endpointNamesOfLog(name: string): readonly string[] {
   const operation = likeOfGoogle[name] ?? name
   const { task = null } = ofOperations.get(operation) ?? {}

@@ -9,7 +9,7 @@ export interface PromptParts {
   readonly characters: number
   /** True when it names a file or sound that is not in the body: it may fill the window. */
   readonly isOpen: boolean
-  /** True when it names anything that is not in the body, pictures and what was said before too. */
+  /** True when it refers to contents outside the body, pictures and earlier turns too. */
   readonly isPartial: boolean
 }
 
@@ -35,7 +35,7 @@ const promptFields = ['input', 'messages', 'contents', 'system', 'systemInstruct
 /** The pictures of requests for images: each has one, or a list. */
 const pictureFields = ['image', 'images', 'mask', 'reference_images'] as const
 
-/** Arguments and results of tools have fields of any name; what an earlier answer cites is not read again. */
+/** Arguments and results of tools have fields of any name; citations of an earlier answer are not read again. */
 const foreignFields: ReadonlySet<string> = new Set([
   'input',
   'arguments',
@@ -90,12 +90,12 @@ function addMedia(media: Media, [name, held]: readonly [name: string, held: unkn
     else parts.pictures += 1
     if (!isNamed(name, one)) continue
     parts.isPartial = true
-    // Of a recording that is not in the body nobody knows the length.
+    // A recording outside the body has an unknown length.
     if (media === 'audio') parts.isOpen = true
   }
 }
 
-/** The fields that may hold a picture or sound, by what they hold. */
+/** The fields that may hold a picture or sound, by their kind. */
 const mediaFields: Readonly<Record<string, (held: unknown, of: Fields) => Media | null>> = {
   image_url: () => 'image',
   image: (held) => (isFields(held) && 'source' in held ? 'image' : null),
@@ -108,7 +108,7 @@ const mediaFields: Readonly<Record<string, (held: unknown, of: Fields) => Media 
   file_data: pictureIn,
 }
 
-/** Returns what a field holds; null: no picture and no sound. */
+/** Returns the kind of media in a field; null: no picture and no sound. */
 const mediaOf = (name: string, held: unknown, of: Fields): Media | null =>
   Object.hasOwn(mediaFields, name) ? (mediaFields[name]?.(held, of) ?? null) : null
 
@@ -126,7 +126,7 @@ const deepestText = 3
 /** Base64 and `data:` are in the body. */
 const address = /^(?!data:)[a-z][a-z0-9+.-]{1,15}:/i
 
-/** Returns true for what is named by its id or address. */
+/** Returns true for media that are named by their id or address. */
 function isNamed(name: string, held: unknown, depth = 0): boolean {
   if (typeof held === 'string') return idFields.has(name) || address.test(held)
   if (depth > deepestText || !isFields(held)) return false

@@ -2,7 +2,7 @@ import type { ClientDialectId } from '../dialects/dialect.ts'
 import { type HeaderList, headerValue } from '../wire/header-list.ts'
 import type { Limit, RateTerms } from './limit.ts'
 
-/** How a rate limit stands for somebody who just asked. */
+/** The state of a rate limit for the request that just asked. */
 export interface RateLimitState {
   readonly limit: Limit
   /** At least so much is left. */
@@ -58,7 +58,7 @@ function namesUnder(prefix: string): NamesByCount {
 }
 
 /**
- * Returns headers that tell how rate limits stand: of those of requests and of tokens the tightest in the names of the caller's dialect, and all of
+ * Returns headers with the state of rate limits: the tightest of those of requests and of tokens under the names of the caller's dialect, and all of
  * them in those of the IETF's draft (draft-ietf-httpapi-ratelimit-headers-11).
  */
 export function rateHeaders(standings: readonly RateLimitState[], headed: HeadedAnswer): readonly string[] {
@@ -85,7 +85,7 @@ const none: readonly string[] = []
 type RateLimitOnly = RateLimitState & { readonly limit: { readonly rate: RateTerms } }
 const isRated = (standing: RateLimitState): standing is RateLimitOnly => standing.limit.rate !== undefined
 
-/** One that refuses, which are told first, is tighter than any that lets pass; of several the one that opens last. */
+/** One that refuses, which comes first, is tighter than any that lets pass; of several the one that opens last. */
 function tighter(one: RateLimitOnly | null, other: RateLimitOnly): RateLimitOnly {
   if (one === null) return other
   const [opens, later] = [one.opensMs ?? null, other.opensMs ?? null]
@@ -153,7 +153,7 @@ export function durationText(ms: number): string {
   return `${hours > 0 ? `${hours}h` : ''}${hours > 0 || minutes > 0 ? `${minutes}m` : ''}${seconds % 60}s`
 }
 
-/** Returns what the headers of a rate limit say the same each time. `name`: letters, digits, `-` and `:`. */
+/** Returns the constant texts in the headers of a rate limit. `name`: letters, digits, `-` and `:`. */
 export function rateTerms(name: string, { counts, value, windowMs }: { counts: CountedUnit; value: number; windowMs: number }): RateTerms {
   const unit = counts === 'tokens' ? ';qu="tokens"' : ''
   return {

@@ -11,7 +11,7 @@ export interface RefusedLimits {
   readonly passing: readonly RateLimitState[]
 }
 
-/** Returns the error that names every limit that refused, and when the last of them opens; its headers tell how all rate limits stand. */
+/** Returns the error that names every limit that refused, and when the last of them opens; its headers show the state of all rate limits. */
 export function refusalOf({ refusals: found, passing }: RefusedLimits, headed: Pick<HeadedAnswer, 'dialect' | 'prefix'>): ApiError {
   const refusals = found.map(withinWindow)
   const budget = refusals.find(({ limit }) => limit.kind === 'usage')
@@ -56,7 +56,7 @@ const noHeaders: readonly string[] = []
 /** Most answers that others wait for have come by then, or the next try may wait again. */
 const settledInSeconds = 1
 
-/** Returns true if a budget would let a request pass that nothing else on its way had reserved of it. */
+/** Returns true if a budget would let a request pass without the reservations of others. */
 export const isOnlyReserved = ({ limit, needed, used, reserved }: Refusal): boolean =>
   limit.kind === 'usage' && used - reserved + needed <= limit.value
 
@@ -89,7 +89,7 @@ const amountText = ({ counts }: Limit, amount: number): string =>
   counts === 'cost' ? `$${formatPico(BigInt(amount) * picoPerNano).replace(/\.?0+$/, '')}` : String(amount)
 const picoPerNano = 1000n
 
-/** Returns the error for a request whose price nobody knows, under a limit that lets none such through. */
+/** Returns the error for a request of unknown price, under a limit that lets none such through. */
 export const unpricedRefusal = (limit: Limit): ApiError =>
   unknownCost(limit, {
     reason: 'unpriced_model',
@@ -103,7 +103,10 @@ export const jobRefusal = (limit: Limit): ApiError =>
     message: `What a batch, a training, a video or a realtime session costs is known when it has ended, and ${limit.name} lets no request through whose cost is not known. Set on_unpriced of the limit to "allow" to let it begin.`,
   })
 
-/** Returns the error for a request at a path that Gatehouse does not know, which names no model, under a limit that lets no request through whose cost is not known. */
+/**
+ * Returns the error for a request at a path that Gatehouse does not know, which names no model, under a limit that lets no request of unknown cost
+ * through.
+ */
 export const unknownRefusal = (limit: Limit): ApiError =>
   unknownCost(limit, {
     reason: 'unpriced_work',

@@ -1,7 +1,7 @@
 import type { Counters, Refusal } from './counters.ts'
 import { isOnlyReserved } from './refusal.ts'
 
-/** Requests that wait until others, which have reserved what is left of a budget, have settled. */
+/** Requests that wait until others, which have reserved the rest of a budget, have settled. */
 export interface SettleWait {
   /** Resolves to true when it is worth to ask again; to false at once where waiting does not help, or too many wait. `until`: on the monotonic clock. */
   for(refusals: readonly Refusal[], until: number): Promise<boolean>
@@ -10,7 +10,7 @@ export interface SettleWait {
 /** Each holds its body: so many wait in a process, a quarter of them of one organisation. */
 const mostWaiting = 1000
 const mostOfOne = mostWaiting / 4
-/** Other processes do not tell that they settled: the database is asked so often. */
+/** Other processes do not announce that they settled: the database is asked so often. */
 const askAgainMs = 250
 
 /** Makes the waiting room of a process. */

@@ -21,9 +21,9 @@ const soldTools: readonly (readonly [name: string, sold: Dimension])[] = [
 /** The dimensions of tools that a provider sells by the call. */
 export const toolDimensions: ReadonlySet<string> = new Set<string>(soldTools.map(([, sold]) => sold))
 
-/** As many as a request makes that does not say how many. */
+/** The calls of a request that sets no number. */
 const usualCalls = 5
-/** The sources that xAI looks into for a request that does not say how many. */
+/** The sources that xAI reads for a request that sets no number. */
 const usualSources = 20
 
 /** Returns the most calls of each tool that a request lets a provider make; null: none. */

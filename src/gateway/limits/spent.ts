@@ -5,6 +5,6 @@ export interface BudgetSpend {
   readonly slot: string
   /** Pico-US-dollars as a decimal text, or a number of tokens or requests. */
   readonly amount: string | number
-  /** Names the process and its settlements that carry the amount: whether they were written shows what died with a process. */
+  /** Names the process and its settlements that carry the amount: whether they were written shows which amounts died with a process. */
   readonly mark: string
 }

@@ -42,7 +42,7 @@ const picoPerNano = 1000n
 export function worstCost(request: PricedRequest, prices: PriceSource, output: Exclude<MoneyTerms['output'], 'inject'>): number | null {
   const { target } = request
   const terms = target.view?.prices ?? null
-  // Provisioned throughput that is not charged may spill over to what is.
+  // Provisioned throughput that is not charged may spill over to charged capacity.
   if (request.task === null || request.task === 'token-count') return 0
   const found = findPrices({ provider: target.providerId, answered: servedModel(target), sent: target.model, terms }, prices)
   if (found === null) return terms?.skipsCost === true ? 0 : null
@@ -98,7 +98,7 @@ function inputOf(body: RequestBody, window: number, isStrict: boolean): number {
 
 const lengthOf = ({ bytes, length }: RequestBody): number | null => bytes?.length ?? length
 
-/** Of a model of which nobody tells how much it can say. */
+/** The output bound of a model without a known one. */
 const longestOutput = 128_000
 
 function factsOf(
@@ -120,7 +120,7 @@ function factsOf(
   }
 }
 
-/** The answer tells where it was made: a place that nobody names may be the dearest. */
+/** The answer states where it was made: an unnamed place may be the dearest. */
 function dearestPlace({ uplift }: PriceEntry): string | null {
   let dearest: string | null = null
   for (const name in uplift) if ((uplift[name] ?? 0) > Math.max(1000, dearest === null ? 0 : (uplift[dearest] ?? 0))) dearest = name
@@ -142,12 +142,12 @@ const tiersOf = ({ service_tier: snake, serviceTier: camel }: Fields): readonly 
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
-/** Counts the tokens of a conversation as the dearest that they may be, and what its provider may run and sell beside them. */
+/** Counts the tokens of a conversation as the dearest that they may be, and the tools that its provider may run and sell beside them. */
 function tokenCounts(tokens: Tokens, found: FoundPrices, of: { readonly facts: PriceFacts; readonly request: PricedRequest }): Counts {
   const { bytes, json } = of.request.body
   const { output } = tokens
   const extras = extrasOf(found.entry)
-  // A body is only looked through for what costs more.
+  // A body is only searched for parts that cost more.
   const read =
     extras.audio && bytes?.includes('"input_audio"') === true ? { input_audio: tokens.input, output } : textCounts(tokens, found, of)
   if (!extras.calls) return read
@@ -192,7 +192,7 @@ function requestFeeOf({ dearestFee }: Extras, json: unknown): Dimension | null {
   return feesBySize.find((fee) => fee === `web_search_${size}`) ?? dearestFee
 }
 
-/** Models whose prompts are written into a cache though no request says so: platform.openai.com/docs/guides/prompt-caching. */
+/** Models whose prompts are written into a cache without a request for it: platform.openai.com/docs/guides/prompt-caching. */
 const writtenUnasked = /\bgpt-/i
 const asksToWrite = (bytes: Buffer): boolean => bytes.includes('"cache_control"') || bytes.includes('"cachePoint"')
 
@@ -212,7 +212,7 @@ function textCounts(
   return rate(written) > rate('input') ? { [written]: input, output } : tokens
 }
 
-/** Of an upload whose length nobody tells: what providers take at most. */
+/** The length of an upload without a known one: the providers' maximum. */
 const longestUpload = 25 * 1024 * 1024
 /** Speech has at least so many bytes for each millisecond: 16 kbit/s. */
 const bytesPerMs = 2
@@ -256,13 +256,13 @@ function waysToSell(request: PricedRequest, sale: Sale): readonly Counts[] {
 /** Returns the units of a search, which has up to a hundred documents: docs.cohere.com/docs/rate-limits. */
 const searchUnits = ({ documents }: Fields): number => (Array.isArray(documents) ? Math.max(1, Math.ceil(documents.length / 100)) : 1)
 
-/** `ofPrompt`: what its tokens are. Pictures have a rate of their own at some. */
+/** `ofPrompt`: the kind of its tokens. Pictures have a rate of their own at some. */
 function imageSale(json: Fields, { input }: Tokens, ofPrompt: 'input' | 'input_image' = 'input'): readonly Counts[] {
   const images = positive(json['n']) ?? 1
   return [{ image: images }, { [ofPrompt]: input, output_image: images * tokensOfImage }]
 }
 
-/** Returns what images cost. Where a request leaves their size or quality to the model, they may be the dearest. */
+/** Returns the cost of images. Where a request leaves their size or quality to the model, they may be the dearest. */
 function imageAmount(counts: Counts, facts: PriceFacts, found: FoundPrices): bigint | null {
   let dearest = priceAmount({ counts, facts }, found)
   if (facts.size !== 'auto' && facts.quality !== 'auto') return dearest

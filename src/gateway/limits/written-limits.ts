@@ -9,7 +9,7 @@ export interface RateLimit {
   readonly value: number
 }
 
-/** A budget as it is written; rows of former releases lack what they did not know. Amounts are US dollars, tokens or requests. */
+/** A budget as it is written; rows of former releases lack later fields. Amounts are US dollars, tokens or requests. */
 export interface UsageLimits {
   readonly type?: Limit['counts'] | undefined
   readonly credit_limit: number | null
@@ -21,14 +21,14 @@ export interface UsageLimits {
   readonly output_policy?: MoneyTerms['output'] | undefined
 }
 
-/** The limits of somebody as they are stored, or as a token claims them. */
+/** The limits of a resource as they are stored, or as a token claims them. */
 export interface WrittenLimits {
   readonly rateLimits: readonly RateLimit[] | null
   /** Keys and providers have one at most, workspaces a list of one. */
   readonly usageLimits: UsageLimits | readonly UsageLimits[] | null
   /** Epoch milliseconds since which usage counts; null: from the beginning. */
   readonly usageFrom: number | null
-  /** Epoch milliseconds at which periods of days begin when nothing else says so. */
+  /** Epoch milliseconds at which periods of days begin by default. */
   readonly createdAt: number
 }
 
@@ -44,7 +44,7 @@ const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-/** Parts of a window: what was used is forgotten part by part. */
+/** Parts of a window: usage is forgotten part by part. */
 const slots = 60
 const units = {
   rps: { ms: secondMs, words: 'per second' },
@@ -93,7 +93,7 @@ export interface RateOwner {
   readonly owner: string
 }
 
-/** Returns a rate limit as the gateway counts it. A fraction of a request lets through what its whole part does. */
+/** Returns a rate limit as the gateway counts it. A fraction of a request lets through as much as its whole part. */
 export function rateLimitOf({ type, unit, value: written }: RateLimit, { organisationId, id, label, owner }: RateOwner): Limit {
   const value = Math.floor(written)
   return {
@@ -128,17 +128,17 @@ function toUsage(limited: LimitedResource, limit: UsageLimits): readonly Limit[]
   return [{ ...counter, name: `$${plainAmount(value)} of ${nouns[kind]}`, counts: type, value: toNano(value), money }]
 }
 
-/** When a budget starts again. Rows of former releases lack what they did not know. */
+/** When a budget starts again. Rows of former releases lack later fields. */
 export interface BudgetPeriod {
   readonly reset: 'weekly' | 'monthly' | null | undefined
   readonly days: number | null | undefined
   /** A border as ISO time. */
   readonly next: string | null | undefined
-  /** Epoch milliseconds at which periods of days begin when nothing else says so. */
+  /** Epoch milliseconds at which periods of days begin by default. */
   readonly createdAt: number
 }
 
-/** Returns one border for all that belong to the same periods, so that a later one, given for it, counts nothing anew. */
+/** Returns one border for all that belong to the same periods, so that a later one, given for it, begins no new count. */
 function firstBorder(border: number, lengthMs: number | null): string {
   if (lengthMs !== null) return new Date(border % lengthMs).toISOString()
   // January has every day.

@@ -32,10 +32,9 @@ export interface ChargedExchange {
 }
 
 /**
- * Meters and prices one attempt, once. Requests that only read or change what was made before use nothing: their answers may tell again
- * what was counted then; nor do counts of tokens. A failure costs what its answer says that it used, and nothing if it says nothing. All other
- * work may cost: it is unpriced where its answer tells nothing, and what begins that costs when it has ended is unpriced until then, also if its
- * answer did not come in time. An answer from the cache tells what it saved.
+ * Meters and prices one attempt, once. Requests that only read or change earlier results, and token counts, are free: their answers may repeat
+ * earlier usage. A failure costs the usage in its answer, and is free without one. All other work may cost: it is unpriced where its answer has no
+ * usage, and a job that costs when it has ended is unpriced until then, also if its answer did not come in time. A cache hit states the saved cost.
  */
 export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { exchange, prices, error }: ChargeContext): Charge {
   const { target } = attempt
@@ -69,20 +68,20 @@ interface ChargeRequest {
   readonly work: AskedWork | null
 }
 
-/** Returns true for a response in the background that has not told its usage: what it will cost is known when it has ended. One that is translated runs in none. */
+/** Returns true for a response in the background without usage: its cost is known when it has ended. One that is translated runs in none. */
 const runsOn = ({ hasTokens }: MeteredUsage, result: ChargedAnswer, asked: ChargeRequest): boolean =>
   !hasTokens && isInBackground(asked) && isCharged(result)
 
 const isInBackground = ({ attempt: { body, translated }, target, work }: ChargeRequest): boolean =>
   translated?.sameDialect !== false && asksBackground({ json: body?.json, operation: work?.operation ?? null, provider: target.providerId })
 
-/** Returns the charge of a request that was not answered: nobody knows it where the work goes on when nobody waits for its answer. */
+/** Returns the charge of a request that was not answered: it is unknown where the work goes on after its caller has left. */
 const unansweredCharge = (asked: ChargeRequest, error: ApiError | null): Charge =>
   mayGoOn(asked.attempt, error) && (asked.work?.beginsJob === true || isInBackground(asked)) ? untoldCharge : noCharge
 
 const nothingTold: TokenUsage = { ...noUsage, own: {} }
 
-/** Returns what each of several answers used that were made one. One that told nothing has no price, unless the whole failed: then it may not have been made. */
+/** Returns the usage of each of several joined answers. One without usage has no price, unless the whole failed: then it may not have been made. */
 const partsOf = (parts: readonly (TokenUsage | null)[], { status, outcome }: ChargedAnswer): readonly TokenUsage[] =>
   parts.flatMap((part) =>
     part === null ? (status < 300 && outcome === 'complete' ? [nothingTold] : []) : part.own === null ? [{ ...part, own: {} }] : [part],
@@ -112,8 +111,8 @@ interface ChargeInput {
 }
 
 /**
- * Estimates the tokens for which a provider charges, and which it did not tell, or not to the end. That nothing was used is its word too; the
- * answer may contradict it.
+ * Estimates the charged tokens that a provider did not state, or not to the end. A statement that none were used counts; the answer may contradict
+ * it.
  */
 function filled(told: MeteredUsage, result: ChargedAnswer, { attempt, work, hasEnded }: ChargeInput): MeteredUsage {
   const isCut = result.outcome !== 'complete' && result.stream && !hasEnded
@@ -126,7 +125,7 @@ type Estimable = AskedWork & { readonly task: Task }
 const isEstimable = (work: AskedWork | null): work is Estimable =>
   work !== null && work.task !== null && estimatedTasks[work.task] !== undefined
 
-/** Of an answer that its caller did not wait for; no provider sends it. */
+/** The status of an answer whose caller has left; no provider sends it. */
 const leftStatus = 499
 
 /** A caller who leaves before the answer begins is charged for the prompt: the provider has it. */
@@ -168,7 +167,7 @@ function priced(told: MeteredUsage, { attempt, target }: TargetedAttempt, { exch
   }
 }
 
-/** Returns true if what answered is provisioned throughput, which the caller leaves out of the costs. */
+/** Returns true if the answer came from provisioned throughput, which the caller leaves out of the costs. */
 const isPaidAhead = ({ skipsPtuCost, view }: Target, raw: MeteredUsage['raw']): boolean =>
   (skipsPtuCost && saysProvisioned(raw)) || isProvisioned(view?.prices ?? null, raw)
 
@@ -187,7 +186,7 @@ const requestOf = ({ body }: Attempt, { exchange, provider }: { exchange: Charge
   upload: body === null ? null : uploadOf(body),
 })
 
-/** Of a form that is held whole no more is looked at than of one that goes through as it comes. */
+/** A form that is held whole is read no further than one that is streamed through. */
 const heldEnds = 128 * 1024
 
 function uploadOf({ bytes, watched, kind }: RequestBody): HeldUpload | null {

@@ -15,7 +15,7 @@ export interface Charge {
   readonly facts: PriceFacts | null
   /** The cost that an answer from the cache saved. */
   readonly saved: bigint | null
-  /** Of an answer that was made of several: the charge of each. Null: it is one. */
+  /** For a joined answer: the charge of each part. Null: it is one. */
   readonly parts: readonly Charge[] | null
 }
 
@@ -30,7 +30,7 @@ export const noCharge: Charge = {
   parts: null,
 }
 
-/** The charge of work that costs when it has ended, and of a session that nobody here sees: nobody knows it yet, which is not the same as free. */
+/** The charge of work that costs when it has ended, and of a session outside Gatehouse: it is unknown yet, which is not the same as free. */
 export const untoldCharge: Charge = { ...noCharge, cost: { state: 'unpriced', amount: null, lines: [], unpriced: [] } }
 
 /** Returns the charge of an answer that was made of several, each of which is charged for itself: a fee for each, and none at the rates of a longer prompt. */

@@ -3,7 +3,7 @@ import type { Attempt } from '../attempts/attempt.ts'
 import { ConnectTimeoutError } from '../egress/connect.ts'
 import type { RequestProgress } from '../limits/ledger.ts'
 
-/** The ends of a wait for an answer that say nothing of what the provider does. */
+/** The ends of a wait for an answer that do not show the state of the provider's work. */
 const given: ReadonlySet<string> = new Set(['upstream_timeout', 'client_closed', 'draining'])
 
 /** Returns true if a provider has a request and may work on it, although its answer did not come: it was too late, or the connection broke under it. */
@@ -12,7 +12,7 @@ export function mayGoOn({ sentAt }: Pick<Attempt, 'sentAt'>, error: ApiError | n
   return given.has(error.code) || (error.code === 'upstream_bad_response' && error.cause !== undefined)
 }
 
-/** Returns how far an attempt got. One that failed keeps nothing of what was reserved for it, unless nobody knows what it cost. */
+/** Returns how far an attempt got. A failed one keeps no reservation, unless its cost is unknown. */
 export function reachedBy({ sentAt, charge }: Pick<Attempt, 'sentAt' | 'charge'>, hasFailed: boolean): RequestProgress {
   if (sentAt === null) return 'unsent'
   return hasFailed && charge?.cost.state !== 'unpriced' ? 'failed' : 'answered'

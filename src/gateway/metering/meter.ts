@@ -27,9 +27,9 @@ export interface MeteredRequest {
   readonly upload: HeldUpload | null
 }
 
-/** The usage that an answer tells. */
+/** The usage in an answer. */
 export interface MeteredUsage extends ServedFacts {
-  /** Null: the provider did not say. */
+  /** Null: the provider did not state it. */
   readonly usage: Usage | null
   readonly counts: Counts
   /** The provider's own usage object. */
@@ -42,17 +42,17 @@ export interface MeteredUsage extends ServedFacts {
   readonly inconsistent: boolean
   readonly promptTokens: number
   readonly hasTokens: boolean
-  /** True if the provider said that nothing was used. */
+  /** True if the provider stated that no tokens were used. */
   readonly toldNone: boolean
   readonly size: string | null
   readonly quality: string | null
 }
 
-/** Reads what an answer used, whatever its status: some failures are charged. Never throws: metering may fail, the exchange may not. */
+/** Reads the usage of an answer of any status: some failures are charged. Never throws: metering may fail, the exchange may not. */
 export const meter = ({ capture, counted, told }: MeteredAnswer, request: MeteredRequest): MeteredUsage =>
   meterTold({ told: told(), counted, tail: () => capture.tail() }, request)
 
-/** Reads what an answer used that came in a file with others. */
+/** Reads the usage of an answer that came in a file with others. */
 export const meterJson = (json: Buffer, dialect: DialectId | null, request: MeteredRequest): MeteredUsage =>
   meterTold({ told: readToldAnswer(dialect, json), counted: null, tail: () => json }, request)
 
@@ -88,7 +88,10 @@ function meterTold(answer: MeteredFacts, request: MeteredRequest): MeteredUsage 
   }
 }
 
-/** Returns the size and the quality of what was made. Images that are sold by the piece are those of the answer, which chooses them where a request says `auto`. */
+/**
+ * Returns the size and the quality of the result. Images that are sold by the piece are those of the answer, which chooses them where a request has
+ * `auto`.
+ */
 function madeFacts({ image = 0 }: Counts, told: ToldAnswer, json: Fields): Pick<MeteredUsage, 'size' | 'quality'> {
   const made = image > 0 ? told : null
   return { size: made?.size ?? text(json['size']), quality: made?.quality ?? text(json['quality']) }
@@ -103,10 +106,10 @@ function translatedCounts(counted: TokenUsage): ReturnType<typeof countsOf> {
   return { counts: runs === null ? counts : sumOfRuns(runs), inconsistent, estimated: false, hasTokens: true, toldNone: false }
 }
 
-/** Returns true if an answer tells what it used, or what it cost. */
+/** Returns true if an answer states its usage or its cost. */
 export const tellsUse = ({ raw, counts, reported }: MeteredUsage): boolean => (raw !== null && hasAny(counts)) || (reported ?? 0n) > 0n
 
-/** Returns what an answer used with counts that an estimate filled. */
+/** Returns the usage of an answer with counts that an estimate filled. */
 export function withCounts(told: MeteredUsage, counts: Counts): MeteredUsage {
   const input = promptTokens(counts)
   const output = outputTokens(counts)
@@ -139,7 +142,7 @@ function countsOf(
   return { counts, estimated: false, inconsistent: read.inconsistent, hasTokens, toldNone: false }
 }
 
-/** Pages that Mistral annotates cost more, as only the request tells. */
+/** Pages that Mistral annotates cost more, which only the request shows. */
 function annotated(counts: Counts, json: Fields, { provider }: MeteredRequest): Counts {
   if (counts.page === undefined || provider !== 'mistral-ai') return counts
   const asked = json['document_annotation_format'] ?? json['bbox_annotation_format'] ?? null
@@ -160,8 +163,8 @@ function hasAny(counts: Counts): boolean {
 }
 
 /**
- * Returns the figures that the log shows: all that was read, with what came from a cache or was written to it, and all that was written,
- * whatever the provider's own words leave out of them. So they do not depend on the format in which it was asked.
+ * Returns the figures that the log shows: all input, with cache reads and writes, and all output, even if the provider's own totals leave parts of
+ * them out. So they do not depend on the format of the request.
  */
 function withTotals(usage: Usage, counts: Counts): Usage {
   const input = Math.max(usage.inputTokens ?? 0, promptTokens(counts))

@@ -20,17 +20,17 @@ export interface PricedRequest {
   readonly startedAt: number
 }
 
-/** The cost of an answer, with what it was worked out from. */
+/** The cost of an answer, with the inputs of its computation. */
 export interface PricedAnswer {
-  /** With what is charged beside what the answer tells. */
+  /** With the fees beside the usage in the answer. */
   readonly metered: MeteredUsage
   readonly facts: PriceFacts
-  /** Null: no list knows the model. */
+  /** Null: no list has the model. */
   readonly found: FoundPrices | null
   readonly cost: Cost
 }
 
-/** Prices what an answer used, whether it came at once or in the file of a batch. */
+/** Prices the usage of an answer, whether it came at once or in the file of a batch. */
 export function priceMetered(told: MeteredUsage, { target, terms, prices, json, startedAt }: PricedRequest): PricedAnswer {
   const query = { provider: target.providerId, answered: told.model, sent: target.model, terms }
   const found = findPrices(query, prices)
@@ -47,7 +47,7 @@ interface Fees {
   readonly json: unknown
 }
 
-/** Counts what is charged for a request beside what its answer tells. Nearly every request stays as it is. */
+/** Counts the fees of a request beside the usage in its answer. Nearly every request stays as it is. */
 function withFees(metered: MeteredUsage, { query, found, json }: Fees): MeteredUsage {
   const routed = isRouted(query) ? { ...metered.counts, routing: metered.promptTokens } : metered.counts
   const counts = withSearchFee(routed, found, json)

@@ -2,7 +2,7 @@ import type { FoundPrices } from '../prices/resolve.ts'
 import type { PriceFacts } from '../prices/rates.ts'
 import type { Target } from '../targets/target.ts'
 
-/** Returns the place where a target serves, as far as the target itself tells it. */
+/** Returns the place where a target serves, as far as the target itself states it. */
 export function placeOf(target: Target, found: Pick<FoundPrices, 'geo' | 'region'> | null): Pick<PriceFacts, 'geo' | 'region'> {
   const region = found?.region ?? regionOf(target)
   return { geo: found?.geo ?? geoOf(target, region), region }

@@ -17,8 +17,8 @@ export interface Run {
 }
 
 /**
- * Reads the runs from Anthropic's usage object, whose own figures leave out all but the last of them. A run that was blocked before it said
- * anything costs nothing. Null: it tells none, or less than the figures beside them.
+ * Reads the runs from Anthropic's usage object, whose own figures leave out all but the last of them. A run that was blocked before its first content
+ * is free. Null: it lists none, or less than the figures beside them.
  */
 export function runsOf(usage: Fields | null): readonly Run[] | null {
   const told: readonly unknown[] = Array.isArray(usage?.['iterations']) ? usage['iterations'] : []
@@ -38,7 +38,7 @@ export interface ChargedUsage extends PricedUsage {
   readonly raw: Fields | null
 }
 
-/** Prices what one attempt used, at the prices of its model; where several models ran, each at its own. */
+/** Prices the usage of one attempt, at the prices of its model; where several models ran, each at its own. */
 export function priceRuns(usage: ChargedUsage, { query, found, prices }: Pricing): Cost {
   const runs = usage.reported === null ? runsOf(usage.raw) : null
   if (runs === null) {
@@ -50,7 +50,7 @@ export function priceRuns(usage: ChargedUsage, { query, found, prices }: Pricing
   return sumCosts(runs.map((run) => costOf(run, usage, { query, found, prices })))
 }
 
-/** Returns true for an answer whose provider says that nothing was used. */
+/** Returns true for an answer whose provider states that no tokens were used. */
 const isNone = ({ counts, raw, estimated }: ChargedUsage): boolean => !estimated && toldCounts(counts) === null && tellsNone(raw)
 
 const nothingUsed: Cost = { state: 'priced', amount: 0n, lines: [], unpriced: [] }

@@ -5,7 +5,7 @@ import { subtitledMs } from '../dialects/served-facts.ts'
 import type { ToldAnswer } from '../dialects/told-answer.ts'
 import { type HeldUpload, recordedMs } from '../wire/recorded-length.ts'
 
-/** An answer that tells no tokens, and the request for it. */
+/** An answer without tokens, and the request for it. */
 interface UnmeteredAnswer {
   readonly operation: string
   /** The body of the request. */
@@ -24,7 +24,7 @@ interface Units {
 
 const noUnits: Units = { counts: {}, estimated: false }
 
-/** Returns the count of what is sold by the piece. */
+/** Returns the count of units that are sold by the piece. */
 export function unitsOf(made: UnmeteredAnswer): Units {
   const { operation, json } = made
   switch (operation) {
@@ -48,7 +48,7 @@ function imagesOf({ told, json }: UnmeteredAnswer): number {
   return Math.max(told.images, told.isWhole ? 0 : asked)
 }
 
-/** Returns the length of the recording behind a transcription, as the answer tells it, or else the subtitles, or the recording itself. */
+/** Returns the length of the recording behind a transcription, from the answer, or else the subtitles, or the recording itself. */
 function soundOf({ told, tail, upload }: UnmeteredAnswer): Units {
   if (told.duration !== null) return { counts: { input_audio_second: milliseconds(told.duration) }, estimated: false }
   const ms = (told.isJson ? null : subtitledMs(tail())) ?? (upload === null ? null : recordedMs(upload))

@@ -6,7 +6,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { headersWithout } from '../wire/header-list.ts'
 import { type CallerHeaders, isCredentialHeader } from '../wire/headers.ts'
 
-/** Headers of ours that say how a call is logged and measured, not where it goes. */
+/** Headers of ours about the logging and measuring of a call, not about its target. */
 const kept = new Set([
   'debug',
   'sensitive-headers',
@@ -18,8 +18,8 @@ const kept = new Set([
 ])
 
 /**
- * Returns the copy of a call that a mirror is sent: as the config and the guardrails of the caller left it. It has no guardrails of its
- * own, since nobody gets its answer, and can be tried once.
+ * Returns the copy of a call for a mirror, after the config and the guardrails of the caller. It has no guardrails of its own, since its answer is
+ * only logged, and can be tried once.
  */
 export function copyCall(
   { aimed: { call, body }, headers: added }: Pick<CheckedCall, 'aimed' | 'headers'>,

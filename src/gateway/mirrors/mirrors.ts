@@ -6,11 +6,11 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { performBy } from '../exchange/inner-exchange.ts'
 import { copyCall } from './copy-call.ts'
 
-/** The mirrors of a process: they take copies of requests, and tell nobody of the answers but the log. */
+/** The mirrors of a process: they take copies of requests, and only log the answers. */
 export interface Mirrors {
-  /** Copies a call that is about to be sent, if its config has a mirror. Returns at once; nothing of a copy reaches the caller. */
+  /** Copies a call that is about to be sent, if its config has a mirror. Returns at once; a copy never affects the caller. */
   copy(checked: CheckedCall): void
-  /** Copies nothing any more. */
+  /** Stops copying. */
   stop(): void
 }
 
@@ -49,7 +49,7 @@ export function createMirrors({ atOnce, run, metrics, random }: MirrorsOptions):
       for await (const chunk of body) void chunk
       metrics.mirrored(status < 400 ? 'answered' : 'failed')
     } catch {
-      // Its log row says why.
+      // Its log row has the reason.
       metrics.mirrored('failed')
     }
   }

@@ -19,7 +19,7 @@ export interface Question {
   /** The operation whose endpoint it is for; absent: the path is the provider's own. */
   readonly operation?: MatchedOperation
   readonly timeoutMs: number
-  /** Of the answer; absent: 4 MB. */
+  /** The bound of the answer; absent: 4 MB. */
   readonly maxBytes?: number
   /** Its address by templates that the credential fills; absent: `path`. */
   readonly endpoint?: ListCall
@@ -78,7 +78,7 @@ export function toRequest(
     timeouts: { firstByteMs: timeoutMs, idleMs: timeoutMs },
     egress,
     signing,
-    // The egress that is given knows what may be reached.
+    // The given egress decides which hosts may be reached.
     allowed: { everywhere: null, here: null },
   }
 }

@@ -3,8 +3,8 @@ import { operations } from '../operations/operations.ts'
 import type { Provider } from '../providers/provider.ts'
 
 /**
- * Returns the path at which a provider lists its models, beside its operations. Null: it has none that can be read, as where the model
- * stands in the path. The lists of clouds tell what can be deployed, not what is.
+ * Returns the path at which a provider lists its models, beside its operations. Null: it has none that can be read, as where the model stands in the
+ * path. The lists of clouds show the models that can be deployed, not the deployed ones.
  */
 export function listPathOf({ api, speaks, variants, lists }: Provider): string | null {
   if (lists !== undefined) return lists.path

@@ -18,13 +18,13 @@ interface HeldModels {
   readonly until: number
 }
 
-/** By the view of the provider, which is another one after each change of its credential or host: so nothing has to be forgotten. */
+/** By the view of the provider, which is another one after each change of its credential or host: so no entry has to be invalidated. */
 const held = new WeakMap<ProviderView, HeldModels>()
 const asked = new WeakMap<ProviderView, Promise<LiveModels>>()
 
 /**
- * The models that a provider itself lists, five minutes old at most when it answers within three seconds. Whoever comes later than that
- * is given the former list at once while the next one is fetched.
+ * The models that a provider itself lists, five minutes old at most when it answers within three seconds. A later caller gets the former list at once
+ * while the next one is fetched.
  */
 export function liveModels(view: ProviderView, access: ProviderAccess): LiveModels | Promise<LiveModels> {
   const found = held.get(view)

@@ -19,7 +19,7 @@ const nothing: ModelDetails = {
   prices: null,
 }
 
-/** Returns what the price lists tell of a model of a stored provider. Its price is that of the integration, where it has one of its own. */
+/** Returns the facts in the price lists about a model of a stored provider. Its price is that of the integration, where it has one of its own. */
 export function modelDetails(source: PriceSource, view: ProviderView, model: string): ModelDetails {
   const facts = listedFacts(source, view.provider, model)
   const priced = findPrices({ provider: view.provider, answered: null, sent: model, terms: view.prices }, source)
@@ -44,7 +44,7 @@ function pricesOf({ entry, source }: Pick<FoundPrices, 'entry' | 'source'>): Mod
   return { currency, source, ...rates }
 }
 
-/** Returns the standard rates of a moment as US dollars: those of tokens for a million, all others for what their name says. */
+/** Returns the standard rates of a moment as US dollars: those of tokens for a million, all others for the unit in their name. */
 export function writePrices(entry: PriceEntry, now: number): WrittenPrices {
   const rates = periodAt(entry, now)?.rates ?? {}
   const tokens: Record<string, number> = {}

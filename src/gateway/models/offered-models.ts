@@ -16,7 +16,7 @@ export interface OfferedDeps extends ProviderAccess {
   readonly ready?: (provider: string) => Promise<void>
 }
 
-/** So many providers are asked for their own lists; of the rest the models that are enabled by name are told. */
+/** So many providers are asked for their own lists; for the rest the models that are enabled by name are listed. */
 const maxAsked = 50
 
 /** All models of a workspace's providers, by their ids. */
@@ -61,8 +61,8 @@ async function offerOf(
 }
 
 /**
- * Returns the models that the price catalogue has of a provider whose own list cannot be fetched, as in a network with no way out. A host
- * of somebody's own may have any models, and a cloud serves only the models that are deployed there.
+ * Returns the models that the price catalogue has of a provider whose own list cannot be fetched, as in a network with no way out. A custom host may
+ * have any models, and a cloud serves only the models that are deployed there.
  */
 function fromCatalogue({ provider: id, customHost }: ProviderView, prices: PriceSource): readonly ListedModel[] {
   const provider = findProvider(id)

@@ -15,12 +15,12 @@ import { type OfferedDeps, offerOfSlug, offeredModels } from './offered-models.t
 const reading: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 const path = new RegExp(String.raw`^(?:/(?:${googleVersions.join('|')}))?/models(?:/(.+))?$`)
 
-/** Returns true for the path of the list of models, or of one model: Gatehouse answers it if nothing names a provider. */
+/** Returns true for the path of the list of models, or of one model: Gatehouse answers it if the request names no provider. */
 export const isPathOfModels = (asked: string): boolean => path.test(pathOf(asked))
 
 /**
- * Tells whether a request asks Gatehouse itself for its models: `GET /models`, or one of them, where nothing names a provider whose own list
- * is meant, or where the caller wants ours all the same. Throws `invalid_request` when it is not clear which.
+ * Returns whether a request asks Gatehouse itself for its models: `GET /models`, or one of them, where it names no provider whose own list is meant,
+ * or where the caller wants ours all the same. Throws `invalid_request` when it is not clear which.
  */
 export function asksForOwnModels(head: CallHead): boolean {
   const { exchange, path: asked } = head
@@ -28,7 +28,7 @@ export function asksForOwnModels(head: CallHead): boolean {
   return wantsIntegrated(head) || configWants(head) || namesNoTarget(head)
 }
 
-/** Tells whether the config of a request wants the list of all providers, whatever target it leads to. */
+/** Returns whether the config of a request wants the list of all providers, for any target. */
 const configWants = ({ config, course }: CallHead): boolean =>
   config?.fetchIntegratedModels === true ||
   (course !== null &&

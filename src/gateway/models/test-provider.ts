@@ -17,18 +17,18 @@ export const testSteps = ['address', 'name', 'connection', 'credential', 'models
 
 export type TestStep = (typeof testSteps)[number]
 
-/** What came of one step; `skipped`: a step before it failed, or the provider has nothing by which it can be told. */
+/** The outcome of one step; `skipped`: a step before it failed, or the provider has no request that could decide it. */
 export interface StepResult {
   readonly step: TestStep
   readonly status: 'passed' | 'failed' | 'skipped'
   readonly durationMs: number | null
   readonly message: string
-  /** Of a failure: a code of ours. */
+  /** For a failure: a code of ours. */
   readonly code: string | null
 }
 
 export interface ProviderTest {
-  /** Scheme, host and port that were asked; null: they could not be told. */
+  /** Scheme, host and port of the request; null: they could not be determined. */
   readonly origin: string | null
   readonly steps: readonly StepResult[]
   /** The ids of its models; null when it did not list them. */
@@ -42,11 +42,11 @@ export interface TestDeps extends ProviderAccess {
   readonly allowedHosts: AllowedHosts | null
 }
 
-/** Tries a provider step by step, until one fails. No message holds a part of the credential. Never rejects for what a provider does. */
+/** Tries a provider step by step, until one fails. No message holds a part of the credential. Never rejects for a fault of the provider. */
 export async function testProvider(target: Target, deps: TestDeps): Promise<ProviderTest> {
   const access = { egress: narrowed(deps.egress, deps.allowedHosts), signing: deps.signing }
   const steps: StepResult[] = []
-  // Answers have no secrets any more; what failed before there was one may name some.
+  // Answers have no secrets any more; a failure before there was one may name some.
   const hide = hidingSecrets(secretsOf(target))
   const run = async <Result>(step: TestStep, work: () => Promise<StepOutcome<Result>>): Promise<Result> => {
     const began = performance.now()
@@ -70,7 +70,7 @@ export async function testProvider(target: Target, deps: TestDeps): Promise<Prov
     const answer = await run('credential', async () => present(check, access))
     found.models = await run('models', async () => list(answer, check))
   } catch {
-    // The step that failed says so.
+    // The failed step has the reason.
   }
   return { ...found, steps: [...steps, ...skipped(steps.length)] }
 }
@@ -78,11 +78,11 @@ export async function testProvider(target: Target, deps: TestDeps): Promise<Prov
 interface StepOutcome<Result> {
   readonly message: string
   readonly result: Result
-  /** True if the step cannot be told of this provider. */
+  /** True if the step cannot be decided for this provider. */
   readonly unknown?: boolean
 }
 
-/** The request that shows what a credential is worth; null: the provider has none. */
+/** The request that tests a credential; null: the provider has none. */
 interface ConnectionCheck {
   readonly origin: EgressOrigin
   readonly question: Question | null

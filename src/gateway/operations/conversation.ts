@@ -13,7 +13,7 @@ export interface AskedOfCall {
   readonly dialect: DialectId
   /** The model that the path names; null: the body names it. */
   readonly model: string | null
-  /** Null: the body says it. */
+  /** Null: the body decides it. */
   readonly stream: boolean | null
   /** How the client reads a stream. */
   readonly framing: StreamFraming

@@ -1,10 +1,10 @@
-/** A path of plain characters alone: what a server may cut off or read otherwise ends none of these. */
+/** A path of plain characters alone: no character that a server may cut off or read otherwise is in these. */
 const plain = String.raw`^[\w/.:@-]*`
 const id = String.raw`[\w.:@-]+`
 
 const pattern = (end: string): RegExp => new RegExp(`${plain}${end}$`)
 
-/** The ends of paths by which what was made before is changed or read by POST, whose answers may tell its usage again. */
+/** The ends of paths by which earlier results are changed or read by POST, whose answers may repeat their usage. */
 const changes: readonly RegExp[] = [
   // Responses, batches, trainings, and runs of threads, wherever they are.
   String.raw`/(?:responses|batches|jobs|fine-tunes|predictions|runs)/${id}/(?:cancel|pause|resume|stop)`,
@@ -18,8 +18,8 @@ const changes: readonly RegExp[] = [
 ].map(pattern)
 
 /**
- * The ends of paths by which something is kept that runs no model and that no price list has: files, their parts, and the definitions of what
- * is run later. What else is sent by POST, PUT or PATCH may cost.
+ * The ends of paths that store objects which run no model and that no price list has: files, their parts, and the definitions of later runs. Other
+ * requests by POST, PUT or PATCH may cost.
  */
 const kept: readonly RegExp[] = [
   String.raw`/files`,
@@ -42,7 +42,7 @@ const counts: readonly RegExp[] = [
 
 const matches = (patterns: readonly RegExp[], path: string): boolean => patterns.some((one) => one.test(path))
 
-/** Returns true if a request by POST only changes, reads or keeps something, so that it costs nothing. */
+/** Returns true if a request by POST only changes, reads or stores objects, so that it is free. */
 export const isKeeping = (path: string): boolean => matches(changes, path) || matches(kept, path)
 
 /** Returns true if a request by POST counts tokens. */

@@ -5,7 +5,7 @@ import { googleVersions } from './google-versions.ts'
 /** A prefix below which clients call the data plane. */
 export interface Front {
   readonly prefix: string
-  /** True if the prefix is ours and no part of the provider's path; what the control plane claims of it is not the data plane's. */
+  /** True if the prefix is ours and no part of the provider's path; paths of it that the control plane claims are not the data plane's. */
   readonly own: boolean
   /** The dialect of clients that call below it. */
   readonly dialect: ClientDialectId
@@ -47,7 +47,7 @@ export function frontOf(url: string): Front | null {
 /** The methods that run a model by Google's API, whose clients ask for them below `/v1` too if they are told its version so. */
 const methodOfGoogle = /^\/v1\/models\/[^?]+:(?:generateContent|streamGenerateContent|embedContent|batchEmbedContents|countTokens)(?:\?|$)/
 
-/** Returns a path with its query as the provider knows it: without our own version. A method of Google's has the version that knows all of it. */
+/** Returns a path with its query in the provider's form: without our own version. A method of Google's has the version that supports all of it. */
 export function pathBehind(url: string): string {
   if (frontOf(url)?.own !== true) return url
   const path = url.slice(ownVersion.length)

@@ -1,4 +1,4 @@
-/** The versions of Google's API that its clients put into paths: the usual one, and that of what is tried out. `v1` is in our own paths too. */
+/** The versions of Google's API that its clients put into paths: the usual one, and that of previews. `v1` is in our own paths too. */
 export const googleVersions = ['v1beta', 'v1alpha'] as const
 
 /** Returns a pattern of paths that begin with such a version; `rest` goes on behind it. */

@@ -1,7 +1,7 @@
 import { isFields } from '../../lib/json/fields.ts'
 import type { Operation } from './operations.ts'
 
-/** The ends of paths whose work costs when it has ended, which no answer of its own tells. Nothing else is known of them but what a provider's own reference says. */
+/** The ends of paths whose work costs when it has ended, which no answer of its own states. They are taken from the providers' own references. */
 const begin: readonly RegExp[] = [
   // platform.openai.com/docs/api-reference/videos, docs.x.ai, docs.together.ai, openrouter.ai, docs.z.ai: a video is made when its request has long been answered.
   /\/videos(?:\/(?:generations|edits|extensions)|\/[\w.-]+\/remix)?$/,
@@ -18,7 +18,7 @@ const begin: readonly RegExp[] = [
   /\/(?:fine-tunes|tuningJobs|tunedModels|finetuned-models|supervisedFineTuningJobs)$/,
 ]
 
-/** Sessions, and credentials for them, with which the caller goes on with the provider alone: nobody here sees what they use. */
+/** Sessions, and credentials for them, with which the caller goes on with the provider alone: their usage does not pass Gatehouse. */
 const sessions: readonly RegExp[] = [
   // platform.openai.com/docs/api-reference/realtime, also at Azure and xAI; a call by telephone begins when it is accepted.
   /\/realtime(?:\/[\w-]+)?\/(?:calls(?:\/[\w.-]+\/accept)?|client_secrets|sessions|transcription_sessions)$/,
@@ -30,24 +30,24 @@ const sessions: readonly RegExp[] = [
 /** The same for credentials that are read. */
 const read = /\/convai\/conversation\/(?:get-signed-url|get_signed_url|token)$/
 
-/** Returns true if a path of a provider's own begins work that costs when it has ended, or a session of which nobody here sees what it uses. */
+/** Returns true if a path of a provider's own begins work that costs when it has ended, or a session whose usage does not pass Gatehouse. */
 export const isJob = (path: string): boolean => begin.some((one) => one.test(path)) || sessions.some((one) => one.test(path))
 
-/** Returns true if what is read by a path is a credential for such a session. */
+/** Returns true if the answer at a path is a credential for such a session. */
 export const isReadSession = (path: string): boolean => read.test(path)
 
 /** A request that may ask for an answer later. */
 interface JobQuery {
   readonly json: unknown
-  /** Null: nobody knows. */
+  /** Null: unknown. */
   readonly operation: Operation | null
   /** A row of the catalogue. */
   readonly provider: string
 }
 
 /**
- * Returns true for a response that is to run in the background, or a chat of Grok's that is deferred: it goes on when its request has been answered, and
- * when its caller has left. Elsewhere such a field means nothing.
+ * Returns true for a response that is to run in the background, or a chat of Grok's that is deferred: it goes on when its request has been answered,
+ * and when its caller has left. Elsewhere such a field has no meaning.
  */
 export function asksBackground({ json, operation, provider }: JobQuery): boolean {
   if (!isFields(json)) return false

@@ -48,7 +48,7 @@ export function matchOperation(method: string, path: string): MatchedOperation {
   return passThrough
 }
 
-/** A path as the most lenient of servers reads it, to tell what it asks for; what is sent stays as it came. */
+/** A path as the most lenient of servers reads it, to find its operation; the path that is sent stays as it came. */
 export function plainPath(path: string): string {
   const plain = unescaped(path)
     .replaceAll(/%2f|%5c|\\/gi, '/')

@@ -12,7 +12,7 @@ export const isMethodOfGoogle = (path: string): boolean => ofGoogle.test(path)
 /** Returns true for a path of Google's that counts tokens. */
 export const isCountOfGoogle = (path: string): boolean => ofGoogle.exec(path)?.[1] === 'countTokens'
 
-/** Returns the name by which the log knows what a request asks for: an operation, a method of Google's, or `proxy` for all else. */
+/** Returns the name of a request's operation in the log: an operation, a method of Google's, or `proxy` for all else. */
 export function operationName({ name }: MatchedOperation, path: string): string {
   if (name !== 'proxy') return name
   return path.split('?', 1)[0] === '/rerank' ? 'rerank' : (ofGoogle.exec(path)?.[1] ?? name)

@@ -1,9 +1,6 @@
 import type { DialectId } from '../dialects/dialect.ts'
 
-/**
- * The dedicated operations of the data plane. The pass-through is what is not in this list.
- * `path` is relative to the base URL; `{name}` matches one segment.
- */
+/** The dedicated operations of the data plane. All others are passed through. `path` is relative to the base URL; `{name}` matches one segment. */
 export interface OperationSpec {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
@@ -15,9 +12,9 @@ export interface OperationSpec {
   readonly task?: Task
   /** True if its body is a JSON object. */
   readonly json?: true
-  /** True if it runs a model, which costs, and leaves nothing behind: asked twice, it answers twice. */
+  /** True if it runs a model, which costs, and leaves no state behind: asked twice, it answers twice. */
   readonly leavesNothing?: true
-  /** True if it begins work that costs when it has ended, which no answer of its own tells. */
+  /** True if it begins work that costs when it has ended, which no answer of its own states. */
   readonly beginsJob?: true
   /** Names the requests that may get its answer again: `equal` ones, or `similar` ones too. Absent: none. */
   readonly answersAgain?: 'equal' | 'similar'
@@ -159,7 +156,7 @@ export const operations = {
   listThreadMessages: { method: 'GET', path: '/threads/{thread_id}/messages', dialect: 'openai-platform', virtualKey: true },
 } as const satisfies Record<string, OperationSpec>
 
-/** The operations that Gatehouse answers itself as long as nothing names a provider; with one they are passed through. */
+/** The operations that Gatehouse answers itself as long as the request names no provider; with one they are passed through. */
 export const modelOperations = {
   listModels: { method: 'GET', path: '/models' },
   getModel: { method: 'GET', path: '/models/{model}' },

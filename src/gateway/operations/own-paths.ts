@@ -3,7 +3,7 @@ import type { AskedWork } from './asked-work.ts'
 const chat: Pick<AskedWork, 'task' | 'operation' | 'beginsJob'> = { task: 'conversation', operation: 'chatComplete', beginsJob: false }
 const embedding: Pick<AskedWork, 'task' | 'operation' | 'beginsJob'> = { task: 'embedding', operation: 'embed', beginsJob: false }
 
-/** The ends of providers' own paths that run a model, whatever stands before them, and the work that they ask for. */
+/** The ends of providers' own paths that run a model, behind any prefix, and the work that they ask for. */
 const ends: readonly (readonly [end: RegExp, work: AskedWork])[] = [
   [/\/models\/[^/]+:(?:generate|streamGenerate)Content$/, { ...chat, dialect: 'google' }],
   [/\/endpoints\/[^/]+:(?:generate|streamGenerate)Content$/, { ...chat, dialect: 'google' }],
@@ -12,7 +12,7 @@ const ends: readonly (readonly [end: RegExp, work: AskedWork])[] = [
   [/\/publishers\/anthropic\/models\/[^/]+:(?:raw|streamRaw)Predict$/, { ...chat, operation: 'messages', dialect: 'anthropic' }],
   [/\/publishers\/mistralai\/models\/[^/]+:(?:raw|streamRaw)Predict$/, { ...chat, dialect: 'openai-chat' }],
   [/\/model\/[^/]+\/converse(?:-stream)?$/, { ...chat, dialect: 'bedrock' }],
-  // What a model of Bedrock's makes of it, nobody knows.
+  // The work of a model of Bedrock's is unknown.
   [/\/model\/[^/]+\/invoke(?:-with-response-stream)?$/, { task: null, dialect: 'bedrock', operation: null, beginsJob: false }],
   [/\/api\/(?:chat|generate)$/, { ...chat, dialect: 'ollama' }],
   [/\/api\/embed(?:dings)?$/, { ...embedding, dialect: 'ollama' }],

@@ -21,7 +21,7 @@ const ofGoogle = googlePattern(String.raw`/models/([^?]+):(?:embedContent|batchE
 
 const rerank: AskedTask = { task: 'rerank', operation: null, dialect: 'cohere', model: null }
 
-/** Returns the task that a call asks for; null: it asks for a conversation, a count, or what Gatehouse does not know. */
+/** Returns the task that a call asks for; null: it asks for a conversation, a count, or a task that Gatehouse does not know. */
 export function taskOf({
   operation,
   upstreamPath,

@@ -11,8 +11,9 @@ import { taskOf } from './task.ts'
 type WorkQuery = Pick<Call, 'operation' | 'upstreamPath'> & { readonly exchange: Pick<Call['exchange'], 'method'> }
 
 /**
- * Returns the work that a request asks for; null: it asks for none, such as a list of files, or the end of a batch. A path that Gatehouse does not know may ask for
- * any, and may cost: its end tells which, whatever stands before it, as in `/deployments/m/chat/completions`. Only reads, and what a list names, cost nothing.
+ * Returns the work that a request asks for; null: it asks for none, such as a list of files, or the end of a batch. A path that Gatehouse does not
+ * know may ask for any, and may cost: its end decides which, behind any prefix, as in `/deployments/m/chat/completions`. Only reads, and the paths in
+ * a list, are free.
  */
 export function workOf(asking: WorkQuery): AskedWork | null {
   const { name } = asking.operation

@@ -33,7 +33,7 @@ export interface UnsignedRequest {
   /** The caller's headers that may go on. */
   readonly forward: readonly string[]
   readonly timeouts: EgressRequest['timeouts']
-  /** True if it leaves nothing behind, so that it may be sent again when its connection is lost at once. */
+  /** True if it leaves no state behind, so that it may be sent again when its connection is lost at once. */
   readonly leavesNothing?: boolean
   readonly egress: Egress
   /** To which hosts the installation, and the caller's organisation, lets requests go; null: to all. */
@@ -65,7 +65,7 @@ function withDeployment({ target, body }: SendRequest): RequestBody {
   return { ...body, bytes: named, json: { ...json, model: name }, length: named.length }
 }
 
-/** A secret may have been replaced in its manager: what the provider refuses for it is asked again with the new one. */
+/** A secret may have been replaced in its manager: a request that the provider refuses for it is sent again with the new one. */
 function prepareWithSecrets(origin: EgressOrigin, request: SendRequest, secrets: readonly MappedSecret[]): MaybePromise<PreparedRequest> {
   const { target, signing, egress, allowed } = request
   const reach = narrowed(egress, allowed.here)
@@ -220,7 +220,7 @@ function providerPath(request: UnsignedRequest, fields: Fields): string {
   return at === -1 ? filled : filled + (filled.includes('?') ? '&' : '?') + path.slice(at + 1)
 }
 
-/** The caller's headers with what the provider and the stored credential add to them. */
+/** The caller's headers with those that the provider and the stored credential add to them. */
 function withProviderHeaders({ forward, target, body }: UnsignedRequest): HeaderList {
   const { set, unlessSent } = additionsOf(target)
   const headers = headersReplaced(forward, set)

@@ -38,7 +38,7 @@ async function prepareAgain(refusal: unknown, credential: Credential, renewing: 
   return next.prepared
 }
 
-/** Faults of the managers themselves matter to nobody then: the first refusal is the answer. */
+/** Faults of the managers themselves do not matter then: the first refusal is the answer. */
 async function againOrNull(renewing: SecretRenewal, credential: Credential): ReturnType<SecretRenewal['again']> {
   try {
     return await renewing.again(credential)
@@ -61,7 +61,7 @@ const renewingOrigin = (origin: EgressOrigin, credential: Credential, renewing: 
 })
 
 const refusals: ReadonlySet<number> = new Set([401, 403])
-/** A refusal is short; what is longer goes on as it is. */
+/** A refusal is short; a longer answer goes on as it is. */
 const mostHeldBytes = 64 * 1024
 
 type Event =
@@ -72,12 +72,12 @@ type Event =
 
 type PrepareAgain = () => Promise<{ readonly prepared: PreparedRequest } | null>
 
-/** A call that holds a refusal back while the managers are asked, and gives it out when they have nothing new. */
+/** A call that holds a refusal back while the managers are asked, and releases it when they have no new secret. */
 class RenewingCall implements EgressHandler, EgressCall {
   readonly #handler: EgressHandler
   readonly #again: PrepareAgain
   #call: EgressCall | null = null
-  /** Null: nothing is held. */
+  /** Null: no event is held. */
   #held: Event[] | null = null
   #heldBytes = 0
   #isAborted = false
@@ -124,7 +124,7 @@ class RenewingCall implements EgressHandler, EgressCall {
     else this.#held.push({ kind: 'error', error: toApiError(error) })
   }
 
-  /** Sends the request again, or gives out what was held. */
+  /** Sends the request again, or releases the held events. */
   #goOn(prepared: PreparedRequest | null): void {
     const held = this.#held ?? []
     this.#held = null

@@ -24,8 +24,8 @@ interface Stepper {
 const seldom = 16
 
 /**
- * The engine has no clock of its own. Its two ways of making a step that is not known yet are the only ones that take long: what is put
- * before them costs nothing where states are known.
+ * The engine has no clock of its own. Its two ways of making an unknown step are the only ones that take long: a check before them is free where
+ * states are known.
  */
 function watch(example: object | undefined): void {
   const prototype: Partial<Stepper> = Object.getPrototypeOf(example ?? {})
@@ -38,7 +38,7 @@ function watch(example: object | undefined): void {
   }
 }
 
-/** The engine gives out neither of their kinds, only what it made of them for a pattern: so large a one is looked for in the slow ways. */
+/** The engine exports neither of their kinds, only their result for a pattern: so large a one is looked for in the slow ways. */
 function watchEngine(): void {
   const example = RE2JS.compile('(?:a|ab){200}')
   example.matcher('a').find()

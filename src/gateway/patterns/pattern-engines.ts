@@ -3,17 +3,17 @@ import { isFields } from '../../lib/json/fields.ts'
 import { type PatternReach, patternReach } from './pattern-reach.ts'
 import { patternSize } from './pattern-size.ts'
 
-/** A compiled pattern. All who use the same source use the same one. */
+/** A compiled pattern. All users of the same source share one. */
 export interface Engine {
   readonly source: string
   readonly compiled: RE2JS
   /** How long a match can be when it first shows. */
   readonly reach: PatternReach
-  /** About what it takes in memory by itself, without what it learns of texts. */
+  /** About its own memory, without the states that it has learned from texts. */
   readonly bytes: number
-  /** True when it is shared and kept: it belongs to what is stored, or to what was seen before. */
+  /** True when it is shared and kept: it belongs to a stored row, or was seen before. */
   readonly lasting: boolean
-  /** The weight of what it has learned of texts: the states that it came through. Written here alone. */
+  /** The weight of the states that it has learned from texts. Written here alone. */
   learned: number
   /** True when it is among those that were used lately. Written here alone. */
   recent: boolean
@@ -24,13 +24,13 @@ export const longestPattern = 1024
 /** Counted repeats multiply; beyond this many instructions a pattern is refused. */
 const largestProgram = 10_000
 
-/** The engines that somebody holds: a config, a guardrail, or the list of those used lately. */
+/** The engines that are in use: by a config, a guardrail, or the list of recently used ones. */
 const held = new Map<string, WeakRef<Engine>>()
 const gone = new FinalizationRegistry<string>((source) => {
   if (held.get(source)?.deref() === undefined) held.delete(source)
 })
 
-/** Engines used lately are held, with what they have learned, up to so many bytes; the others forget it. */
+/** Recently used engines are held, with their learned states, up to so many bytes; the others forget them. */
 const maxRecentBytes = 8 * 1024 * 1024
 /** The most that a pattern may learn that goes with its request. */
 const mostOfPassing = 64 * 1024
@@ -40,7 +40,7 @@ let recentBytes = 0
 /** The engine of a pattern that is there already; null when it has to be made. */
 export const knownEngine = (source: string): Engine | null => held.get(source)?.deref() ?? null
 
-/** The engine of a pattern in RE2 syntax; `/pattern/flags` is understood too. Throws an Error that says what is wrong. */
+/** The engine of a pattern in RE2 syntax; `/pattern/flags` is understood too. Throws an Error with the fault. */
 export function engineOf(source: string, lasting = true): Engine {
   const known = knownEngine(source)
   if (known !== null) return known
@@ -61,7 +61,7 @@ export function engineOf(source: string, lasting = true): Engine {
   return engine
 }
 
-/** To be called after each use: what an engine learns of texts counts, and is forgotten when all together have learned too much. */
+/** To be called after each use: the states that an engine learns from texts count, and are dropped when all together have learned too much. */
 export function noteUse(engine: Engine): void {
   const { lazyDFA: states }: { readonly lazyDFA: States | null } = engine.compiled.re2Input
   const learned = states === null ? 0 : states.stateBudget - states.memBudget

@@ -5,13 +5,13 @@ import { createTurns } from '../../lib/shares/turns.ts'
 import { type Engine, engineOf, knownEngine, tooLarge } from './pattern-engines.ts'
 import { patternWork } from './pattern-size.ts'
 
-/** The owner of patterns, and what holds for them. */
+/** The owner of patterns, and their rules. */
 export interface PatternContext {
   /** Owners take turns. */
   readonly owner: string
   /** True when they are stored already, and were accepted then: then no bound is asked for again. */
   readonly stored?: boolean
-  /** True when they go with the request that brings them, because nobody has seen them before. */
+  /** True when they go with the request that brings them, because they are new. */
   readonly passing?: boolean
 }
 
@@ -27,7 +27,7 @@ const mostWorkTogether = 20_000
 /** So little is done at once. */
 const littleWork = 500
 
-/** The engines of one run, or what is wrong with them, by source: held until all is ready. */
+/** The engines of one run, or their faults, by source: held until all is ready. */
 type Engines = Map<string, Engine | Error>
 
 interface Pass {
@@ -58,8 +58,8 @@ interface Attempt<T> {
 }
 
 /**
- * Runs what checks patterns and makes them ready. Patterns that nobody has yet are made in turns, one after the other for the whole
- * process, so that nothing else waits for them; then it runs again. The result is there at once when little or nothing is to be made.
+ * Runs a function that checks patterns and makes them ready. New patterns are made in turns, one after the other for the whole process, so that no
+ * other work waits for them; then it runs again. The result is there at once when little or none is to be made.
  */
 export function withPatterns<T>(making: PatternContext, run: () => T): MaybePromise<SizedResult<T>> {
   const attempt = { making, engines: new Map<string, Engine | Error>(), run }
@@ -99,7 +99,7 @@ function tryRun<T>({ making, engines, run }: Attempt<T>): SizedResult<T> | { rea
   }
 }
 
-/** Returns what is wrong with a pattern, as a sentence's end; null when it can be used, as far as it is known yet. */
+/** Returns the fault of a pattern, as a sentence's end; null when it can be used, as far as it is known yet. */
 export function patternFault(source: string): string | null {
   const found = pass === null ? made(source, {}) : inPass(pass, source)
   return found instanceof Error ? found.message : null

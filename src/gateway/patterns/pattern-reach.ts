@@ -1,10 +1,10 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 
-/** The reach of a pattern's matches in a text of which more and more is said. */
+/** The reach of a pattern's matches in a growing text. */
 export interface PatternReach {
   /** How long a match can be when it first shows, in UTF-16 units; Infinity when there is no bound, or none that is known. */
   readonly longest: number
-  /** True when it depends on what follows a text, or on its end, whether it matches there. */
+  /** True when it depends on the text after it, or on its end, whether it matches there. */
   readonly readsEnd: boolean
 }
 
@@ -15,15 +15,15 @@ interface Instruction {
   /** How many units it reads at most. */
   readonly reads: number
   readonly next: readonly number[]
-  /** True when what comes next comes in any case. */
+  /** True when any next character continues it. */
   readonly free: boolean
   readonly matches: boolean
   readonly readsEnd: boolean
 }
 
 /**
- * The longest way through a compiled program to where it first matches. Every match is such a way, whatever syntax the pattern was
- * written in; a circle has no longest way. What is not understood counts as unbounded.
+ * The longest way through a compiled program to its first match. Every match is such a way, in any syntax of the pattern; a circle has no longest
+ * way. An unknown instruction counts as unbounded.
  */
 export function patternReach(program: unknown): PatternReach {
   if (!isFields(program) || !Array.isArray(program['inst']) || typeof program['start'] !== 'number') return unbounded
@@ -56,7 +56,7 @@ function longestWay(known: readonly (Instruction | null)[], start: number): Patt
   return { longest: longest.get(start) ?? Infinity, readsEnd }
 }
 
-/** Returns where the program has matched already, whatever may follow: a text in which it gets there fails, however it goes on. */
+/** Returns where the program has matched already, with any continuation: a text in which it gets there fails, however it goes on. */
 function matchedAt(known: readonly (Instruction | null)[]): ReadonlySet<number> {
   const before = new Map<number, number[]>()
   for (const [at, found] of known.entries())
@@ -115,7 +115,7 @@ function instruction(given: Fields): Instruction | null {
 
 const foldsCase = 1
 
-/** One unit for what is certainly in the first plane. */
+/** One unit for characters that are certainly in the first plane. */
 function unitsOf({ runes: ranges, arg }: Fields): number {
   const all = ranges instanceof Int32Array ? [...ranges] : ranges
   const highest = (Number(arg) & foldsCase) === 0 ? 0xffff : 0x7f

@@ -4,7 +4,7 @@ const token =
 /** The size that one part of a pattern adds. */
 type SizeOfPart = (text: string) => number
 
-/** About how large a pattern's program is. The engine says it when it has made it, and half a million instructions take long to make. */
+/** About how large a pattern's program is. The engine reports it when it has made it, and half a million instructions take long to make. */
 export const patternSize = (source: string): number => sized(source, instructions)
 
 /**

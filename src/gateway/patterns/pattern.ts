@@ -4,7 +4,7 @@ import { type Engine, noteUse } from './pattern-engines.ts'
 import type { PatternReach } from './pattern-reach.ts'
 import { useEngine } from './pattern-making.ts'
 
-/** A regular expression of a caller's own. It takes time linear in the text, whatever it says. */
+/** A regular expression of a caller's own. It takes time linear in the text, for any pattern. */
 export interface Pattern {
   test(text: string): boolean
   /**
@@ -27,7 +27,7 @@ const maxMatches = 10_000
 const search: CpuBounds = { microsPerCharacter: 0.1, leastMs: 25 }
 const searches: CpuBounds = { microsPerCharacter: 0.5, leastMs: 50 }
 
-/** Compiles a pattern in RE2 syntax; `/pattern/flags` is understood too. Throws an Error that says what is wrong. */
+/** Compiles a pattern in RE2 syntax; `/pattern/flags` is understood too. Throws an Error with the fault. */
 export function compilePattern(source: string): Pattern {
   const engine = useEngine(source)
   return {
@@ -54,7 +54,7 @@ function matchesIn(engine: Engine, texts: readonly string[]): readonly (readonly
   )
   let count = 0
   return texts.map((text) => {
-    // Where it matches costs a hundred times as much to know as whether it does.
+    // Finding where it matches costs a hundred times as much as finding whether it does.
     if (!tests(engine, text)) return []
     const matcher = engine.compiled.matcher(text)
     const found: Match[] = []

@@ -35,11 +35,11 @@ export interface PriceEntry {
   readonly prices: readonly PricePeriod[]
   /** Per mille of the token rates, by geography. */
   readonly uplift?: Readonly<Record<string, number>>
-  /** True if the provider says that the model costs nothing. Without it, a model without rates is unpriced. */
+  /** True if the provider states that the model is free. Without it, a model without rates is unpriced. */
   readonly free?: boolean
   /** `chat`, `embedding`, `image` … */
   readonly kind?: string
-  /** In tokens. */
+  /** The limits in tokens. */
   readonly limits?: { readonly context?: number; readonly input?: number; readonly output?: number }
   /** Its input: `text`, `image`, `audio` … */
   readonly in?: readonly string[]

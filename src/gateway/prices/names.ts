@@ -5,7 +5,7 @@ export interface ModelName {
   /** The provider whose list it is: one may sell the models of another. */
   readonly provider: string
   readonly model: string
-  /** The geography that the name itself told, as Bedrock's inference profiles do. */
+  /** The geography in the name itself, as Bedrock's inference profiles have it. */
   readonly geo: string | null
   readonly region: string | null
   /** True if a date or a version was taken off the name. */
@@ -13,7 +13,7 @@ export interface ModelName {
 }
 
 type Place = Pick<ModelName, 'geo' | 'region'>
-/** Turns a name as the provider takes it into the one of the price list; null: no list can know it. */
+/** Turns a provider's name into that of the price list; null: no list can have it. */
 type Rule = (model: string) => ({ readonly model: string } & Partial<Place>) | null
 
 const nowhere: Place = { geo: null, region: null }
@@ -70,12 +70,12 @@ const others: Readonly<Record<string, readonly string[]>> = {
   'vertex-ai': ['google', 'anthropic'],
 }
 
-/** Ends of names that tell a version of the same model: `-2025-08-07`, `-20250929`, `@20250929`, `@default`, `-v1:0`. */
+/** Ends of names with a version of the same model: `-2025-08-07`, `-20250929`, `@20250929`, `@default`, `-v1:0`. */
 const versionEnd = /(?:-\d{4}-\d{2}-\d{2}|-\d{8}|@\d{8}|@default|-v\d+:\d+)$/
 
 /**
- * Returns the names under which a model is looked for, in order: as it is, as the provider's rule has it, without its version. Never a part
- * of the name: a price of a similar model would be wrong without anybody noticing.
+ * Returns the names under which a model is looked for, in order: as it is, by the provider's rule, without its version. Never a part of the name: a
+ * price of a similar model would be wrong unnoticed.
  */
 export function namesOf(provider: string, asked: string): readonly ModelName[] {
   const key = `${provider} ${asked}`

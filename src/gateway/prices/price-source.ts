@@ -15,11 +15,11 @@ export type ModelFacts = Pick<PriceEntry, 'kind' | 'limits' | 'in' | 'out' | 'ca
 
 /** The port to the price lists, which are in memory. Only the first request for a provider may have to wait until its lists were read. */
 export interface PriceSource extends TargetPrices {
-  /** Returns null when the lists of a provider were read, or could not be; else what resolves then, or after a bounded time. */
+  /** Returns null when the lists of a provider were read, or could not be; else a promise that resolves then, or after a bounded time. */
   ready(provider: string): Promise<void> | null
   /** Returns the entry of a model by its whole name, upper and lower case alike; null: no list has it. */
   find(provider: string, model: string): ListedModel | null
-  /** Returns what the lists tell of a model, each fact from the first list that has it; null: they tell nothing. */
+  /** Returns the facts in the lists about a model, each from the first list that has it; null: they have none. */
   facts(provider: string, model: string): ModelFacts | null
   /** Returns the names of all models that the built-in list has of a provider. */
   models(provider: string): readonly string[]
@@ -27,7 +27,7 @@ export interface PriceSource extends TargetPrices {
   modeDefault(provider: string): Readonly<Record<string, number>> | null
 }
 
-/** Knows no price. */
+/** A source without prices. */
 export const noPrices: PriceSource = {
   ready: () => null,
   find: () => null,

@@ -14,7 +14,7 @@ export type CostState =
   | 'estimated'
   /** The price or the counts are not known, which is not the same as free. */
   | 'unpriced'
-  /** The provider charges nothing: a failure without usage, an answer from the cache. */
+  /** Free at the provider: a failure without usage, a cache hit. */
   | 'not_charged'
 
 /** One line of a cost: count x rate = amount. Amounts and rates are pico-US-dollars. */
@@ -61,7 +61,7 @@ export interface PricedUsage {
   readonly estimated: boolean
 }
 
-/** Prices what one attempt used. `prices` is null when no list knows the model. */
+/** Prices the usage of one attempt. `prices` is null when no list has the model. */
 export function priceUsage(usage: PricedUsage, prices: ModelPrices | null): Cost {
   if (usage.reported !== null) return reportedCost(usage.reported)
   const used = namesOf(usage.counts)
@@ -106,7 +106,7 @@ function priceOf(counted: Dimension, count: number, pricing: Rating): bigint | n
   return divideEven(BigInt(count) * adjusted(found, dimension, pricing), dimensions[dimension].per)
 }
 
-/** The cost of what a provider does not charge. */
+/** The cost of an attempt that a provider does not charge. */
 export const notCharged: Cost = { state: 'not_charged', amount: 0n, lines: [], unpriced: [] }
 
 const reportedCost = (amount: bigint): Cost => ({
@@ -167,7 +167,7 @@ function lineOf(counted: Dimension, count: number, pricing: Pricing): CostLine |
 const chargedAs = (counted: Dimension, { dimension }: FoundRate): Dimension =>
   dimensions[dimension].unit === 'millisecond' ? dimension : counted
 
-/** Returns what was noted of a line, and begins the next. */
+/** Returns the notes of a line, and begins the next. */
 const noteOf = (notes: string[]): string | null => (notes.length === 0 ? null : notes.splice(0).join('; '))
 
 const estimateNote = `estimated by ${tokenizerName} where the provider told no count`

@@ -17,7 +17,7 @@ export interface PriceQuery {
 /** The prices of a request's model. */
 export interface FoundPrices extends ModelPrices {
   readonly catalogue: string | null
-  /** The place, as far as the name itself told it. */
+  /** The place, as far as the name itself states it. */
   readonly geo: string | null
   readonly region: string | null
 }
@@ -30,7 +30,7 @@ export function findPrices(query: PriceQuery, source: PriceSource): FoundPrices 
     const [first, second] = sentTellsPlace.has(query.provider) ? [sent, answered] : [answered, sent]
     return listed(first, query, source) ?? (first === second ? null : listed(second, query, source))
   }
-  // A base model that the operator named goes before what the answer says, which has named the wrong family at times.
+  // A base model that the operator named goes before that of the answer, which has named the wrong family at times.
   const base = isRouted(query) ? null : own.base
   return agreed(own.entry, query, source) ?? listed(base, query, source) ?? listed(answered, query, source) ?? listed(sent, query, source)
 }
@@ -64,7 +64,7 @@ function listed(name: string | null, { provider, terms }: PriceQuery, source: Pr
   return null
 }
 
-/** Returns the figure by which models are ranked: what three tokens of the prompt and one of the answer cost. Null: no price is known. */
+/** Returns the figure by which models are ranked: the price of three tokens of the prompt and one of the answer. Null: no price is known. */
 export function rankOf(source: Pick<PriceSource, 'find'>, provider: string, model: string): number | null {
   for (const candidate of namesOf(provider, model)) {
     const rates = source.find(candidate.provider, candidate.model)?.entry.prices.at(-1)?.rates

@@ -3,12 +3,12 @@ import type { Counts, Dimension } from '../dialects/neutral/counts.ts'
 import type { PriceEntry } from './entry.ts'
 import type { ModelPrices } from './price-usage.ts'
 
-/** Models of chats that search the web once for each request; no usage tells of it. */
+/** Models of chats that search the web once for each request, without a count in their usage. */
 const alwaysSearches = /(?:^|\/)gpt-[\w.]+(?:-mini)?-search-(?:preview|api)(?:-\d{4}-\d{2}-\d{2})?$/
 
 const sizes: Readonly<Record<string, Dimension>> = { low: 'web_search_low', medium: 'web_search_medium', high: 'web_search_high' }
 
-/** Returns counts with the fee of a model that searches for every request, by the size of what it reads where its prices depend on it. */
+/** Returns counts with the fee of a model that searches for every request, by the size of the search context where its prices depend on it. */
 export function withSearchFee(counts: Counts, found: Pick<ModelPrices, 'model' | 'entry'> | null, json: unknown): Counts {
   const fee = found === null || (counts.web_search ?? 0) > 0 ? null : searchFeeOf(found, json)
   return fee === null ? counts : { ...counts, [fee]: 1 }
@@ -22,7 +22,7 @@ export function searchFeeOf({ model, entry }: Pick<ModelPrices, 'model' | 'entry
   return bySize !== undefined && hasRate(entry, bySize) ? bySize : 'web_search'
 }
 
-/** Returns how much a request asks a model to read of what it finds: `low`, `medium`, `high`; null: it does not say. */
+/** Returns how much of the search results a request asks a model to read: `low`, `medium`, `high`; null: it does not state it. */
 export function searchSizeOf(json: unknown): string | null {
   const options = isFields(json) ? json['web_search_options'] : undefined
   const size = isFields(options) ? options['search_context_size'] : undefined

@@ -1,7 +1,7 @@
 import type { Cost } from './price-usage.ts'
 import { stateOf } from './state-of.ts'
 
-/** Returns the cost of what was priced in pieces. */
+/** Returns the sum of costs that were computed in pieces. */
 export function sumCosts(costs: readonly Cost[]): Cost {
   const amounts = costs.flatMap(({ amount }) => (amount === null ? [] : [amount]))
   return {

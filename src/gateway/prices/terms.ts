@@ -18,13 +18,13 @@ export interface ModelTerms {
   readonly base: string | null
 }
 
-/** Returns true if an answer came from provisioned throughput that is not charged. An answer that says it was served on demand is charged. */
+/** Returns true if an answer came from provisioned throughput that is not charged. An answer that states on-demand service is charged. */
 export function isProvisioned(terms: IntegrationPrices | null, usage: Fields | null): boolean {
   const traffic = usage?.['trafficType']
   return terms?.skipsCost === true && !(typeof traffic === 'string' && traffic.startsWith('ON_DEMAND'))
 }
 
-/** Returns true if the provider itself says that an answer came from provisioned throughput: a config may leave out no other cost. */
+/** Returns true if the provider itself states that an answer came from provisioned throughput: a config may leave out no other cost. */
 export const saysProvisioned = (usage: Fields | null): boolean => {
   const traffic = usage?.['trafficType']
   return typeof traffic === 'string' && traffic.startsWith('PROVISIONED')

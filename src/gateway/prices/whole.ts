@@ -1,4 +1,4 @@
-/** Divides and rounds half to even, so that rounding favours nobody. The divisor is positive, the value is not negative. */
+/** Divides and rounds half to even, so that rounding has no bias. The divisor is positive, the value is not negative. */
 export function divideEven(value: bigint, divisor: bigint): bigint {
   if (divisor === 1n) return value
   const whole = value / divisor
@@ -12,7 +12,7 @@ export interface Factor {
   readonly under: bigint
 }
 
-/** Reads a factor as its author wrote it: 0.85 is 85/100. Throws RangeError on what is no factor. */
+/** Reads a factor as its author wrote it: 0.85 is 85/100. Throws RangeError on a value that is no factor. */
 export function parseFactor(text: string): Factor {
   const [, whole, behind = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e([+-]\d{1,3}))?$/.exec(text) ?? []
   if (whole === undefined) throw new RangeError(`${text} is no factor`)

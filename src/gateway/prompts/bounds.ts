@@ -12,7 +12,7 @@ export const bounds = {
   totalLength: 524_288,
   /** Sections and partials within one another, while a template is rendered. */
   depth: 100,
-  /** Parts that are rendered, those that give no text among them: a loop in a loop costs time also when it gives nothing. */
+  /** Parts that are rendered, empty ones included: a loop in a loop costs time also when its result is empty. */
   steps: 200_000,
   /** Names that are looked up: each part of a dotted one, in each section around it. */
   lookups: 2_000_000,

@@ -15,7 +15,7 @@ export function toChatBody(stored: Fields, rendered: readonly Message[], request
   return Object.fromEntries(fields)
 }
 
-/** Refuses what belongs at the root: a parameter that is nested has no effect, which nobody would notice. */
+/** Refuses parameters that belong at the root: a nested one has no effect, which would go unnoticed. */
 export function refuseNested(body: Fields): void {
   if (!Object.hasOwn(body, 'hyperparameters')) return
   throw new ApiError(

@@ -1,12 +1,12 @@
-/** The values that a place in a template sees, the innermost section's first. Only what JSON holds is ever found. */
+/** The values that a place in a template sees, the innermost section's first. Only JSON values are ever found. */
 export interface Context {
   readonly value: unknown
   readonly parent: Context | null
 }
 
 /**
- * Returns what a name means there, looked up as Mustache's specification says, but among own properties alone: no prototype, no getter, no function. `spend` is
- * told how many properties are looked for.
+ * Returns the value of a name there, looked up as Mustache's specification defines it, but among own properties alone: no prototype, no getter, no
+ * function. `spend` gets the number of looked-up properties.
  */
 export function lookup(context: Context, name: string, spend: (properties: number) => void): unknown {
   if (name === '.') return context.value
@@ -33,7 +33,7 @@ function descend(from: unknown, path: readonly string[]): unknown {
   return current
 }
 
-/** A value as text: a list with commas, as Mustache writes it; an object, or a list that holds one, as JSON. Nothing for what is missing. */
+/** A value as text: a list with commas, as Mustache writes it; an object, or a list that holds one, as JSON. Empty for a missing value. */
 export function toText(value: unknown): string {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return ''

@@ -3,9 +3,9 @@ import { toText } from './context.ts'
 import type { Output } from './render.ts'
 
 /**
- * Writes values into a JSON document that a raw template spells out. The template's own text says whether a tag stands within a
- * string. There a value is escaped; elsewhere it becomes one JSON value. So no value can end a string, add a field or a message.
- * Only `{{{name}}}` of a variable that the prompt declares as JSON puts a whole document in.
+ * Writes values into a JSON document that a raw template spells out. The template's own text decides whether a tag stands within a string. There a
+ * value is escaped; elsewhere it becomes one JSON value. So no value can end a string, add a field or a message. Only `{{{name}}}` of a variable that
+ * the prompt declares as JSON puts a whole document in.
  */
 export function jsonOutput(declared: ReadonlySet<string>): Output {
   const state: Position = { inString: false, escaped: false }
@@ -48,7 +48,7 @@ function unescaped(state: Position, text: string): string {
 
 const inside = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-/** Nothing for what is missing, as everywhere; numbers and booleans as they are; all else as a string. */
+/** Empty for a missing value, as everywhere; numbers and booleans as they are; all else as a string. */
 function oneValue(value: unknown): string {
   if (value === undefined || value === null) return ''
   return typeof value === 'number' || typeof value === 'boolean' ? JSON.stringify(value) : JSON.stringify(toText(value))

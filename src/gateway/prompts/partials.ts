@@ -9,16 +9,16 @@ export type PartialTexts = ReadonlyMap<string, string | null>
 /** Reads the texts of these partials, as `slug@version` or as it was written otherwise. */
 export type ReadPartials = (names: readonly string[]) => Promise<PartialTexts>
 
-/** Everything that templates include, and what of it is not there. */
+/** Everything that templates include, and the missing parts of it. */
 export interface LinkedPartials {
   readonly partials: Partials
   readonly missing: readonly string[]
 }
 
-/** Partials are read so many at a time, so that what is too long is never read to its end. */
+/** Partials are read so many at a time, so that a prompt that is too long is never read to its end. */
 const atOnce = 50
 
-/** Reads what templates include, what that includes, and so on, and compiles it. Throws `invalid_request` at a bound. */
+/** Reads the partials of templates, and theirs, and so on, and compiles them. Throws `invalid_request` at a bound. */
 export async function linkPartials(templates: readonly Template[], read: ReadPartials): Promise<LinkedPartials> {
   const texts = new Map<string, string | null>()
   let wanted = unique(templates.flatMap(partialsOf))

@@ -35,7 +35,7 @@ type Part =
 const field = 'string'
 const maxDepth = 64
 
-/** Compiles a version's template. Throws `invalid_request`, param `string`, that says what is wrong with it. */
+/** Compiles a version's template. Throws `invalid_request`, param `string`, with the fault. */
 export function compilePrompt({ string, isRaw, jsonVariables }: TemplateSource): PromptTemplate {
   if (isRaw) return compileRaw(string, new Set(jsonVariables))
   const messages = readMessages(string)
@@ -81,7 +81,7 @@ function toPart(value: unknown, at: string, depth: number): Part {
   return { kind: 'object', fields: Object.entries(value).map(([name, child]) => [name, toPart(child, `${at}.${name}`, depth - 1)]) }
 }
 
-/** A fault is told of the field `string`, and where in it. */
+/** A fault is reported for the field `string`, with its place in it. */
 function compileAt(text: string, at: string): Template {
   try {
     return compile(text, at)

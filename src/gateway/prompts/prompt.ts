@@ -34,7 +34,7 @@ export interface Prompt extends Pick<
   readonly fields: Fields
 }
 
-/** Compiles a stored prompt and what it includes. Throws `invalid_request` for a template that cannot be rendered. */
+/** Compiles a stored prompt and its partials. Throws `invalid_request` for a template that cannot be rendered. */
 export async function openPrompt(stored: StoredPrompt, read: ReadPartials): Promise<Prompt> {
   const { id, slug, organisationId, workspaceId, versionId, version, virtualKey } = stored
   const template = compilePrompt({ string: stored.string, isRaw: stored.isRaw, jsonVariables: jsonVariables(stored.templateMetadata) })

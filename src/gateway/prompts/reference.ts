@@ -8,7 +8,7 @@ export interface Reference {
 
 const longest = 255
 
-/** The parts of a reference; null when nothing can have this name. */
+/** The parts of a reference; null when it cannot be a name. */
 export function parseReference(text: string): Reference | null {
   const at = text.indexOf('@')
   const [id, suffix] = at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]

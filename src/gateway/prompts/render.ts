@@ -16,7 +16,7 @@ export type Partials = ReadonlyMap<string, Template>
 /** A partial is compiled once for every way in which its lines are indented. */
 export const partialKey = (name: string, indent: Indent | null): string => (indent === null ? name : `${name}\n${indent}`)
 
-/** Counts what all templates of one prompt cost together. */
+/** Counts the work of all templates of one prompt together. */
 export interface Budget {
   steps: number
   length: number
@@ -33,7 +33,7 @@ interface RenderContext {
   readonly budget: Budget
 }
 
-/** Renders a template in one pass: what a variable holds is never read as a template. Throws `invalid_request` at a bound. */
+/** Renders a template in one pass: the value of a variable is never read as a template. Throws `invalid_request` at a bound. */
 export function render(template: Template, variables: unknown, rendering: RenderContext): string {
   const parts: string[] = []
   renderInto(parts, { template, context: { value: variables, parent: null }, depth: 0 }, rendering)
@@ -75,7 +75,7 @@ const seen = (context: Context, name: string, { budget }: RenderContext): unknow
     if (budget.lookups > bounds.lookups) throw tooMuch(`more than ${bounds.lookups} names would be looked up`)
   })
 
-/** Returns what a section is rendered with: each item of a list, the value itself, what is around it when the value is `true`, or nothing. */
+/** Returns the contexts of a section: each item of a list, the value itself, the context around it when the value is `true`, or none. */
 function contextsOf(
   { name, inverted }: { readonly name: string; readonly inverted: boolean },
   parent: Context,

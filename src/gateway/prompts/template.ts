@@ -9,7 +9,7 @@ export type Node =
   | { readonly kind: 'value'; readonly name: string; readonly asIs: boolean }
   /** `{{#name}}…{{/name}}`, or `{{^name}}` when inverted. */
   | { readonly kind: 'section'; readonly name: string; readonly inverted: boolean; readonly body: Template }
-  /** `{{>name@version}}`; a tag that stands alone on a line indents the lines of what it includes. */
+  /** `{{>name@version}}`; a tag that stands alone on a line indents the lines of the partial. */
   | { readonly kind: 'partial'; readonly name: string; readonly indent: Indent | null }
 
 export type Template = readonly Node[]
@@ -17,13 +17,13 @@ export type Template = readonly Node[]
 /** The white space before each line of a partial whose tag has its line to itself. */
 export type Indent = string
 
-/** A parser that remembers nothing: its own cache would keep every template for good. */
+/** A parser without a memory: its own cache would keep every template for good. */
 const parser = Object.assign(new Mustache.Writer(), { templateCache: undefined })
 
-/** Parses a Mustache template. Throws `invalid_request` that says where it is wrong, or which bound it breaks. */
+/** Parses a Mustache template. Throws `invalid_request` with the place of the fault, or the bound that it breaks. */
 export function compile(text: string, field: string): Template {
   if (text.length > bounds.templateLength) throw wrong(field, `it is longer than ${bounds.templateLength} characters`)
-  // The parser looks at each character: what has no tag need not pay for it.
+  // The parser looks at each character: a text without tags need not pay for it.
   if (!text.includes('{{')) return text === '' ? [] : [{ kind: 'text', text }]
   refuseLongTags(text, field)
   const count = { tags: 0 }

@@ -4,7 +4,7 @@ import { ownDialects } from './catalog/own-dialects.ts'
 import { passThrough } from './catalog/pass-through.ts'
 import type { Provider } from './provider.ts'
 
-/** Every named provider. A row says only what differs from its dialect. */
+/** Every named provider. A row states only how it differs from its dialect. */
 export const providers = { ...openaiCompatible, ...clouds, ...ownDialects, ...passThrough } as const satisfies Record<string, Provider>
 
 export type ProviderId = keyof typeof providers

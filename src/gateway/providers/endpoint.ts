@@ -6,7 +6,7 @@ import { fillTemplate } from './template.ts'
 
 type Fields = Readonly<Record<string, string>>
 
-/** A credential's fields over the provider's defaults: what templates are filled from. */
+/** A credential's fields over the provider's defaults: the values that fill templates. */
 export function withDefaults(provider: Provider, fields: Fields): Fields {
   if (provider.fields === undefined) return fields
   const merged: Record<string, string> = Object.create(null)
@@ -30,7 +30,7 @@ function memberOf(document: string, member: string): string {
     const value: unknown = Reflect.get(Object(JSON.parse(document)), member)
     return typeof value === 'string' ? value : ''
   } catch {
-    // Who signs with the document tells what is wrong with it.
+    // The signer that uses the document reports its fault.
     return ''
   }
 }
@@ -61,14 +61,14 @@ export interface AskedByPath {
   readonly dialect: DialectId
   /** Below the version: `/batches/{batch_id}`. */
   readonly path: string
-  /** True if the host is the caller's or the operator's own, of which the catalogue knows nothing. */
+  /** True if the host is the caller's or the operator's own, which is not in the catalogue. */
   readonly atOwnHost: boolean
 }
 
 /**
- * Returns true if a path like ours is not the provider's. At its own host a row says all of OpenAI's paths that a provider has. Who does not
- * speak as OpenAI does may have files and batches of its own at the same paths, and nothing else. Of a host that somebody gave a row says nothing,
- * unless the provider has an API of its own.
+ * Returns true if the provider has no path like ours. At its own host a row lists all of OpenAI's paths that a provider has. A provider of another
+ * dialect may have files and batches of its own at the same paths, and no others. For custom hosts this is unknown, unless the provider has an API of
+ * its own.
  */
 export function lacksPath({ api, offers, openHosts }: Provider, { dialect, path, atOwnHost }: AskedByPath): boolean {
   if (foreignApis.has(api)) return true
@@ -87,7 +87,7 @@ export const serves = ({ except }: NativeOperation, model: string | null): boole
 /** Returns all that a provider serves without translation at the address to which these fields lead. */
 export const spokenHere = (provider: Provider, fields: Fields): readonly NativeOperation[] => addressOf(provider, fields).speaks
 
-/** Returns what a provider does in formats of its own at the address to which these fields lead. */
+/** Returns the offers of a provider in formats of its own at the address to which these fields lead. */
 export const offeredHere = (provider: Provider, fields: Fields = {}): readonly Offer[] =>
   addressOf(provider, fields).offers ?? provider.offers ?? []
 
@@ -105,7 +105,7 @@ const withoutVersion = (basePath: string): string => basePath.replace(/\/v\d[^/]
 
 const versioned = /^\/v\d[^/]*\//
 
-/** Headers that the provider wants, flat. `set` replaces what the caller sent under the same name, `unlessSent` gives way to it. */
+/** Headers that the provider wants, flat. `set` replaces the caller's own of the same name, `unlessSent` gives way to them. */
 export interface ProviderHeaders {
   readonly set: readonly string[]
   readonly unlessSent: readonly string[]

@@ -20,7 +20,7 @@ export const providerFieldNames: ReadonlySet<string> = new Set([
   ...Object.keys(fieldAliases),
 ])
 
-/** Fields that a config may hold and that nothing reads yet: the details of what providers do with files, batches and costs. */
+/** Fields that a config may hold and that no code reads yet: the details of providers' files, batches and costs. */
 export const unreadFieldNames: ReadonlySet<string> = new Set([
   'aws_bedrock_model',
   'aws_s3_bucket',
@@ -67,7 +67,7 @@ export const broughtFields: readonly string[] = Object.keys(fieldReleases).filte
 
 interface FieldTypes {
   readonly type: z.ZodType
-  /** Of a field that always was a text, and of which a release brought a value. */
+  /** For a field that always was a text, and of which a release brought a value. */
   readonly text: z.ZodType<string>
 }
 

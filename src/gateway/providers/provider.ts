@@ -36,8 +36,8 @@ export const header = (name: string, prefix = ''): Auth => ({ kind: 'header', na
 export const sigv4 = (service: string): Auth => ({ kind: 'sigv4', service })
 
 /**
- * How a provider differs from the dialect that it speaks. It acts on bodies that Gatehouse makes: of prompts, and of what it translates. In a
- * caller's own chat for a provider that speaks chats, the names alone are changed.
+ * How a provider differs from its dialect. It acts on bodies that Gatehouse makes: of prompts, and of translations. In a caller's own chat for a
+ * provider of chats, the names alone are changed.
  */
 export interface Quirks {
   /** The dialect's name of a parameter, and the provider's. */
@@ -60,27 +60,27 @@ export interface NativeOperation {
   readonly path: string
 }
 
-/** A task that a provider does in a format of its own: what callers ask in another one is translated. */
+/** A task that a provider does in a format of its own: requests of callers in another one are translated. */
 export interface Offer {
   readonly task: Task
   readonly dialect: DialectId
   /** As in `Spoken`. */
   readonly path: string
-  /** Where streams are asked for, when that is another path. */
+  /** The path of streams, when that is another one. */
   readonly streamPath?: string
   /** The host of the provider's that does it, when that is another one: a template, as `baseUrl` of a row. A custom host stands for all. */
   readonly baseUrl?: string
   /** The models for which it stands; the first group is the model as the path wants it. Absent: all. */
   readonly models?: RegExp
   readonly traits?: Partial<Traits>
-  /** True if it is better than what the provider speaks, for callers whose dialect the provider does not speak. */
+  /** True if it is better than the provider's own dialect, for callers of another dialect. */
   readonly first?: true
 }
 
 /** The cheapest request that only a valid credential gets through, for tests of a provider. A template, as in `Spoken`. */
 export interface CheckCall {
   readonly path: string
-  /** Sent by POST when there is one: a body that is refused as incomplete, once the credential is accepted, costs nothing. */
+  /** Sent by POST when there is one: a body that is refused as incomplete, once the credential is accepted, is free. */
   readonly body?: string
   /** The statuses beside 2xx that only an accepted credential gets. */
   readonly accepted?: readonly number[]
@@ -117,9 +117,12 @@ export interface Provider {
   /** The paths, with their queries, that want another way than `auth`. */
   readonly authAt?: readonly [paths: RegExp, auth: Auth]
   readonly speaks: readonly NativeOperation[]
-  /** What it does in formats of its own, at every address that has no offers itself. `servingOf` takes the first that stands for a model, one in the caller's dialect before all others. */
+  /**
+   * Its offers in formats of its own, at every address that has no offers itself. `servingOf` takes the first that stands for a model, one in the
+   * caller's dialect before all others.
+   */
   readonly offers?: readonly Offer[]
-  /** True if a host that somebody gave may have paths of OpenAI's, although the provider has formats of its own. */
+  /** True if a custom host may have paths of OpenAI's, although the provider has formats of its own. */
   readonly openHosts?: true
   /** How it differs from the dialect that it speaks, for requests that are translated. */
   readonly traits?: Partial<Traits>

@@ -5,7 +5,7 @@ import type { Quirks } from './provider.ts'
 
 export type Body = Readonly<Record<string, unknown>>
 
-/** The one who is told of what is lost. */
+/** The reporter of losses. */
 export interface LossReport {
   readonly loss: Loss
   /** Returns the caller's name of a parameter of the body. */
@@ -15,14 +15,14 @@ export interface LossReport {
 /** Parameters without which an answer would be another one; all others that are dropped only steer. */
 const meaningful: ReadonlySet<string> = new Set(['n', 'logprobs'])
 
-/** Values that ask for what is so without them: nothing is lost with these. */
+/** Values that equal the default: dropping them is no loss. */
 const usual: Readonly<Record<string, unknown>> = { n: 1, logprobs: false, store: false, frequency_penalty: 0, presence_penalty: 0 }
 
 /** How usage is streamed is ours to answer. */
 const ours = 'stream_options'
 
 /**
- * Bends a body to one provider, and tells of each value that does not arrive as it was given. The same body: the provider takes it. Throws
+ * Bends a body to one provider, and reports each value that does not arrive as it was given. The same body: the provider takes it. Throws
  * `invalid_request` for a parameter that the provider refuses, and without which the request would mean something else.
  */
 export function bend(body: Body, quirks: Quirks | undefined, telling: LossReport): Body {
@@ -36,7 +36,7 @@ export function bend(body: Body, quirks: Quirks | undefined, telling: LossReport
   return applyQuirks(body, quirks)
 }
 
-/** Returns what bends translated bodies to one provider; what is lost is named in the caller's words. */
+/** Returns a function that bends translated bodies to one provider; losses are named in the caller's words. */
 export const bendingOf = (quirks: Quirks | undefined): Pick<SpokenConversation, 'bend'> =>
   quirks === undefined
     ? {}
@@ -68,7 +68,7 @@ export function namesOtherwise(body: Body, { rename }: Quirks): boolean {
   return false
 }
 
-/** Returns a body with the provider's names of its parameters. A parameter that has both names keeps them: which one holds is the provider's to say. */
+/** Returns a body with the provider's names of its parameters. A parameter that has both names keeps them: the provider decides which one counts. */
 export const inItsNames = (body: Body, { rename = {} }: Quirks): Body =>
   Object.fromEntries(Object.entries(body).map(([name, value]) => [isRenamed(name, body, rename) ? (rename[name] ?? name) : name, value]))
 
@@ -77,7 +77,7 @@ function isRenamed(name: string, body: Body, rename: NonNullable<Quirks['rename'
   return other !== undefined && Object.hasOwn(body, name) && !Object.hasOwn(body, other)
 }
 
-/** Bends a dialect's body to one provider. Returns a new body; the input is never touched. A name the provider knows wins over a renamed one. */
+/** Bends a dialect's body to one provider. Returns a new body; the input is never touched. A name of the provider's own wins over a renamed one. */
 export function applyQuirks(body: Body, quirks: Quirks): Body {
   const bent: [string, unknown][] = []
   const dropped = droppedOf(body, quirks)

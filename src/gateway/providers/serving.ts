@@ -11,13 +11,13 @@ import type { Offer, Provider, NativeOperation } from './provider.ts'
 
 type Fields = Readonly<Record<string, string>>
 
-/** How a provider does what an operation asks. */
+/** How a provider serves an operation. */
 export interface ServedOperation {
   /** The dialect in which it is asked; another one than that of the operation: the request is translated. */
   readonly dialect: DialectId
   /** A template, as in `Spoken`. */
   readonly path: string
-  /** Where a stream is asked for. */
+  /** The path of streams. */
   readonly streamPath: string
   /** Null: the provider's own base URL. */
   readonly baseUrl: string | null
@@ -29,7 +29,7 @@ export interface ServedOperation {
 /** An operation at the address to which the fields of a credential lead. */
 export interface OperationRequest {
   readonly operation: Operation
-  /** The model as the provider knows it; null: the request names none. */
+  /** The provider's name of the model; null: the request names none. */
   readonly model: string | null
   /** The caller's, where it is not that of the operation. */
   readonly dialect?: DialectId
@@ -52,7 +52,7 @@ export function servingOf(provider: Provider, asked: OperationRequest): ServedOp
   return found
 }
 
-/** Returns true if it is the fields of a credential that tell where a provider is reached, or what its requests hold. */
+/** Returns true if the address of a provider, or the form of its requests, depends on the fields of a credential. */
 const dependsOnFields = ({ variants, bodyFields }: Provider): boolean => variants !== undefined || bodyFields !== undefined
 
 /** Few models are asked for again and again. Bounded, because names come from outside. */
@@ -78,7 +78,7 @@ function findServing(provider: Provider, asked: OperationRequest): ServedOperati
   return serving !== null || doneAs(task) === task ? serving : offeredOf(provider, { task: doneAs(task), ...way })
 }
 
-/** Returns the format that suits a caller better than what the provider speaks: it gives fields for it, or has to be translated anyhow. */
+/** Returns the format that suits a caller better than the provider's own dialect: it has fields for it, or has to be translated anyhow. */
 function betterThan({ dialect }: NativeOperation, provider: Provider, asked: OperationRequest): Offer | undefined {
   const { operation, dialect: own = dialect, options, fields } = asked
   const { task }: OperationSpec = operations[operation]
@@ -102,7 +102,7 @@ export function offeredOf(provider: Provider, { task, dialect, model, fields = {
   return offer === undefined ? null : toServing(provider, offer, { model, fields })
 }
 
-/** Returns what a provider does in any format, for one model or for some: what it speaks at an address, then what it offers at all of them. */
+/** Returns the offers of a provider in any format, for one model or for some: first its own dialect at an address, then its offers at all of them. */
 export function offersAt(provider: Provider, fields: Fields = {}, model: string | null = null): readonly Offer[] {
   const spoken = spokenHere(provider, fields).flatMap((one): readonly Offer[] => {
     const { operation, dialect, path } = one
@@ -112,7 +112,7 @@ export function offersAt(provider: Provider, fields: Fields = {}, model: string 
   return [...spoken, ...offeredHere(provider, fields)]
 }
 
-/** Returns true if a provider does what an operation asks in a format of its own alone. */
+/** Returns true if a provider serves an operation in a format of its own alone. */
 export function offersElsewhere(provider: Provider, operation: Operation | 'proxy'): boolean {
   if (operation === 'proxy' || spokenAt(provider, operation) !== null) return false
   const { task }: OperationSpec = operations[operation]
@@ -143,7 +143,10 @@ function toServing(
 const chosen = (fields: Fields, names: readonly string[]): Fields =>
   Object.fromEntries(names.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name] ?? '']] : [])))
 
-/** Returns true if requests of an operation reach a provider by translation. Of a request whose model is not known yet it is true if some of its models are reached. */
+/**
+ * Returns true if requests of an operation reach a provider by translation. For a request whose model is not known yet it is true if some of its
+ * models are reached.
+ */
 export function translates(provider: Provider, asked: OperationRequest): boolean {
   const serving = servingOf(provider, asked)
   if (serving === null) return asked.model === null && offersAt(provider).some((offer) => reaches(provider, asked.operation, offer))
@@ -167,7 +170,7 @@ export const doersOf = (task: Task): readonly string[] =>
     return provider !== null && provider.since === undefined && provider.offers?.some((offer) => offer.task === task) === true
   })
 
-/** Returns true if requests of an operation are translated to what a provider offers, for some of its models at least. */
+/** Returns true if requests of an operation are translated to an offer of a provider, for some of its models at least. */
 function reaches(provider: Provider, operation: Operation, { task: offered, dialect: to, traits }: Offer): boolean {
   const { dialect, task }: OperationSpec = operations[operation]
   if (task === undefined) return false

@@ -6,7 +6,7 @@ type Fields = Readonly<Record<string, string>>
 /** `{name}`, `{first|second}` (the first that is given), `{+name}` (may span several path segments), `{?name}` (a value of the query). */
 const placeholder = /\{([+?]?)([a-z0-9_|]+)\}/g
 
-/** The characters of a host label or a path segment: nothing that could end it, climb out of it or begin another part of the URL. */
+/** The characters of a host label or a path segment: no character that could end it, climb out of it or begin another part of the URL. */
 const safeValue = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
 const encodedSegment = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/
 
@@ -65,6 +65,6 @@ function wholeUrl(name: string, value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null
   const plain = url !== null && /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === ''
   if (!plain) throw invalid(name, 'must be an http or https URL without user, query or fragment')
-  // As it was given: what a parser folds away, such as a backslash or an empty user, is the guard's to refuse.
+  // As it was given: the guard refuses texts that a parser folds away, such as a backslash or an empty user.
   return value.replace(/(?<!\/)\/+$/, '')
 }

@@ -29,20 +29,20 @@ export type BreakerChange =
 
 /** The breakers of a process. Times are epoch milliseconds, since processes share them. */
 export interface Breakers {
-  /** Returns false while the target is to be left out. Changes nothing. */
+  /** Returns false while the target is to be left out. Has no effect on the state. */
   admits(target: string, now: number): boolean
   /** Notes that a try begins. Returns true if the breaker is open, so that this try proves whether the target works again. */
   begin(target: string, now: number): boolean
-  /** Notes how a try ended. Returns what the other processes must know, or null. */
+  /** Notes how a try ended. Returns the change for the other processes, or null. */
   end(target: string, rule: BreakerRule, ended: EndedTry): BreakerChange | null
-  /** Notes that a probe ended without telling anything of its target, so that another may begin. */
+  /** Notes that a probe ended without a result for its target, so that another may begin. */
   abandon(target: string): void
-  /** Takes over what another process noted. */
+  /** Takes over a change of another process. */
   apply(change: BreakerChange): void
   /** Since when the target is open; Infinity when it is not. */
   openedAt(target: string): number
   states(now: number): readonly BreakerState[]
-  /** Closes a breaker by hand. Returns what the other processes must know, or null when it was closed. */
+  /** Closes a breaker by hand. Returns the change for the other processes, or null when it was closed. */
   reset(target: string): BreakerChange | null
 }
 

@@ -2,7 +2,7 @@
 export interface Measures {
   /** Notes the milliseconds to the first token, or to the answer's head. */
   noteLatency(target: string, ms: number, now: number): void
-  /** Milliseconds to be expected; null when nothing recent is known. */
+  /** Milliseconds to be expected; null without recent measurements. */
   latency(target: string, now: number): number | null
   /** Index of the target that a choice took last; null when it took none. */
   chosen(choice: string): number | null
@@ -11,7 +11,7 @@ export interface Measures {
 
 /** A newer measurement counts more: after this many milliseconds an older one counts half. */
 const halfLifeMs = 10_000
-/** After this many milliseconds a measurement says nothing any more, so that a target that was slow is tried again. */
+/** After this many milliseconds a measurement expires, so that a target that was slow is tried again. */
 const longestAgeMs = 60_000
 
 interface Measurement {

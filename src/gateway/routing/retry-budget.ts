@@ -13,7 +13,7 @@ interface Counts {
   retriesBefore: number
 }
 
-/** Bounds repetitions, so that a provider that fails is not hammered by everybody's retries. */
+/** Bounds retries, so that a failing provider is not hammered by the retries of all requests. */
 export interface RetryBudgets {
   /** Counts a first try. `now` in milliseconds of any clock that only goes forward. */
   noteTry(target: string, now: number): void

@@ -30,8 +30,8 @@ export function waitBeforeRetry({ rule, repetition, random, retryAfterMs, leftMs
 const millisecondHeaders = ['retry-after-ms', 'x-ms-retry-after-ms']
 
 /**
- * Returns the milliseconds that an answer asks to wait: `retry-after-ms`, `x-ms-retry-after-ms`, then `retry-after` in seconds or as a date.
- * Null when it asks for nothing, or in no form that is known. `header` returns a header's value by its lower-case name.
+ * Returns the milliseconds that an answer asks to wait: `retry-after-ms`, `x-ms-retry-after-ms`, then `retry-after` in seconds or as a date. Null
+ * without one, or in an unknown form. `header` returns a header's value by its lower-case name.
  */
 export function readRetryAfter(header: (name: string) => string | undefined, now: number): number | null {
   for (const name of millisecondHeaders) {

@@ -42,7 +42,7 @@ function walk<Target>(plan: Plan<Target>, run: Walk<Target>, ahead: number): Rou
   return plan.strategy.mode === 'fallback' ? inTurn(plan, run, ahead) : walk(chooseTarget(plan, run), run, ahead)
 }
 
-/** Tries one target, and repeats it as its rule says. */
+/** Tries one target, and retries it by its rule. */
 function* tries<Target>(leaf: Leaf<Target>, run: Walk<Target>, ahead: number): Route<Target> {
   const most = leaf.retry?.attempts ?? 0
   run.budgets.noteTry(leaf.id, run.now())

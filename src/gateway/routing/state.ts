@@ -14,7 +14,7 @@ export interface RoutingState {
   of(organisationId: string): TargetStates
   /** Returns those of all organisations that are known. */
   all(): readonly TargetStates[]
-  /** Tells the other processes. */
+  /** Notifies the other processes. */
   readonly tell: (told: BreakerEvent) => void
 }
 
@@ -36,7 +36,7 @@ const mostTargets = 1000
 /** So many organisations are known at once; the one that was used longest ago is forgotten first. */
 const mostOrganisations = 1000
 
-/** Makes the state of a process. `tell` tells the other processes of a breaker. */
+/** Makes the state of a process. `tell` notifies the other processes of a breaker. */
 export function createRoutingState(tell: RoutingState['tell'] = () => {}): RoutingState {
   const states = new Map<string, TargetStates>()
   return {

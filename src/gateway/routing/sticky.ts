@@ -38,6 +38,6 @@ export function pickSticky(weights: readonly number[], turn: StickyTurn): number
   return best
 }
 
-/** Returns a number in (0, 1) that depends on nothing but the texts. */
+/** Returns a number in (0, 1) that depends on the texts only. */
 const drawn = (seed: string, of: string): number =>
   (Number.parseInt(hash('sha256', `${seed}/${of}`, 'hex').slice(0, 8), 16) + 0.5) / twoTo32

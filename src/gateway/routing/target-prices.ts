@@ -7,8 +7,8 @@ import { modelReference } from '../targets/addressing.ts'
 /** The port to prices, by which `least-cost` chooses. */
 export interface TargetPrices {
   /**
-   * Returns a figure by which models are ranked, the cheaper the lower; null when their price is not known. `provider` is a row of the
-   * catalogue, and `model` the name by which the provider knows it.
+   * Returns a figure by which models are ranked, the cheaper the lower; null when their price is not known. `provider` is a row of the catalogue, and
+   * `model` the provider's name of the model.
    */
   rank(provider: string, model: string): number | null
 }
@@ -33,7 +33,7 @@ export function costOf(target: TargetFields, { scope, model: asked, prices, snap
 
 type FindProvider = (slug: string) => MaybePromise<{ readonly provider: string } | null>
 
-/** Returns the row of the catalogue. Choosing waits for nothing: a provider that must be read first has no price yet. */
+/** Returns the row of the catalogue. The choice never waits: a provider that must be read first has no price yet. */
 function providerOf({ provider, virtualKey }: TargetFields, ofModel: string | null, find: FindProvider): string | null {
   const named = virtualKey ?? (provider === null ? ofModel : null)
   const slug = named ?? (provider?.startsWith('@') === true ? provider : null)

@@ -1,4 +1,4 @@
-/** Failures that a status alone does not tell apart. */
+/** Failures that a status alone does not distinguish. */
 export const failureKinds = [
   'network',
   'timeout',
@@ -18,11 +18,11 @@ export interface AttemptReport {
   readonly status: number
   /** Null for an answer without a failure of a known kind. */
   readonly failure: FailureKind | null
-  /** True if sending the request once more cannot do a thing twice: the call is safe, or the provider did nothing. */
+  /** True if sending the request once more cannot have an effect twice: the call is safe, or the provider did nothing. */
   readonly repeatable: boolean
-  /** True if nothing else may be tried: bytes went to the caller, the caller left, or the gateway itself refused. */
+  /** True if no other target may be tried: bytes went to the caller, the caller left, or the gateway itself refused. */
   readonly final: boolean
-  /** Milliseconds that the provider asks to wait; null when it asks for nothing. */
+  /** Milliseconds that the provider asks to wait; null when it asks for none. */
   readonly retryAfterMs: number | null
 }
 
@@ -59,14 +59,14 @@ function isFailure({ statuses, kinds, named }: FailureRule, { status, failure }:
 /** Statuses that are tried again unless a config names its own. */
 const retriedStatuses = new Set([429, 500, 502, 503, 504, 529])
 
-/** Compiles what a `retry` names. A timeout of ours is repeated only when the config names it: it has cost the most time already. */
+/** Compiles the failures that a `retry` names. A timeout of ours is retried only when the config names it: it has cost the most time already. */
 export function retryAfterFailures(statuses: readonly number[] | undefined, kinds: readonly FailureKind[] | undefined): FailureRule {
   if (statuses === undefined && kinds === undefined)
     return { statuses: retriedStatuses, kinds: new Set(['network', 'stream_error']), named: false }
   return { statuses: new Set(statuses), kinds: new Set(kinds), named: true }
 }
 
-/** Compiles what leads from one target of a `fallback` to the next. */
+/** Compiles the failures that lead from one target of a `fallback` to the next. */
 export function fallbackAfterFailures(statuses: readonly number[] | undefined, kinds: readonly FailureKind[] | undefined): FailureRule {
   if (statuses === undefined && kinds === undefined) return { statuses: null, kinds: new Set(), named: true }
   return { statuses: new Set(statuses), kinds: new Set(kinds), named: true }

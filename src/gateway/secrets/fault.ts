@@ -2,19 +2,19 @@ import { ApiError } from '../../lib/errors.ts'
 
 /** Why a manager did not give a secret. */
 export type FaultReason =
-  /** It cannot be reached, is late, or says that it is not able to answer: sealed, overloaded. */
+  /** It cannot be reached, is late, or reports that it cannot answer: sealed, overloaded. */
   | 'away'
-  /** It refuses the sign-in, or the secret to whom signed in. */
+  /** It refuses the sign-in, or the secret for that identity. */
   | 'denied'
   /** It has no such secret, or no such version or field. */
   | 'missing'
-  /** It answers what no such manager answers. */
+  /** Its answer is none of such a manager. */
   | 'odd'
 
 /** The reason of each error of this folder, for those who keep the last good value or show the state of a reference. */
 const reasons = new WeakMap<ApiError, FaultReason>()
 
-/** Returns `secret_unavailable`; `what` says what the manager did, and quotes nothing that it said beside codes. */
+/** Returns `secret_unavailable`; `what` describes the manager's reaction, and quotes only codes of it. */
 export function secretFault(reason: FaultReason, what: string, cause?: unknown): ApiError {
   const error = new ApiError('secret_unavailable', what, { cause })
   reasons.set(error, reason)

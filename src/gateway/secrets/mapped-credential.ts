@@ -39,7 +39,7 @@ function fill(credential: Credential, secrets: readonly MappedSecret[], texts: r
   return { key, fields }
 }
 
-/** Returns what a mapping takes of a secret: all of it, or a field of the JSON object that it is. Throws `secret_unavailable`. */
+/** Returns the part of a secret that a mapping takes: all of it, or a field of its JSON object. Throws `secret_unavailable`. */
 export function valueOf(text: string, { reference, secretKey, format }: MappedSecret): string {
   const { slug, manager } = reference
   const name = secretKey ?? reference.secretKey

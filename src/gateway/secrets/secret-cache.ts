@@ -34,7 +34,7 @@ export interface SecretCacheOptions {
   readonly now: () => number
   /** From 0 to 1. */
   readonly random?: () => number
-  /** Told of each answer of a manager, and of each that did not come. */
+  /** Called with each answer of a manager, and each that did not come. */
   readonly onOutcome?: (outcome: SecretOutcome) => void
 }
 
@@ -55,7 +55,7 @@ interface HeldSecret {
 
 interface Entry {
   held: HeldSecret | null
-  /** Of the last time; null: the manager gave the secret. */
+  /** The failure of the last time; null: the manager gave the secret. */
   failure: { readonly error: ApiError; readonly times: number; readonly retryAt: number } | null
   fetching: Promise<string> | null
   /** When a refusal by the provider last asked the manager. */
@@ -75,7 +75,7 @@ const longestRetryMs = 60_000
 /** A provider that refuses a good credential must not make every request a question to the manager. */
 const leastRenewMs = 3000
 
-/** Holds secrets sealed in memory. A manager that is away, late or refuses costs nobody more than one wait, and nothing while a good value is held. */
+/** Holds secrets sealed in memory. A manager that is away, late or refuses costs no request more than one wait, and none while a good value is held. */
 export function createSecretCache(options: SecretCacheOptions): SecretCache {
   const state: State = { random: Math.random, ...options, memory: createSealedMemory(), entries: new Map() }
   return {
@@ -131,12 +131,12 @@ function read(state: State, reference: SecretReference, egress: Egress): string 
   }
   const isExpired = now >= held.expiresAt
   if (isExpired && failure === null) return askOrLastGood(state, entry, { ...asked, held })
-  // Nobody waits for a manager that failed before the value expired: it is asked beside the requests.
+  // No request waits for a manager that failed before the value expired: it is asked beside the requests.
   if (isDue && (isExpired || now >= held.refreshAt)) askAside(state, entry, asked)
   return state.memory.open(held.sealed)
 }
 
-/** The value serves on unless the manager says that the secret is gone. */
+/** The value serves on unless the manager reports that the secret is gone. */
 const askOrLastGood = (state: State, entry: Entry, { held, ...asked }: SecretRequest & { readonly held: HeldSecret }): Promise<string> =>
   ask(state, entry, asked).catch((error: unknown) => {
     if (entry.held === null) throw error
@@ -145,7 +145,7 @@ const askOrLastGood = (state: State, entry: Entry, { held, ...asked }: SecretReq
 
 const askAside = (state: State, entry: Entry, asked: SecretRequest): void => void ask(state, entry, asked).catch(() => {})
 
-/** Asks the manager once for all who want the secret at the same time. */
+/** Asks the manager once for all concurrent requests for the secret. */
 function ask(state: State, entry: Entry, asked: SecretRequest): Promise<string> {
   if (entry.fetching !== null) return entry.fetching
   entry.fetching = within(state.times.timeoutMs, state.fetch(asked.reference, asked.egress))
@@ -157,7 +157,7 @@ function ask(state: State, entry: Entry, asked: SecretRequest): Promise<string> 
   return entry.fetching
 }
 
-/** Rejects when a manager takes too long, whatever it does later. */
+/** Rejects when a manager takes too long; its later answer is ignored. */
 async function within(timeoutMs: number, fetching: Promise<string>): Promise<string> {
   const ended = new AbortController()
   const late = sleep(timeoutMs, undefined, { signal: ended.signal }).then(() => {
@@ -180,7 +180,7 @@ function keep(state: State, entry: Entry, { reference, text }: SecretRequest & {
 
 function fail(state: State, entry: Entry, { reference, error }: SecretRequest & { readonly error: ApiError }): ApiError {
   const reason = reasonOf(error)
-  // What the manager says is gone is not used any longer.
+  // A secret that the manager reports as gone is not used any longer.
   if (reason === 'missing') entry.held = null
   const times = (entry.failure?.times ?? 0) + 1
   const delay = Math.min(longestRetryMs, firstRetryMs * 2 ** (times - 1))

@@ -22,7 +22,7 @@ interface StepResult {
   readonly code: string | null
 }
 
-/** The result of reading a secret step by step. It tells names and times, never values. */
+/** The result of reading a secret step by step. It holds names and times, never values. */
 export interface SecretTest {
   readonly steps: readonly StepResult[]
   /** The names of its fields; null: it is no JSON object, or was not read. */
@@ -36,7 +36,7 @@ export interface SecretTestDeps extends Omit<ManagerDeps, 'storedBy'> {
 
 const mostFields = 100
 
-/** Reads a secret step by step, past the memory, until a step fails. Never rejects for what a manager does. */
+/** Reads a secret step by step, past the memory, until a step fails. Never rejects for a fault of the manager. */
 export async function testSecret(reference: SecretReference, { allowedHosts, ...asking }: SecretTestDeps): Promise<SecretTest> {
   const egress = egressFor(asking.egress, { organisationId: reference.organisationId, allowedHosts })
   const results: StepResult[] = []
@@ -67,7 +67,7 @@ export async function testSecret(reference: SecretReference, { allowedHosts, ...
     found.fields = record === null ? null : Object.keys(record).toSorted().slice(0, mostFields)
     await run('field', async () => [takeField(reference, text), null])
   } catch {
-    // The step that failed says so.
+    // The failed step has the reason.
   }
   const skipped = secretSteps.slice(results.length).map((step): StepResult => ({
     step,
@@ -79,7 +79,7 @@ export async function testSecret(reference: SecretReference, { allowedHosts, ...
   return { steps: [...results, ...skipped], fields: found.fields }
 }
 
-/** Returns what there is to say of the field that a reference names. Throws `secret_unavailable`. */
+/** Returns the message about the field that a reference names. Throws `secret_unavailable`. */
 function takeField(reference: SecretReference, text: string): string {
   if (reference.secretKey === null) return 'The whole secret is used, unless a mapping names a field.'
   valueOf(text, { field: 'key', secretKey: null, format: 'string', reference, allowed: true })

@@ -23,8 +23,8 @@ interface ContinueOptions {
 }
 
 /**
- * Returns a call that says the whole conversation itself, in place of the id of its last response: so guardrails read all of it, and every
- * target can go on, also one that has never seen it. Instructions are not carried over.
+ * Returns a call with the whole conversation, in place of the id of its last response: so guardrails read all of it, and every target can go on, also
+ * one that has never seen it. Instructions are not carried over.
  */
 export async function continueCall(call: Call, id: string, { store, maxJsonBytes }: ContinueOptions): Promise<Call> {
   const stored = await store.get(id, readerOf(call.caller.key))
@@ -43,7 +43,7 @@ export async function continueCall(call: Call, id: string, { store, maxJsonBytes
   return { ...call, body: { kind: 'json', bytes, json, stream: null, length: bytes.length }, previousResponse: id }
 }
 
-/** An id that Gatehouse gave means nothing to a provider. */
+/** An id of Gatehouse means nothing to a provider. */
 function unnamed(item: Fields): Fields {
   const { id: _id, status: _status, ...rest } = item
   return rest

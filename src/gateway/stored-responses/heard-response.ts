@@ -8,8 +8,8 @@ const last = /event: response\.(?:completed|incomplete|failed)\n/
 const longestMark = 32
 
 /**
- * Listens to an answer as its caller gets it, after guardrails, for the response that it is. Of a stream only the last event is held. A class,
- * because it is one object per answer that collects.
+ * Collects from an answer as its caller gets it, after guardrails, the response in it. Only the last event of a stream is held. A class, because it
+ * is one object per answer that collects.
  */
 export class HeardResponse {
   readonly #held = new ByteList()

@@ -20,14 +20,14 @@ export const toKeptItems = (items: readonly Fields[], responseId: string): reado
     return { ...item, id, type, status: 'completed', content: [part] }
   })
 
-/** The data that come only when `include` names them: of items of a type, a field, or a field of what stands in one of their fields. */
+/** The data that come only when `include` names them: of items of a type, a field, or a field of the objects in one of their fields. */
 const included: readonly { readonly name: string; readonly type: string; readonly path: readonly string[]; readonly part?: string }[] = [
   { name: 'file_search_call.results', type: 'file_search_call', path: ['results'] },
   { name: 'message.input_image.image_url', type: 'message', path: ['content', 'image_url'], part: 'input_image' },
   { name: 'computer_call_output.output.image_url', type: 'computer_call_output', path: ['output', 'image_url'] },
 ]
 
-/** Returns an item with what the caller asked for, and without what comes on demand only. */
+/** Returns an item with the data that the caller asked for, and without other data on demand. */
 export function presentItem(item: Fields, include: ReadonlySet<string>): Fields {
   let shown = item
   for (const { name, type, path, part } of included) if (!include.has(name) && item['type'] === type) shown = without(shown, path, part)

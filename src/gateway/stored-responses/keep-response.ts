@@ -15,8 +15,8 @@ interface KeepOptions {
 }
 
 /**
- * Keeps the response that a caller gets, before its last byte goes out: who has read it whole can go on from it in every process, also if
- * this one dies. Null: there is nothing to keep. A response that cannot be kept is reported, and answered all the same. Never rejects.
+ * Keeps the response that a caller gets, before its last byte goes out: a caller that has read it whole can continue it in every process, also if
+ * this one dies. Null: there is none to keep. A response that cannot be kept is reported, and answered all the same. Never rejects.
  */
 export function keepResponse(call: Call, attempt: Attempt | null, { end, responses, report }: KeepOptions): Promise<void> | null {
   const heard = attempt?.heard ?? null

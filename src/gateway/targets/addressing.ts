@@ -20,7 +20,7 @@ export interface TargetAddress {
   readonly customHost: { readonly url: string; readonly param: string } | null
   /** The credential of a config; null: the caller's own. */
   readonly credential: Credential | null
-  /** True when the config that says so is a stored one. */
+  /** True when the config with the address is a stored one. */
   readonly isStored: boolean
   /** Details of the provider that a config gives. */
   readonly fields: Readonly<Record<string, string>>
@@ -47,7 +47,7 @@ export interface NamedOtherwise {
   readonly promptProvider: string | null
 }
 
-/** How a request names its target. A config goes first when it was asked for, or is binding; else what the request says itself. */
+/** How a request names its target. A config goes first when it was asked for, or is binding; else the request itself decides. */
 export function addressingOf(headers: CallerHeaders, config: TargetConfig | null, named: NamedOtherwise): TargetAddress {
   const said = named.promptProvider === null ? saidInHeaders(headers, named.fromModel) : saidInPrompt(headers, named)
   if (config === null) return said
@@ -69,7 +69,7 @@ export function namesNoTarget({ headers, config, course }: AddressSources): bool
   return course === null || leavesOf(course.plan).some(({ target }) => !namesTarget(target))
 }
 
-/** A config that names no target may still say details of it. */
+/** A config that names no target may still have details of it. */
 function withDetails(config: TargetConfig, said: TargetAddress): TargetAddress {
   const host = hostOf(config)
   return { ...said, customHost: config.binding ? (host ?? said.customHost) : (said.customHost ?? host), fields: config.fields }
@@ -95,7 +95,7 @@ function saidInHeaders({ service }: CallerHeaders, fromModel: ModelReference | n
   }
 }
 
-/** An empty header, as of an unset variable, says nothing. */
+/** An empty header, as of an unset variable, counts as absent. */
 const present = (value: string | undefined): string | null => (value === undefined || value === '' ? null : value)
 
 /** A prompt's own provider, unless the model names one. */

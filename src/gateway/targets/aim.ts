@@ -44,7 +44,7 @@ export function namesOwnTarget({ headers, prompt, model, body }: Call): boolean 
   return stored !== null || provider !== null
 }
 
-/** Returns the call as this target may be asked it: with the model as the provider knows it, at the model's own host. Throws `forbidden`. */
+/** Returns the call in the form of this target: with the provider's name of the model, at the model's own host. Throws `forbidden`. */
 export function admit(call: Call, target: Target, opened: RequestBody): AimedCall {
   assertServed(target, call.operation)
   const named = call.model === null ? opened : withoutSlugOfPath(opened, call.model)

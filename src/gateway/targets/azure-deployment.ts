@@ -7,7 +7,7 @@ interface Deployment {
   readonly name: string
   readonly version: string
   readonly isDefault: boolean
-  /** The model that it serves; null: nobody said. */
+  /** The model that it serves; null: unknown. */
   readonly model: string | null
   /** The names by which requests may mean it, the most particular first: its alias, its model, its own name. */
   readonly called: readonly unknown[]
@@ -62,13 +62,13 @@ export function atDeployment(target: Target, models: readonly string[]): Target 
   return { ...target, credential: { key, fields: { ...fields, azure_deployment_name: name, azure_api_version: version } } }
 }
 
-/** Returns the model that the deployment of a target serves, which has the price where neither request nor answer names it; null: none is told. */
+/** Returns the model that the deployment of a target serves, which has the price where neither request nor answer names it; null: unknown. */
 export function servedModel({ view, credential }: Target): string | null {
   const name = credential.fields['azure_deployment_name']
   return deploymentsOf(view).find((deployment) => deployment.name === name)?.model ?? null
 }
 
-/** Returns the model that a stored credential names for a deployment; null: none is told. */
+/** Returns the model that a stored credential names for a deployment; null: unknown. */
 export function deployedModel({ [listField]: text }: Readonly<Record<string, string>>, name: string): string | null {
   const given: unknown = text === undefined ? null : JSON.parse(text)
   const found = Array.isArray(given) ? given.flatMap(deploymentOf) : none

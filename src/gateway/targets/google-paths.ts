@@ -10,7 +10,7 @@ import { googleVersions } from '../operations/google-versions.ts'
 import { unescaped } from '../wire/segments.ts'
 import type { RequestBody } from '../wire/body.ts'
 
-/** Returns what `?key=` holds on the paths of Google's clients; null elsewhere, and when there is none. */
+/** Returns the value of `?key=` on the paths of Google's clients; null elsewhere, and when there is none. */
 export function googleKey(path: string): string | null {
   if (!isGooglePath(path)) return null
   const at = path.indexOf('?')

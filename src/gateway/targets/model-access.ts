@@ -15,7 +15,7 @@ export interface ModelRequest extends NamingRequest {
   readonly operation: MatchedOperation
 }
 
-/** Returns what tells the model of a call with this body. */
+/** Returns the request from which the model of a call with this body is read. */
 export const modelRequest = ({ exchange, upstreamPath, operation, headers }: Call, body: RequestBody): ModelRequest => ({
   method: exchange.method,
   path: upstreamPath,
@@ -24,11 +24,11 @@ export const modelRequest = ({ exchange, upstreamPath, operation, headers }: Cal
   body,
 })
 
-/** Tells whether a body must be read for the model that it names: of a form, when only some models may be used, or it decides where it goes. */
+/** Returns whether a body must be read for the model that it names: a form, when only some models may be used, or it decides the target. */
 export const readsForm = (target: Target, headers: CallerHeaders): boolean =>
   isForm(headers.contentType) && ((target.view?.models ?? null) !== null || choosesDeployment(target))
 
-/** Refuses what cannot be read, because it may name any model. */
+/** Refuses a body that cannot be read, because it may name any model. */
 export function refuseUnreadable({ view }: Target, { contentEncoding }: CallerHeaders): void {
   if ((view?.models ?? null) === null || contentEncoding === '') return
   throw new ApiError('unsupported_media_type', `The models of @${view?.slug} are restricted: send the body without content-encoding.`, {
@@ -51,7 +51,7 @@ export function admitModel(target: Target, request: ModelRequest): Target {
 /** Returns the models that a request names, the one of its target first. */
 export const namesIn = (target: Target, request: ModelRequest): readonly string[] => withModelOf(target, modelNames(request))
 
-/** Adds the model that the target was found by, unless it is among the names: Google's bodies say the model of the path as `models/…`. */
+/** Adds the model by which the target was found, unless it is among the names: Google's bodies write the model of the path as `models/…`. */
 const withModelOf = ({ model }: Target, names: readonly string[]): readonly string[] =>
   model === null || names.includes(model) || names.includes(model.replace(/^models\//, '')) ? names : [model, ...names]
 

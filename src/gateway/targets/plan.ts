@@ -6,7 +6,7 @@ import type { StickyRule } from '../routing/sticky.ts'
 /** A compiled config: the targets that a request may go to, and how one is chosen. */
 export type Plan<Target = unknown> = Leaf<Target> | Choice<Target>
 
-/** One target: what is sent where is in `target`, how it is tried is here. */
+/** One target: the request and its destination are in `target`, the way of trying it is here. */
 export interface Leaf<Target = unknown> {
   readonly kind: 'leaf'
   /** Place in the config: `config`, or `config.targets[1]`. Answers name it in `last-used-option-index`. */

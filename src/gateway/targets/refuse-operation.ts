@@ -4,13 +4,13 @@ import { type AskedByPath, isAtGivenHost, lacksPath } from '../providers/endpoin
 import { doersOf, speakersOf } from '../providers/serving.ts'
 import type { Target } from './target.ts'
 
-/** Returns true if what is asked for by a path of ours surely has no such path at a target. */
+/** Returns true if a target surely has no path for an operation of ours. */
 export const cannotBeAsked = (
   { provider, customHost, credential }: Target,
   { dialect, path }: Pick<AskedByPath, 'dialect' | 'path'>,
 ): boolean => lacksPath(provider, { dialect, path, atOwnHost: customHost !== null || isAtGivenHost(provider, credential.fields) })
 
-/** Throws `unsupported_operation`, which names the operation, the provider, and who serves it. */
+/** Throws `unsupported_operation`, which names the operation, the provider, and those that serve it. */
 export function refuseOperation(target: Target, operation: Operation): never {
   const { path, dialect } = operations[operation]
   return refuse(target, { path, dialect, able: speakersOf(operation) })

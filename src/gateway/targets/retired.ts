@@ -1,7 +1,7 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { Provider } from '../providers/provider.ts'
 
-/** Throws `unsupported_operation` for a provider that has ended its API, unless somebody gives it a host. */
+/** Throws `unsupported_operation` for a provider that has ended its API, unless it has a custom host. */
 export function assertServed({ retired }: Provider, how: { readonly id: string; readonly param: string; readonly host: unknown }): void {
   const { id, param, host } = how
   if (retired === undefined || host !== null) return

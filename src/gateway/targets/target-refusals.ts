@@ -9,7 +9,7 @@ export interface UnnamedRequest {
   /** The `model` of a JSON body, as the caller wrote it. */
   readonly model: string | null
   readonly headers: Pick<CallerHeaders, 'contentEncoding' | 'contentType'>
-  /** Tells whether the workspace has a stored provider with this slug. */
+  /** Returns whether the workspace has a stored provider with this slug. */
   readonly isStored: (slug: string) => boolean | Promise<boolean>
 }
 
@@ -29,7 +29,7 @@ export const twoProviders = ({ slug, param }: Reference, fromModel: ModelReferen
     { param: 'model' },
   )
 
-/** Returns the error of a request that names no provider: it says how the provider could have been named. */
+/** Returns the error of a request that names no provider: it lists the ways to name one. */
 export async function noProvider({ model, isStored, headers: { contentEncoding, contentType } }: UnnamedRequest): Promise<ApiError> {
   const written = model ?? ''
   const [slug = ''] = written.split('/', 1)
@@ -43,7 +43,7 @@ export async function noProvider({ model, isStored, headers: { contentEncoding, 
     return new ApiError('missing_provider', `The model ${JSON.stringify(shown)} names no provider with a model: write @slug/model.`, {
       param,
     })
-  // What was unfolded to be read has no encoding any more.
+  // A body that was decompressed to be read has no encoding any more.
   if (contentEncoding !== '')
     return new ApiError(
       'missing_provider',

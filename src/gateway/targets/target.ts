@@ -36,7 +36,7 @@ export interface Target {
   readonly customHeaders: Readonly<Record<string, string>>
   /** The one who named the host, when it is not the catalogue's. */
   readonly namedBy: NamedBy
-  /** The model as the provider knows it; null when the request names none. */
+  /** The provider's name of the model; null when the request names none. */
   readonly model: string | null
   /** The place that the path names, which goes before that of the credential; null: none. Absent: it was not looked for. */
   readonly place?: string | null
@@ -57,7 +57,7 @@ export interface TargetRequest {
   readonly promptProvider: string | null
   readonly snapshot: ProviderSource
   readonly config: TargetConfig | null
-  /** Tells whether the level of this installation has what a release brought. */
+  /** Returns whether the level of this installation has the additions of a release. */
   readonly atLeast: (release: string) => boolean
 }
 
@@ -159,7 +159,7 @@ function assertUsable(view: ProviderView, { slug, param }: Reference): void {
     throw new ApiError('forbidden', `The provider @${slug} has expired.`, { param })
 }
 
-/** A stored credential goes to the host stored with it and nowhere else, whatever the caller asks for. */
+/** A stored credential goes to the host stored with it and nowhere else; the caller cannot change that. */
 function assertSameHost({ customHost }: TargetAddress, view: ProviderView, provider: Provider): void {
   if (customHost === null) return
   const allowed = view.customHost ?? provider.baseUrl
@@ -225,14 +225,14 @@ interface EarlyValue {
   readonly release: string
 }
 
-/** A detail that the level does not know, or a value of it. */
+/** A detail that the level does not have, or a value of it. */
 function tooEarly(name: string, { field, value, release }: EarlyValue): ApiError {
   const param = `x-service-${name}`
   const what = releaseOfField(field, '') === null ? `${param}: ${value}` : param
   return new ApiError('invalid_request', `${what} comes with release ${release}, which is above the level of this installation.`, { param })
 }
 
-/** Throws when a detail is given beside another, and the level does not know it there. */
+/** Throws when a detail is given beside another, and the level does not have it there. */
 function demandLevel(fields: Credential['fields'], atLeast: TargetRequest['atLeast']): void {
   const later = laterBeside(fields, atLeast)
   if (later === null) return
@@ -263,14 +263,14 @@ function callerCredential(
   return { key, fields: details === noFields ? fields : { ...fields, ...details } }
 }
 
-/** `Authorization: Key abc` and the like: the part behind the scheme. `Bearer` with nothing behind it, as of an unset variable, is no key. */
+/** `Authorization: Key abc` and the like: the part behind the scheme. An empty `Bearer`, as of an unset variable, is no key. */
 function otherScheme(authorization: string | undefined): string | undefined {
   if (authorization === undefined || bearerToken(authorization) !== undefined) return undefined
   if (/^bearer *$/i.test(authorization)) return undefined
   return authorization.split(' ')[1] ?? authorization
 }
 
-/** Our own headers that say something else than a detail of the provider. */
+/** Our own headers that are no detail of the provider. */
 const reserved = new Set([
   'api-key',
   'provider',

@@ -4,16 +4,16 @@ import { requestTexts } from '../dialects/request-texts.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import { countTokensOf } from './tokenizer.ts'
 
-/** A model reads some tokens that nobody wrote: around each message, and before its answer. */
+/** A model reads some tokens that no message contains: around each message, and before its answer. */
 const [perMessage, perAnswer] = [3, 3]
 
-/** About what providers count for a picture, a recording or a page of a document. */
+/** About the provider's count for a picture, a recording or a page of a document. */
 const perMedia = 1500
 
 /** The families that have a vocabulary of their own which is not public: their tokens for a hundred of OpenAI's. */
 const families: readonly (readonly [name: RegExp, percent: number])[] = [[/claude/i, 115]]
 
-/** Returns what a model counts for a text that has so many tokens in the vocabulary of OpenAI's models. */
+/** Returns a model's count for a text that has so many tokens in the vocabulary of OpenAI's models. */
 export function tokensOfModel(tokens: number, model: string | null): number {
   const [, percent = 100] = families.find(([name]) => model !== null && name.test(model)) ?? []
   return Math.ceil((tokens * percent) / 100)

@@ -7,7 +7,7 @@ import { spanningTexts } from '../dialects/spanning-texts.ts'
 import { cutFrames, dataOf } from '../wire/sse.ts'
 import { type EstimatedRequest, estimateAnswer, estimateInput, estimateTexts } from './estimate-tokens.ts'
 
-/** An exchange whose usage the provider told in part or not at all. */
+/** An exchange whose usage the provider stated in part or not at all. */
 export interface EstimatedExchange {
   readonly request: EstimatedRequest
   readonly answer: DeliveredAnswer
@@ -25,8 +25,8 @@ export interface DeliveredAnswer {
 }
 
 /**
- * Fills what a provider did not tell: a prompt that it counted stays as it is, and an answer that broke off has at least the tokens that the
- * caller got. Reasoning that nobody saw is not in the estimate: it is a lower bound.
+ * Fills the counts that a provider did not state: a prompt that it counted stays as it is, and an answer that broke off has at least the tokens that
+ * the caller got. Hidden reasoning is not in the estimate: it is a lower bound.
  */
 export function fillCounts(told: Counts, { request, answer, sellsOutput }: EstimatedExchange): Counts {
   const input = promptTokens(told) > 0 ? 0 : atLeastOne(request)
@@ -39,10 +39,10 @@ export function fillCounts(told: Counts, { request, answer, sellsOutput }: Estim
   }
 }
 
-/** Every prompt that can be read has a token: one without words is not one of which nobody knows what it cost. */
+/** Every readable prompt has a token: one without words does not have an unknown cost. */
 const atLeastOne = (request: EstimatedRequest): number => (isFields(request.json) ? Math.max(1, estimateInput(request)) : 0)
 
-/** Estimates the tokens of an answer by its first bytes; what comes behind them is taken to be like them. */
+/** Estimates the tokens of an answer by its first bytes; the rest is taken to be like them. */
 function estimateDelivered({ head, size, stream }: DeliveredAnswer, { dialect, model }: EstimatedRequest): number {
   if (head.length === 0) return 0
   const counted = stream ? estimateTexts(textsOfStream(head, dialect), model) : estimateWhole(jsonOf(head), dialect, model)

@@ -18,7 +18,7 @@ function openVocabulary(): Vocabulary {
   return opened
 }
 
-/** Names such as `<|endoftext|>` are words like others: what callers write cannot mean more. */
+/** Names such as `<|endoftext|>` are words like others: texts of callers cannot mean more. */
 const plain = { disallowedSpecial: new Set<string>() }
 
 /** The most characters of the texts of a body that are all counted; more are taken to be like samples of them. */

@@ -37,9 +37,9 @@ export interface BodyOptions {
   readonly maxHeldBytes: number
   /** More than may be held goes through as it comes, in place of being refused. */
   readonly letsLongOnesPass?: boolean
-  /** True: the ends of what goes through as it comes are kept. */
+  /** True: the ends of a body that is streamed through are kept. */
   readonly watches?: boolean
-  /** Gets what is no JSON as it comes, before it goes on, and throws an `ApiError` if it may not. */
+  /** Gets a body that is no JSON as it comes, before it goes on, and throws an `ApiError` if it may not. */
   readonly inspects?: ((chunk: Buffer) => void) | null | undefined
   /** By how much a body whose beginning was read and put back is shorter than was declared. */
   readonly shortenedBy?: number
@@ -49,10 +49,10 @@ const none: RequestBody = { kind: 'none', bytes: null, json: undefined, stream: 
 /** Lists of JSON texts (`json-seq`, `json-lines`) are no JSON text. */
 const jsonType = /^application\/(?:[\w.+-]+\+)?json(?![\w.+-])/i
 
-/** Tells whether a content type is JSON, `+json` types included. */
+/** Returns whether a content type is JSON, `+json` types included. */
 export const isJsonType = (contentType: string): boolean => contentType === 'application/json' || jsonType.test(contentType)
 
-/** Uploads of files and of media say nothing in words; of all else somebody may make sense. */
+/** Uploads of files and of media hold no words; all other bodies may. */
 export const mayHoldWords = (contentType: string): boolean =>
   !/^(?:multipart\/|audio\/|image\/|video\/|application\/(?:octet-stream|pdf|zip|gzip)\b)/i.test(contentType)
 
@@ -81,7 +81,7 @@ function toHeldBody(bytes: Buffer, { inspects }: Pick<BodyOptions, 'inspects'>):
   return { kind: 'bytes', bytes, json: undefined, stream: null, length: bytes.length }
 }
 
-/** Containers of sound tell their length within so many bytes of their beginning, or of their end. */
+/** Containers of sound have their length within so many bytes of their beginning, or of their end. */
 const watchedBytes = 128 * 1024
 
 interface OpenBody {
@@ -101,7 +101,7 @@ const openStream = (asked: Inbound, { length, ...opened }: OpenBody): RequestBod
   ...(opened.watched !== undefined && { watched: opened.watched }),
 })
 
-/** Tells whether a body is JSON whose bytes are as they are, or can be decompressed to it. */
+/** Returns whether a body is JSON whose bytes are as they are, or can be decompressed to it. */
 export const isReadableJson = ({ contentType, contentEncoding }: Pick<BodyOptions, 'contentType' | 'contentEncoding'>): boolean =>
   isJsonType(contentType) && (contentEncoding === '' || canDecompress(contentEncoding))
 
@@ -148,7 +148,7 @@ function bounded(asked: Inbound, { owner, limit, watched, inspects }: Omit<OpenB
   // It may fail before a connection to the provider reads it; whoever takes it over then learns why.
   through.on('error', () => {})
   if (source.destroyed) through.destroy(clientGone())
-  // When nobody reads it any more, what still comes is thrown away, so that the client gets to read its answer.
+  // When it is not read any more, the rest is thrown away, so that the client gets to read its answer.
   through.once('close', () => source.off('data', onData).resume())
   source.once('end', () => through.end())
   source.once('close', () => {
@@ -181,7 +181,7 @@ function faultIn(chunk: Buffer, inspects: BodyOptions['inspects']): Error | null
   }
 }
 
-/** Puts another model in the place of the old one in the original bytes: nothing else of the caller's body changes. */
+/** Puts another model in the place of the old one in the original bytes: the rest of the caller's body stays unchanged. */
 export function replaceModel(bytes: Buffer, from: string, to: string): Buffer {
   const text = bytes.toString('utf8')
   const model = JSON.stringify(to)

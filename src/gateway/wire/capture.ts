@@ -1,7 +1,7 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { decompress } from './encoding.ts'
 
-/** How many bytes of an answer's end are held for reading its usage, beyond what the log keeps. */
+/** How many bytes of an answer's end are held for reading its usage, beyond the log's part. */
 const tailBytes = 32 * 1024
 
 /**

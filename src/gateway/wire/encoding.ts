@@ -35,7 +35,7 @@ export const compress = (bytes: Buffer, encoding: string | undefined): Buffer =>
 type Decompress = (bytes: Buffer, limits: { readonly maxOutputLength: number }) => Promise<Buffer>
 
 const gunzip: Decompress = promisify<Buffer, { readonly maxOutputLength: number }, Buffer>(zlib.gunzip)
-/** Off the loop: what callers send may be large. */
+/** Off the loop: bodies of callers may be large. */
 const decompressors: Readonly<Record<string, Decompress>> = {
   gzip: gunzip,
   'x-gzip': gunzip,
@@ -44,7 +44,7 @@ const decompressors: Readonly<Record<string, Decompress>> = {
   zstd: promisify<Buffer, { readonly maxOutputLength: number }, Buffer>(zlib.zstdDecompress),
 }
 
-/** Tells whether a request body in this content encoding is read; several on top of each other are not. */
+/** Returns whether a request body in this content encoding is read; several on top of each other are not. */
 export const canDecompress = (encoding: string): boolean => Object.hasOwn(decompressors, encoding.toLowerCase())
 
 /** The plain bytes of a request body. Throws `payload_too_large` for more than `limit` of them, and `invalid_request`. */

@@ -17,12 +17,12 @@ const mostHeaders = 128 * 1024
 const textHeader = 7
 const none: readonly EventStreamMessage[] = []
 
-/** The bytes of a header's value, by its type; a text and bytes tell their own length. */
+/** The bytes of a header's value, by its type; a text and bytes have their own length. */
 const sizes: readonly (number | null)[] = [0, 0, 1, 2, 4, 8, null, null, 8, 16]
 
 /**
- * Reads AWS's binary event streams from bytes that are cut anywhere. Checks both checksums of each message. A class, because it keeps what
- * has come of a message.
+ * Reads AWS's binary event streams from bytes that are cut anywhere. Checks both checksums of each message. A class, because it keeps the received
+ * part of a message.
  */
 export class EventStreamReader {
   readonly #held = new ByteList()

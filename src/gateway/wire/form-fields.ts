@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 
-/** No client has so much to say of one field. */
+/** Longer than the head of any client's field. */
 const longestHead = 8192
 const longestValue = 1024
 /** Nor so many of them. */

@@ -12,7 +12,7 @@ export interface ScannedField {
   readonly end: number
 }
 
-/** Returns a scan of a form, piece by piece, which tells of each field of these names when it has come whole. Each byte is looked at once. */
+/** Returns a scan of a form, piece by piece, which reports each field of these names when it has come whole. Each byte is looked at once. */
 export function createFormScan(
   delimiter: string,
   { names, tell }: { readonly names: ReadonlySet<string>; readonly tell: (field: ScannedField) => void },

@@ -8,13 +8,13 @@ export interface FormField {
   readonly end: number
 }
 
-/** Nobody has so many fields, or so much to say of one. */
+/** More and longer fields than in any client's form. */
 const maxFields = 10_000
 const longestHead = 8192
 
 /**
- * The fields of a `multipart/form-data` body, in their order. Null when it is written in a way that not every reader understands alike:
- * what a guardrail takes for a file, a provider must not take for a text.
+ * The fields of a `multipart/form-data` body, in their order. Null when it is written in a way that not every reader understands alike: a part that a
+ * guardrail takes for a file, a provider must not take for a text.
  */
 export function readForm(bytes: Buffer, contentType: string): readonly FormField[] | null {
   const delimiter = delimiterOf(contentType)
@@ -100,5 +100,5 @@ function parametersOf(text: string): ReadonlyMap<string, string> | null {
   return isClear ? values : null
 }
 
-/** Tells whether a content type is that of a form with files. */
+/** Returns whether a content type is that of a form with files. */
 export const isForm = (contentType: string): boolean => contentType.toLowerCase().startsWith('multipart/')

@@ -35,7 +35,7 @@ export function eachHeader(list: HeaderList, visit: (name: string, value: string
   for (let at = 0; at < list.length; at += 2) visit(list[at] ?? '', list[at + 1] ?? '')
 }
 
-/** Returns a list without the headers that are dropped, which `drops` tells by their names in lower case. */
+/** Returns a list without the dropped headers, which `drops` selects by their names in lower case. */
 export function headersWithout(list: HeaderList, drops: (name: string) => boolean): string[] {
   const kept: string[] = []
   for (let at = 0; at < list.length; at += 2) {
@@ -45,7 +45,7 @@ export function headersWithout(list: HeaderList, drops: (name: string) => boolea
   return kept
 }
 
-/** Returns true if a test tells so of the name of any header, as it came. */
+/** Returns true if a test is true for the name of any header, as it came. */
 export function someHeader(list: HeaderList, test: (name: string) => boolean): boolean {
   for (let at = 0; at < list.length; at += 2) if (test(list[at] ?? '')) return true
   return false
@@ -72,7 +72,7 @@ function withoutThose(list: HeaderList, others: HeaderList): string[] {
   return kept
 }
 
-/** Returns true if a list holds a header, in whatever case either writes the name. */
+/** Returns true if a list holds a header, in any case of either name. */
 export function hasHeader(list: HeaderList, name: string): boolean {
   for (let at = 0; at < list.length; at += 2) {
     const candidate = list[at] ?? ''

@@ -23,7 +23,7 @@ interface HeaderName {
   readonly key: KeyHeader | null
   /** True when it may be one of ours, or of an alias. */
   readonly extension: boolean
-  /** The aspect of the body that it tells, by which the body is read. */
+  /** The aspect of the body that it describes, by which the body is read. */
   readonly ofBody: 'type' | 'encoding' | null
 }
 
@@ -56,14 +56,14 @@ function headerName(raw: string): HeaderName {
   return name
 }
 
-/** A caller's headers, sorted once: ours by short name, credentials, and what may go on to the provider. */
+/** A caller's headers, sorted once: ours by short name, credentials, and those that may go on to the provider. */
 export interface CallerHeaders {
   /** `x-service-*` without the prefix, lower case. */
   readonly service: ReadonlyMap<string, string>
   /** The prefix in which the caller speaks, `x-service-` or an alias; answers use it too. */
   readonly prefix: string
   readonly keys: Readonly<Partial<Record<KeyHeader, string>>>
-  /** Flat name, value … as received, without credentials and without what is not for a provider. */
+  /** Flat name, value … as received, without credentials and without headers that are not for a provider. */
   readonly forward: readonly string[]
   readonly contentType: string
   /** The codings by which the bytes of the body must be unfolded before they can be read; empty for those that are as they are (`identity`). */
@@ -81,7 +81,7 @@ export function sortHeaders(raw: readonly string[], prefixes: readonly string[])
     service: new Map(),
     aliased: null,
     keys: {},
-    // Cut to what goes on.
+    // Cut to the headers that go on.
     forward: raw.slice(),
     prefix: canonical,
     contentType: '',
@@ -109,7 +109,7 @@ export function sortHeaders(raw: readonly string[], prefixes: readonly string[])
   return sorted
 }
 
-/** Returns the prefix of ours that a name has. Apart from the loops that ask it: what they capture would cost an object for each header. */
+/** Returns the prefix of ours that a name has. Apart from the loops that call it: their captured variables would cost an object for each header. */
 const prefixOf = (lower: string, prefixes: readonly string[]): string | undefined => prefixes.find((prefix) => lower.startsWith(prefix))
 
 interface SortedHeaders extends CallerHeaders {
@@ -178,12 +178,12 @@ function connectionTokens(raw: readonly string[]): ReadonlySet<string> {
 
 const none: ReadonlySet<string> = new Set()
 
-/** Adds the names that a peer declares; those that describe the bytes stay with them, whatever it says. */
+/** Adds the names that a peer declares; those that describe the bytes stay with them, even if declared. */
 function addTokens(tokens: Set<string>, value: string): void {
   for (const token of value.toLowerCase().split(',')) if (!token.trim().startsWith('content-')) tokens.add(token.trim())
 }
 
-/** The provider's headers as they go to the caller: as received, without what speaks of the other hop, or in our name (`prefixes`). */
+/** The provider's headers as they go to the caller: as received, without those about the other hop, or in our name (`prefixes`). */
 export function answerHeaders(raw: readonly string[], prefixes: readonly string[]): string[] {
   // A copy that is cut: nearly all stay, and a list that grows is copied again and again.
   const headers = raw.slice()
@@ -201,7 +201,7 @@ export function answerHeaders(raw: readonly string[], prefixes: readonly string[
   return headers
 }
 
-/** Trailers as they go to the caller: headers that frame a message or say who may read it mean nothing at its end (RFC 9110 section 6.5.1). */
+/** Trailers as they go to the caller: headers that frame a message or restrict its readers mean nothing at its end (RFC 9110 section 6.5.1). */
 export function answerTrailers(raw: readonly string[], prefixes: readonly string[]): [string, string][] {
   const kept = answerHeaders(raw, prefixes)
   const pairs: [string, string][] = []
@@ -258,5 +258,5 @@ function set(record: Record<string, string>, name: string, value: string): void 
   else Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** Tells whether a header of this name may hold a credential. */
+/** Returns whether a header of this name may hold a credential. */
 export const isCredentialHeader = (name: string): boolean => headerName(name).credential

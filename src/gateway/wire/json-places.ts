@@ -1,18 +1,18 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import type { PlaceNode } from './place-tree.ts'
 
-/** Hears the values at the places of a JSON text. */
+/** Receives the values at the places of a JSON text. */
 export interface PlaceListener {
   /** A value, as its JSON text. */
   value(name: string, json: string): void
-  /** An object or a list of which other places are told begins. */
+  /** Begins an object or a list that contains other places. */
   opens(name: string): void
   closes(name: string): void
   /** An object at the root has ended, or an item of the list that is the root. */
   ends(): void
 }
 
-/** Longer than any value that is told: a provider must not fill the memory. */
+/** Longer than any value of interest: a provider must not fill the memory. */
 const longestValue = 1024 * 1024
 /** No name of a place is longer. */
 const longestKey = 64
@@ -25,8 +25,8 @@ const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x
 const [comma, colon, space] = [0x2c, 0x3a, 0x20]
 
 /**
- * Tells the values at some places of JSON texts whose bytes come in pieces, in one pass and without parsing the rest. A class, because it
- * keeps its place between pieces.
+ * Reports the values at some places of JSON texts whose bytes come in pieces, in one pass and without parsing the rest. A class, because it keeps its
+ * place between pieces.
  */
 export class JsonPlaces {
   readonly #listener: PlaceListener
@@ -61,7 +61,7 @@ export class JsonPlaces {
     this.#listener = listener
   }
 
-  /** True if what came is no JSON, as far as it came. */
+  /** True if the bytes are no JSON, as far as they came. */
   get isText(): boolean {
     return this.#isDead && !this.#hasBegun
   }
@@ -75,7 +75,7 @@ export class JsonPlaces {
     this.#drop()
   }
 
-  /** Ends a line of a stream: no text of JSON goes on behind it, and what is no JSON ends with it. */
+  /** Ends a line of a stream: no text of JSON goes on behind it, and text that is no JSON ends with it. */
   endLine(): void {
     if (this.#inString || (this.#nodes.length === 0 && this.#skipped === 0)) this.reset()
   }

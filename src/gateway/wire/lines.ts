@@ -6,15 +6,15 @@ export interface LineEvent {
   readonly data: string
 }
 
-/** A line that is longer than this is none that anybody sends. */
+/** A longer line than any real one. */
 const longest = 32 * 1024 * 1024
 
 const newline = 0x0a
 const none: readonly LineEvent[] = []
 
 /**
- * Reads a stream of one JSON to a line from bytes that are cut anywhere, also within a letter. Looks at each byte once. A class, because it
- * keeps what has come of a line.
+ * Reads a stream of one JSON to a line from bytes that are cut anywhere, also within a letter. Looks at each byte once. A class, because it keeps the
+ * received part of a line.
  */
 export class LineReader {
   readonly #held = new ByteList()

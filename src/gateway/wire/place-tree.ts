@@ -1,8 +1,8 @@
 /** One place in a JSON text, with the places below it. */
 export interface PlaceNode {
-  /** The name under which its value is told; null: only places below it are. */
+  /** The name of its value in the reports; null: only places below it have one. */
   readonly name: string | null
-  /** True: it is told that a text, an object or a list stands there, and not what it says. */
+  /** True: only the presence of a text, an object or a list there is reported, and not its value. */
   readonly isMark: boolean
   /** The fields of an object; null: no place is below it. */
   readonly fields: ReadonlyMap<string, PlaceNode> | null
@@ -19,10 +19,7 @@ interface TreeNode {
 
 const grow = (): TreeNode => ({ name: null, isMark: false, fields: null, each: null })
 
-/**
- * Returns the tree of places that are written as `response.output[*].type`, each with the name under which its value is told. One that ends
- * with `!` is a mark.
- */
+/** Returns the tree of places that are written as `response.output[*].type`, each with the name of its value. One that ends with `!` is a mark. */
 export function placeTree(places: Readonly<Record<string, string>>): PlaceNode {
   const root = grow()
   for (const [path, name] of Object.entries(places)) {

@@ -1,6 +1,6 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
 
-/** In pixels. */
+/** The size in pixels. */
 interface Size {
   readonly width: number
   readonly height: number
@@ -12,7 +12,7 @@ export interface Opacity extends Size {
 }
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
-/** So many pixels are looked at: a picture is unpacked while everybody waits. */
+/** So many pixels are looked at: all other requests wait while a picture is unpacked. */
 const mostPixels = 2048 * 2048
 
 interface Header extends Size {
@@ -24,7 +24,7 @@ interface Header extends Size {
 /** The bytes of a sample of one color type, in whole samples: gray with alpha, and RGB with alpha. */
 const channels: Readonly<Record<number, number>> = { 4: 2, 6: 4 }
 
-/** Returns the opacity of a PNG (w3.org/TR/png). Null: it is none, it has no channel of opacity, or it is larger than anybody needs. */
+/** Returns the opacity of a PNG (w3.org/TR/png). Null: it is none, it has no channel of opacity, or it is larger than any real use. */
 export function opacityOf(png: Buffer): Opacity | null {
   if (!png.subarray(0, 8).equals(signature)) return null
   const header = readHeader(png)
@@ -43,7 +43,7 @@ function readHeader(png: Buffer): Header | null {
     : null
 }
 
-/** Returns the rows of a picture, each behind the number of its filter; null when there are not as many as the header says. */
+/** Returns the rows of a picture, each behind the number of its filter; null when there are not as many as the header states. */
 function unpacked(png: Buffer, size: number): Buffer | null {
   const parts: Buffer[] = []
   for (let at = 8; at + 12 <= png.length;) {
@@ -55,7 +55,7 @@ function unpacked(png: Buffer, size: number): Buffer | null {
     const rows = inflateSync(Buffer.concat(parts), { maxOutputLength: size })
     return rows.length === size ? rows : null
   } catch {
-    // It holds more than it says, or is no picture at all.
+    // It holds more than its header states, or is no picture at all.
     return null
   }
 }
@@ -91,7 +91,7 @@ function unfilter(rows: Buffer, { start, length, above }: Row, perPixel: number)
   }
 }
 
-/** Returns what a filter expected of a byte; bytes wrap around. */
+/** Returns a filter's prediction of a byte; bytes wrap around. */
 function predicted(filter: number | undefined, left: number, { up, corner }: { readonly up: number; readonly corner: number }): number {
   if (filter === 1) return left
   if (filter === 2) return up

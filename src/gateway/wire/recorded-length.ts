@@ -2,11 +2,11 @@
 export interface HeldUpload {
   readonly head: Buffer
   readonly tail: Buffer
-  /** Of the whole upload. */
+  /** The length of the whole upload. */
   readonly size: number
 }
 
-/** The beginning of a file, what is held of its end, and its length with what follows it in the form. */
+/** The beginning of a file, the held part of its end, and its length with the rest of the form. */
 interface File {
   readonly head: Buffer
   readonly tail: Buffer
@@ -14,8 +14,8 @@ interface File {
 }
 
 /**
- * Returns the length of the recording in a form in whole milliseconds, as its container tells it; null: it does not. Providers charge for
- * it also where their answer tells no usage.
+ * Returns the length of the recording in a form in whole milliseconds, from its container; null: it has none. Providers charge for it also where
+ * their answer has no usage.
  */
 export function recordedMs(upload: HeldUpload): number | null {
   const file = fileOf(upload)
@@ -25,12 +25,12 @@ export function recordedMs(upload: HeldUpload): number | null {
     const ms = (container?.read ?? mp3Ms)(file)
     return ms !== null && ms >= 1 && ms < longestMs ? Math.round(ms) : null
   } catch {
-    // It ends before what its own bytes promise.
+    // It ends before the length in its own header.
     return null
   }
 }
 
-/** Returns the model that a form names, when it stands within what is held; null otherwise. */
+/** Returns the model that a form names, when it stands within the held part; null otherwise. */
 export function modelOfUpload({ head, tail }: HeldUpload): string | null {
   for (const bytes of [head, tail]) {
     const found = modelField.exec(bytes.toString('latin1'))?.[1]
@@ -77,7 +77,7 @@ function flacMs({ head }: File): number | null {
   return (((head.readUInt8(21) & 0x0f) * 2 ** 32 + head.readUInt32BE(22)) / rate) * 1000
 }
 
-/** The last page says how many samples there are. */
+/** The last page states the number of samples. */
 function oggMs({ head, tail }: File): number | null {
   const opus = head.indexOf('OpusHead')
   const vorbis = head.indexOf('\u0001vorbis', 0, 'latin1')
@@ -118,7 +118,7 @@ const bitrates = [
 ] as const
 const sampleRates = [44_100, 48_000, 32_000] as const
 
-/** The first frame tells how many there are, or at which rate all of them run. */
+/** The first frame states the number of frames, or the rate of all of them. */
 function mp3Ms({ head, size }: File): number | null {
   const at = head.toString('latin1', 0, 3) === 'ID3' && head.length > 10 ? 10 + synchsafe(head) : 0
   const frame = at + 200 > head.length ? null : frameAt(head, at)

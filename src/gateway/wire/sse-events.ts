@@ -8,7 +8,7 @@ export interface SseEvent {
   readonly data: string | null
 }
 
-/** A line or an event that is longer than this is no event that anybody sends. */
+/** A longer line or event than any real one. */
 const longest = 32 * 1024 * 1024
 /** The cost of a line beside its letters. */
 const lineCost = 16
@@ -16,8 +16,8 @@ const [newline, carriageReturn] = [0x0a, 0x0d]
 const none: readonly SseEvent[] = []
 
 /**
- * Reads server-sent events from bytes that are cut anywhere, also within a letter. Lines end with LF, CRLF or CR. Looks at each byte once,
- * however small the pieces are in which a long line comes. A class, because it keeps what has come of an event.
+ * Reads server-sent events from bytes that are cut anywhere, also within a letter. Lines end with LF, CRLF or CR. Looks at each byte once, for pieces
+ * of any size in a long line. A class, because it keeps the received part of an event.
  */
 export class SseReader {
   readonly #held = new ByteList()

@@ -21,7 +21,7 @@ export class SsePlaces {
     while (at < chunk.length) at = this.#matched === other || this.#matched === data.length ? this.#rest(chunk, at) : this.#match(chunk, at)
   }
 
-  /** Goes on to the end of a line of which it is known what it is. */
+  /** Goes on to the end of a line whose kind is known. */
   #rest(chunk: Buffer, at: number): number {
     const found = chunk.indexOf(newline, at)
     const end = found === -1 ? chunk.length : found

@@ -17,7 +17,7 @@ export class FrameCutter {
   /** The last bytes held, in which a frame's end may begin. */
   #edge: Buffer = none
 
-  /** Returns what may go on now; null: nothing yet. The usual chunk ends with a frame and passes without a copy. */
+  /** Returns the bytes that may go on now; null: none yet. The usual chunk ends with a frame and passes without a copy. */
   push(chunk: Buffer): Buffer | null {
     const probe = this.#edge.length === 0 ? chunk : Buffer.concat([this.#edge, chunk])
     const end = lastFrameEnd(probe)
@@ -67,7 +67,7 @@ function endsBlankLine(bytes: Buffer, i: number): boolean {
 /** The CR of a CRLF ends no line by itself. */
 const frameEnd = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)/g
 
-/** Cuts bytes that hold whole frames; what is behind the last end is a frame too. */
+/** Cuts bytes that hold whole frames; bytes behind the last end are a frame too. */
 export function cutFrames(bytes: Buffer): readonly Buffer[] {
   const frames: Buffer[] = []
   let from = 0

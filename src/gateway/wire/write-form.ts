@@ -6,7 +6,7 @@ export interface SentField {
   readonly value: string | { readonly filename: string; readonly mediaType: string; readonly bytes: Buffer }
 }
 
-/** Writes a form. Its boundary is made of all that it holds, so that nothing in it can hold the boundary. */
+/** Writes a form. Its boundary is made of all its content, so that no part of it can hold the boundary. */
 export function writeForm(fields: readonly SentField[]): { readonly contentType: string; readonly bytes: Buffer } {
   const hash = createHash('sha256')
   for (const { name, value } of fields) hash.update(name).update(typeof value === 'string' ? value : value.bytes)

@@ -7,10 +7,10 @@ export interface AnswerHead {
   readonly statusMessage: string
 }
 
-/** How an answer can be looked into. `media` says nothing in words; of `opaque` nobody knows. */
+/** How an answer can be inspected. `media` holds no text; the content of `opaque` is unknown. */
 export type AnswerKind = 'stream' | 'json' | 'text' | 'media' | 'opaque' | 'none'
 
-/** Of what kind an answer is, by its head. */
+/** Returns the kind of an answer, by its head. */
 export function answerKind({ status, rawHeaders }: AnswerHead, method: string): AnswerKind {
   if (method === 'HEAD' || Math.floor(status / 100) !== 2 || status === 204) return 'none'
   const type = headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? ''

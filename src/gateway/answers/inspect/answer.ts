@@ -7,14 +7,14 @@ import { copiedAnswer, wholeAnswer } from './whole-answer.ts'
 /** The parts of an inspection that decide how an answer goes through the guardrails. */
 type HoldRules = Pick<Inspection, 'plan' | 'hooks' | 'aimed'>
 
-/** Tells whether an answer is held: for output guardrails, or to attach what guardrails found before the call. */
+/** Returns whether an answer is held: for output guardrails, or to attach the results of input guardrails. */
 export const holdsAnswer = ({ plan, hooks, aimed }: HoldRules): boolean =>
   plan.output.some((guardrail) => !guardrail.async) || (hooks.before_request_hooks.length > 0 && isDedicated(aimed.call))
 
-/** Tells whether guardrails see the answer at all. */
+/** Returns whether guardrails see the answer at all. */
 export const inspectsAnswer = (held: HoldRules): boolean => held.plan.output.length > 0 || holdsAnswer(held)
 
-/** The way of an answer through the guardrails to the caller: whole, as a stream, or past them where there is nothing to read. */
+/** The way of an answer through the guardrails to the caller: whole, as a stream, or past them where there is no text to read. */
 export function inspectAnswer(inspection: Inspection): InspectedAnswer {
   const { relay, aimed, plan } = inspection
   let inner: EgressHandler | InspectedAnswer = relay

@@ -26,7 +26,7 @@ export function statusOf({ aimed, hooks }: Inspection, { status }: AnswerHead, p
   return failed && isDedicated(aimed.call) && status < 300 ? 246 : status
 }
 
-/** Tells whether an answer may tell of guardrails: one of a pass-through is the provider's, byte for byte. */
+/** Returns whether an answer may contain results of guardrails: one of a pass-through is the provider's, byte for byte. */
 export const isDedicated = ({ operation, exchange }: Pick<Call, 'operation' | 'exchange'>): boolean =>
   operation.name !== 'proxy' && exchange.method === 'POST'
 
@@ -36,12 +36,12 @@ export interface AfterOptions<Body> {
   readonly refuses?: (edit: BodyEdit) => string | null
 }
 
-/** Handles an answer for guardrails, and holds what they have found so far. */
+/** Handles an answer for guardrails, and holds their findings so far. */
 export interface InspectedAnswer extends EgressHandler {
   readonly hooks: HookResults
 }
 
-/** Runs the guardrails on what an answer says. */
+/** Runs the guardrails on the texts of an answer. */
 export function runAfter<Body extends CheckedBody>(
   { aimed, plan, deps }: Inspection,
   body: Body,

@@ -11,12 +11,12 @@ import { requestFacts } from '../../checks/facts.ts'
 import { StreamWindow } from './stream-window.ts'
 
 /**
- * How a stream is held. `free`: nothing can stop it, only its end waits for what the guardrails found. `prefix`: what was said is judged
- * as it comes, and goes on as soon as nothing that follows can change the verdict on it. `whole`: some check must know all of it.
+ * How a stream is held. `free`: it cannot be stopped, only its end waits for the results of the guardrails. `prefix`: its text is judged as it comes,
+ * and goes on as soon as no later text can change the verdict on it. `whole`: some check needs all of it.
  */
 type HoldMode = 'free' | 'prefix' | 'whole'
 
-/** A failure that began so many characters before it showed is still held back, unless a check says how far its own may reach. */
+/** A failure that began so many characters before it showed is still held back, unless a check states the reach of its own. */
 const reachesBack = 256
 /** A text is judged again when it has grown by a sixteenth, so that the work stays in proportion to its length. */
 const step = (total: number, remote: boolean): number => Math.max(total / 16, remote ? 800 : 64)
@@ -48,7 +48,7 @@ class StreamAnswer implements InspectedAnswer {
   #paused = false
   #ended: readonly string[] | null = null
   #finishing = false
-  /** True when the guardrails have said their last word before the end. */
+  /** True when the guardrails have given their final verdict before the end. */
   #concluded = false
 
   constructor(inspection: Inspection, head: AnswerHead) {
@@ -125,7 +125,7 @@ class StreamAnswer implements InspectedAnswer {
     return this.#remote ? patienceMs.remote : Math.max(patienceMs.local, this.#judgedForMs * restPerJudgement)
   }
 
-  /** Judges what was said so far, and lets go what nothing that follows can spoil. */
+  /** Judges the text so far, and releases the part that no later text can spoil. */
   async #judge(): Promise<void> {
     this.#stopWaiting()
     if (this.#judging || this.#ended !== null) return
@@ -174,7 +174,7 @@ class StreamAnswer implements InspectedAnswer {
     relay.deny(error, this.#window.rest())
   }
 
-  /** More is held than may be: while it is being judged the provider waits; a check that must know all of it cannot. */
+  /** More is held than may be: while it is being judged the provider waits; a check that needs all of it cannot. */
   #overflow(): void {
     if (this.#holding === 'whole') return this.#giveUp()
     if (!this.#paused) this.#inspection.relay.pauseProvider()
@@ -182,7 +182,7 @@ class StreamAnswer implements InspectedAnswer {
     return this.#considerJudging()
   }
 
-  /** So much cannot be held: each check says whether what it cannot judge may go. */
+  /** So much cannot be held: each check decides whether unjudged text may go. */
   #giveUp(): void {
     if (this.#judging) return
     const reason = `The answer is larger than the ${this.#inspection.maxHeldBytes} bytes that are held.`
@@ -199,7 +199,7 @@ class StreamAnswer implements InspectedAnswer {
     })
   }
 
-  /** All was said: the guardrails judge it once more as a whole, unless they had to before. */
+  /** The text is complete: the guardrails judge it once more as a whole, unless they had to before. */
   #finish(): void {
     if (this.#finishing) return
     this.#finishing = true
@@ -211,12 +211,12 @@ class StreamAnswer implements InspectedAnswer {
     })
   }
 
-  /** The last frames, and before the very last one what the guardrails found. */
+  /** The last frames, and before the very last one the results of the guardrails. */
   #tellAndEnd(passed: boolean): void {
     const { plan, aimed, relay } = this.#inspection
     if (!passed && !this.#begun) {
       this.#begin(passed)
-      // Another target is tried in its place: what it said tells what it cost.
+      // Another target is tried in its place: the withheld answer still holds its usage.
       if (!relay.open) return relay.onData(this.#window.rest())
     }
     this.#release(this.#window.takeBeforeEnd(), passed)

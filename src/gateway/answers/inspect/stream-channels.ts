@@ -2,21 +2,21 @@ import type { ExtractedTexts, TextPart } from '../../dialects/neutral/texts.ts'
 
 /** More characters than any check reads. */
 export const maxKept = 2 * 1024 * 1024
-/** More choices and calls of tools than any answer has; what more of them say is one text. */
+/** More choices and calls of tools than any answer has; the texts of further ones are joined to one. */
 const maxChannels = 1000
 const others = 'others'
 
-/** One text of a stream, as far as it is said. */
+/** One text of a stream, as far as it has arrived. */
 export interface Channel {
   readonly name: string
   text: string
-  /** How many characters were said. */
+  /** The number of characters that have arrived. */
   said: number
-  /** So many of them nothing that follows can spoil. */
+  /** The number of those that no later text can spoil. */
   safe: number
-  /** True when its speaker has gone on to something else, or has said all. */
+  /** True when its speaker has gone on to another text, or has ended. */
   over: boolean
-  /** True when it went on after it was over: then nobody can know when it is. */
+  /** True when it went on after it was over: then its end cannot be recognised. */
   doubted: boolean
 }
 
@@ -25,23 +25,23 @@ export interface Mark {
   readonly channel: Channel
   readonly until: number
   readonly path: ExtractedTexts['texts'][number]['path']
-  /** True when it says again all that the channel says. */
+  /** True when it repeats all the text of the channel. */
   readonly copy: boolean
 }
 
 /** How far each channel was at one moment. */
 export type Moment = ReadonlyMap<Channel, { readonly said: number; readonly over: boolean }>
 
-/** All that a stream has said, by channel. */
+/** All texts of a stream, by channel. */
 export class StreamChannels {
   readonly #channels = new Map<string, Channel>()
   readonly #bySpeaker = new Map<string, Set<Channel>>()
-  /** The channels in which each speaker says something now, one thing after another. */
+  /** The channels that each speaker writes at present, one after another. */
   readonly #speaking = new Map<string, ReadonlySet<Channel>>()
-  /** How many characters were said. */
+  /** The number of characters that have arrived. */
   total = 0
 
-  /** Takes in what a frame says. */
+  /** Takes the texts of a frame. */
   add({ texts, ends }: ExtractedTexts): readonly Mark[] {
     const marks = texts.map((text) => this.#addText(text))
     this.#goOn(texts, marks)
@@ -57,7 +57,7 @@ export class StreamChannels {
     if (whole && channel.text === text) return { channel, until: channel.said, path, copy: true }
     if (channel.over && !whole) channel.doubted = true
     channel.over = whole && channel.name !== others
-    // So much cannot be judged any more; what comes on top is only counted.
+    // So much cannot be judged any more; further text is only counted.
     if (this.total <= maxKept) channel.text += text
     channel.said += text.length
     this.total += text.length
@@ -74,7 +74,7 @@ export class StreamChannels {
     return channel
   }
 
-  /** Ends what a speaker said before when it says something else; calls of tools may be written at the same time. */
+  /** Ends the former text of a speaker when it begins another; calls of tools may be written at the same time. */
   #goOn(texts: ExtractedTexts['texts'], marks: readonly Mark[]): void {
     const now = new Map<string, Set<Channel>>()
     for (const [at, { speaker, beside }] of texts.entries()) {
@@ -89,7 +89,7 @@ export class StreamChannels {
     }
   }
 
-  /** Returns what was said, one part a channel. */
+  /** Returns the texts, one part a channel. */
   parts(): readonly TextPart[] {
     return [...this.#channels.values()].flatMap(({ name, text }) => (text === '' ? [] : [{ path: [name], role: 'assistant', text }]))
   }
@@ -102,7 +102,7 @@ export class StreamChannels {
     return new Map([...this.#channels.values()].map((channel) => [channel, { said: channel.said, over: channel.over }]))
   }
 
-  /** Lets pass what was said up to a moment: all but the end of what may still go on, in which a failure may have begun. */
+  /** Lets pass the text that came up to a moment: all but the end of an open text, in which a failure may have begun. */
   pass(moment: Moment, reachesBack: number): void {
     for (const [channel, { said, over }] of moment) channel.safe = Math.max(channel.safe, over ? said : said - reachesBack)
   }

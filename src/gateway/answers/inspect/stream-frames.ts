@@ -12,11 +12,11 @@ import { cutFrames, dataOf, withData } from '../../wire/sse.ts'
 /** One server-sent event. */
 export interface Frame extends ExtractedTexts {
   readonly bytes: Buffer
-  /** True when nothing that a model says comes after it. */
+  /** True when no text of the model comes after it. */
   readonly last: boolean
 }
 
-/** Reads bytes that hold whole frames; what is behind the last end is a frame too. */
+/** Reads bytes that hold whole frames; bytes behind the last end are a frame too. */
 export const readFrames = (bytes: Buffer, dialect: DialectId | null): readonly Frame[] =>
   cutFrames(bytes).map((frame) => toFrame(frame, dialect))
 

@@ -13,14 +13,17 @@ interface HeldFrame {
 
 const hasToWait = ({ marks, frame }: HeldFrame): boolean => frame.last || marks.some(({ channel, until }) => until > channel.safe)
 
-/** The frames of a stream that are held back, and all that the stream has said. */
+/** The frames of a stream that are held back, and all texts of the stream. */
 export class StreamWindow {
   #held: HeldFrame[] = []
   readonly #channels = new StreamChannels()
-  /** True when a frame that says something was let go. */
+  /** True when a frame with text was released. */
   #spoken = false
   readonly #dialect: DialectId | null
-  /** So many frames at the beginning say nothing and do not end the stream: a provider may send them without end, and each is looked at once. */
+  /**
+   * The number of frames at the beginning that have no text and do not end the stream: a provider may send them without end, and each is looked at
+   * once.
+   */
   #silent = 0
   heldBytes = 0
 
@@ -28,7 +31,7 @@ export class StreamWindow {
     this.#dialect = dialect
   }
 
-  /** How many characters were said. */
+  /** The number of characters that have arrived. */
   get total(): number {
     return this.#channels.total
   }
@@ -41,18 +44,18 @@ export class StreamWindow {
     }
   }
 
-  /** Returns what was said, one part a channel. */
+  /** Returns the texts, one part a channel. */
   parts(): readonly TextPart[] {
     return this.#channels.parts()
   }
 
-  /** Returns what was said, as checks see it: not all of it when it is more than is kept. */
+  /** Returns the texts as checks see them: a part when there is more than is kept. */
   said(): CheckedBody {
     const more = this.total > maxKept && { cut: `There is more to read than ${maxKept} characters.` }
     return { json: undefined, parts: this.parts(), ...more }
   }
 
-  /** Why a change cannot be made to what was said; null when it can. */
+  /** Returns why a change of the texts cannot be made; null when it can. */
   refuses({ path, value }: BodyEdit): string | null {
     if (path.length === 1 && this.#channels.has(path[0]) && typeof value === 'string') return null
     return 'The answer is a stream, which cannot be replaced as a whole.'
@@ -63,12 +66,12 @@ export class StreamWindow {
     return this.#channels.moment()
   }
 
-  /** Takes the frames that can go when what was said up to a moment has passed, and a failure may reach so many characters back. */
+  /** Takes the frames that can go when the text up to a moment has passed, and a failure may reach so many characters back. */
   take(moment: Moment, reachesBack: number): Buffer | null {
     this.#channels.pass(moment, reachesBack)
     this.#silent = this.#firstFrom(this.#silent, ({ marks, frame }) => frame.last || marks.length > 0)
     const count = this.#firstFrom(this.#silent, hasToWait)
-    // What says nothing at the beginning waits for the first text: until then a denial can be a status.
+    // Frames without text at the beginning wait for the first text: until then a denial can be a status.
     if (!this.#spoken && count === this.#silent) return null
     this.#spoken = true
     return this.#takeFirst(count)
@@ -100,7 +103,7 @@ export class StreamWindow {
     return bytes
   }
 
-  /** Puts new texts in the place of what was said: the first frame of a channel says all of it, the others nothing. */
+  /** Replaces the texts: the first frame of a channel gets all of its new text, the others an empty one. */
   rewrite(edits: readonly BodyEdit[]): void {
     const wanted = new Map(
       edits.flatMap(({ path: [channel], value }) =>

@@ -85,7 +85,7 @@ export function wholeAnswer(inspection: Inspection, head: AnswerHead, kind: Kind
   }
 }
 
-/** Passes an answer on as it comes; when it is whole, guardrails for which nobody waits get to see it. */
+/** Passes an answer on as it comes; when it is whole, `async` guardrails get to see it. */
 export function copiedAnswer(inspection: Inspection, head: AnswerHead, kind: AnswerKind): EgressHandler {
   const { relay, maxHeldBytes } = inspection
   const held = new ByteList()
@@ -132,7 +132,7 @@ function finish({ inspection, hooks, head, bytes, rawTrailers }: HeldAnswer, out
 const refusesEdit = ({ json }: Answer, { path: [first], value }: BodyEdit): string | null =>
   first !== spanning || (Array.isArray(json) && typeof value === 'string') ? null : 'What lines of JSON say together cannot be changed.'
 
-/** An answer into which nobody can look. */
+/** An answer that cannot be read. */
 const closed = (reason: string): Answer => ({ ...unreadable(reason), text: null, isJson: false })
 
 interface AnswerContext {
@@ -172,7 +172,7 @@ function edited(answer: Answer, edits: readonly BodyEdit[], inspection: Inspecti
   return toAnswer(editJson(text, Array.isArray(json) ? editsOfFrames(json, dialect, edits) : edits), true, inspection)
 }
 
-/** The text that goes on in place of the provider's: with what was changed and, on an endpoint of ours, what the guardrails found. */
+/** The text that goes on in place of the provider's: with its changes and, on an endpoint of ours, the results of the guardrails. */
 function toldText({ body, changed }: Outcome<Answer>, hooks: HookResults, { aimed }: Inspection): string | null {
   if (body.text === null) return null
   const { before_request_hooks: before, after_request_hooks: after } = hooks

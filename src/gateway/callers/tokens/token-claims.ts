@@ -14,7 +14,7 @@ export interface TokenClaims {
   readonly workspace: string
   /** The name of its holder: `email_id`, else `sub`, else `uid`. */
   readonly holder: string
-  /** In lower case; null when the holder is no e-mail address. */
+  /** The address in lower case; null when the holder is no e-mail address. */
   readonly email: string | null
   /** As they were written, without the prefix of the product. */
   readonly scopes: readonly string[]
@@ -39,7 +39,7 @@ export const organisationOf = (payload: Payload, prefixes: ClaimPrefixes): strin
   return name !== null && isUuid(name) ? name.toLowerCase() : null
 }
 
-/** Reads the claims of a token; a text says which one is missing or wrong. */
+/** Reads the claims of a token; a text names the missing or wrong one. */
 export function readClaims(payload: Payload, prefixes: ClaimPrefixes): TokenClaims | string {
   const organisation = organisationOf(payload, prefixes)
   const workspace = text(payload, [...prefixes.map((prefix) => `${prefix}_workspace`), 'workspace_slug'])
@@ -72,7 +72,7 @@ export function readClaims(payload: Payload, prefixes: ClaimPrefixes): TokenClai
 
 type OptionalClaims = Pick<TokenClaims, 'config' | 'configLocked' | 'metadata' | 'limits'>
 
-/** The claims that a token may do without; a text says which one is wrong. */
+/** The optional claims of a token; a text names the wrong one. */
 function optionalClaims(payload: Payload): OptionalClaims | string {
   const read = optionalFields.safeParse(payload)
   if (!read.success) {

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../lib/errors.ts'
 
-/** A token that was refused, as it told of itself. Nothing of it was proved, unless the error is about a scope. */
+/** A refused token, by its own claims. None of them was proved, unless the error is about a scope. */
 export interface TokenRefusal {
   readonly organisationId: string
   readonly holder: string | null
@@ -8,7 +8,7 @@ export interface TokenRefusal {
 
 const noted = new WeakMap<ApiError, TokenRefusal>()
 
-/** Keeps beside an error which token it is about, for the audit trail; the caller is not told. */
+/** Keeps the token of an error beside it, for the audit trail; the caller does not see it. */
 export const noteRefusal = (error: ApiError, refusal: TokenRefusal): void => void noted.set(error, refusal)
 
 /** The token that an error is about; null when it is about none. */

@@ -5,7 +5,7 @@ import type { TokenSettings } from '../../../lib/access/token-settings.ts'
 import type { AllowedHosts } from '../../egress/allowed-hosts.ts'
 import type { KeyView, RequestDefaults } from '../key.ts'
 
-/** An organisation's issuer of tokens, as far as the gateway knows it. */
+/** An organisation's issuer of tokens, as far as the gateway needs it. */
 export interface TokenIssuer {
   readonly organisationId: string
   /** Null: the organisation takes no tokens. */
@@ -16,7 +16,7 @@ export interface TokenIssuer {
   readonly version: string
 }
 
-/** The holder of a token: where it acts, and who it is there. */
+/** The holder of a token: where it acts, and its identity there. */
 export interface TokenHolder {
   readonly organisationId: string
   readonly workspaceId: string
@@ -36,16 +36,16 @@ export interface TokenHolder {
   readonly conflict: string | null
 }
 
-/** The claims of a token that say where it acts, and for whom. */
+/** The claims of a token about where it acts, and for whom. */
 export interface WantedHolder {
   /** Slug or id. */
   readonly workspace: string
   readonly email: string | null
-  /** The holder as its issuer knows it; null where people are known by their e-mail address alone. */
+  /** The holder's identity at the issuer; null where people are found by their e-mail address alone. */
   readonly identity: { readonly issuer: string; readonly subject: string } | null
 }
 
-/** The port to what callers with a token need. It finds and refuses as the rest of the Snapshot does. */
+/** The port to the data that callers with a token need. It finds and refuses as the rest of the Snapshot does. */
 export interface TokenSource {
   /** The issuer of the organisation with this id; null when there is no such organisation, or as with unknown keys. */
   tokenIssuer(organisationId: string, address?: string): MaybePromise<TokenIssuer | null>

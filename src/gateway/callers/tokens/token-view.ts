@@ -11,8 +11,8 @@ import { tokenFault } from './verify-token.ts'
 const none: RequestDefaults = { config: null, configLocked: false, inputGuardrails: [], outputGuardrails: [] }
 
 /**
- * The caller behind a token, as a workspace key of its holder: never more than that, whatever the token claims. Somebody whom the
- * organisation does not know is a member; somebody whom it removed, or who is not in the workspace, is refused with `forbidden`.
+ * The caller behind a token, as a workspace key of its holder: never more than that, even if the token claims more. A person unknown to the
+ * organisation is a member; a person who was removed, or is not in the workspace, is refused with `forbidden`.
  */
 export function toKeyView(claims: TokenClaims, holder: TokenHolder, { reads }: { readonly reads: boolean }): KeyView {
   const { person, settings, conflict } = holder
@@ -57,7 +57,7 @@ function defaultsOf({ config, configLocked }: TokenClaims, { defaults }: TokenHo
   return { ...(defaults ?? none), config: config ?? defaults?.config ?? null, configLocked }
 }
 
-/** One id for all tokens of a holder in a workspace, so that logs can be found by it: a UUID of version 8, made of who it is. */
+/** One id for all tokens of a holder in a workspace, so that logs can be found by it: a UUID of version 8, made of the holder's identity. */
 function tokenId({ issuer, holder }: TokenClaims, { workspaceId }: TokenHolder): string {
   const hex = hash('sha256', JSON.stringify(['token', workspaceId, issuer, holder]))
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16)

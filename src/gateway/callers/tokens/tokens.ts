@@ -14,12 +14,11 @@ import { looksLikeToken, readUnverified, tokenFault, verifyToken, type VerifyDep
 
 /** Callers that show a JSON Web Token of their organisation's issuer instead of an API key. */
 export interface Tokens {
-  /** Tells whether a credential is to be taken for a token: by its form, unless it is a key that the operator chose. */
+  /** Returns whether a credential counts as a token: by its form, unless it is a key that the operator chose. */
   isToken(secret: string): boolean
   /**
-   * The caller as a key. Synchronous for a token that was seen before, and rejects (throws) with what is wrong: `unauthorized`,
-   * `expired_key`, `forbidden`, `dependency_unavailable`. From an address that may not ask for more, only tokens that were good before
-   * are looked at.
+   * The caller as a key. Synchronous for a token that was seen before, and rejects (throws) with the fault: `unauthorized`, `expired_key`,
+   * `forbidden`, `dependency_unavailable`. For an address that has used up its failures, only tokens that were good before are looked at.
    */
   caller(token: string, address?: string): MaybePromise<KeyView>
 }
@@ -27,11 +26,11 @@ export interface Tokens {
 export interface TokensOptions extends Omit<VerifyDeps, 'organisationId' | 'allowedHosts'> {
   readonly snapshot: TokenSource
   readonly prefixes: ClaimPrefixes
-  /** Tells whether callers are told what is wrong with a token. */
+  /** Returns whether callers see the fault of a token. */
   readonly explains: () => boolean
-  /** Tells whether tokens hold the scopes that read and list. */
+  /** Returns whether tokens hold the scopes that read and list. */
   readonly reads: () => boolean
-  /** Tells whether an address has shown too many credentials that were not good. */
+  /** Returns whether an address has shown too many bad credentials. */
   readonly spent: (address: string) => boolean
   /** Keys that the operator chose, which may be of any form. */
   readonly chosenKeys: ReadonlySet<string>
@@ -44,7 +43,7 @@ interface State extends TokensOptions {
   readonly views: WeakMap<TokenClaims, TokenView>
 }
 
-/** The caller of a token, for as long as what it was made of stays. */
+/** The caller of a token, for as long as its sources are unchanged. */
 interface TokenView {
   readonly holder: TokenHolder
   readonly reads: boolean
@@ -134,7 +133,7 @@ function keyOf(state: State, claims: TokenClaims, holder: TokenHolder | null): K
   return key
 }
 
-/** Throws what the caller may know of the fault; what happened is noted for the trail of the organisation that the token names. */
+/** Throws the part of the fault that the caller may see; the full fault is noted for the trail of the organisation that the token names. */
 function refuse(state: State, token: string, error: unknown): never {
   if (!(error instanceof ApiError) || error.status >= 500 || state.explains()) throw noted(state, token, error)
   throw new ApiError(error.code, 'The token is not accepted.', { param: 'authorization', cause: error })

@@ -6,7 +6,7 @@ import type { Egress } from '../../egress/egress.ts'
 import { egressFor } from '../../egress/narrowed.ts'
 import { localKeys, remoteKeys, type FindKey } from '../../key-sets/jwks.ts'
 
-/** Tells whether a credential has the form of a signed token: three parts, of which the first is a JSON object. */
+/** Returns whether a credential has the form of a signed token: three parts, of which the first is a JSON object. */
 export const looksLikeToken = (secret: string): boolean => secret.startsWith('eyJ') && /^[\w-]+\.[\w-]*\.[\w-]*$/.test(secret)
 
 /** Longer ones are refused unread. */
@@ -36,7 +36,7 @@ export interface VerifyDeps {
   readonly allowedHosts: AllowedHosts | null
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** The audience that is ours without anybody saying so; null: none is. */
+  /** The audience that is ours by default; null: none is. */
   readonly ownAudience: string | null
 }
 
@@ -57,24 +57,24 @@ export async function verifyToken(token: string, settings: TokenSettings, deps: 
   }
 }
 
-/** A token of which nobody knows when it was stolen must end some day. */
+/** A token must end some day, because a theft may go unnoticed. */
 const longestLifeDays = 366
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Refuses what the library leaves open: a token from the future, and one that never ends. */
+/** Refuses tokens that the library accepts: one from the future, and one that never ends. */
 function checkTimes({ iat, exp = 0 }: JWTPayload, { clock_tolerance: tolerance }: TokenSettings, now: number): void {
   if (iat !== undefined && iat * 1000 > now + tolerance * 1000) throw tokenFault('it was issued in the future.')
   if (exp * 1000 > now + longestLifeDays * dayMs + tolerance * 1000)
     throw tokenFault(`it is good for more than ${longestLifeDays} days from now; its exp must be nearer.`)
 }
 
-/** A token for somebody else is none for us, also where the organisation does not say who we are. */
+/** A token for another audience is none for us, even where the organisation does not set our name. */
 function checkAudience({ aud }: JWTPayload, { audience }: TokenSettings, { ownAudience }: VerifyDeps): void {
   if (audience !== undefined || aud === undefined || [aud].flat().some((one) => one === ownAudience)) return
   throw tokenFault(`it is for ${shown(aud)}, and the organisation names no audience. An admin of it can set settings.jwt.audience.`)
 }
 
-/** Before any key is looked for, so that nobody makes us fetch keys for what cannot be good. */
+/** Before any key is looked for, so that bad tokens cannot make us fetch keys. */
 function checkHeader(token: string, { algorithms }: TokenSettings): void {
   const { alg, typ, kid } = headerOf(token)
   if (alg === undefined || !algorithms.some((allowed) => allowed === alg))
@@ -143,7 +143,7 @@ function explained(error: unknown, token: string): ApiError {
   return keysFault(error)
 }
 
-/** Tells what is wrong with the token; what would be right stays with those who make tokens. */
+/** Names the fault of the token; the right value stays with the makers of tokens. */
 function claimFault({ claim, reason, payload }: errors.JWTClaimValidationFailed): string {
   if (reason === 'missing') return `the claim ${claim} is missing.`
   if (claim === 'nbf') return `it is not valid yet: ${timesOf(payload)}.`

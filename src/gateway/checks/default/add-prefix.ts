@@ -4,7 +4,7 @@ import type { JsonPath } from '../../../lib/json/json-path.ts'
 import { check, type BodyEdit } from '../check.ts'
 import { roleOf } from '../../dialects/texts/walk.ts'
 
-/** The operations in which something is said to a model; the inputs of others, such as embeddings, stay as they are. */
+/** The operations with a prompt for a model; the inputs of others, such as embeddings, stay as they are. */
 const conversations = new Set(['chatComplete', 'complete', 'messages', 'createModelResponse'])
 
 /** A list of a million prompts is not made ten thousand times as long. */
@@ -17,7 +17,7 @@ interface Prefix {
   readonly onlyIfEmpty: boolean
 }
 
-/** Puts words before what is said. */
+/** Puts words before the prompt. */
 export const addPrefix = check({
   id: 'default.addPrefix',
   title: 'Add prefix',
@@ -77,7 +77,7 @@ function inputEdits(input: string, { prefix, applyToRole: role, onlyIfEmpty }: P
   return [{ path: ['input'], value: [said, { role, content: prefix }] }]
 }
 
-/** The field that holds what the system says: the messages and the responses APIs have it beside the messages. */
+/** The field that holds the system prompt: the messages and the responses APIs have it beside the messages. */
 function besideMessages(json: Fields, operation: string): 'system' | 'instructions' | null {
   if (operation === 'createModelResponse') return isSaid(json['instructions']) || !holdsSystem(json['input']) ? 'instructions' : null
   if (isSaid(json['system'])) return 'system'

@@ -1,6 +1,6 @@
 import { countCheck } from './counts.ts'
 
-/** How many characters are said. */
+/** Checks the number of characters. */
 export const characterCount = countCheck({
   id: 'default.characterCount',
   title: 'Character count',

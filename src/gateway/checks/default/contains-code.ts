@@ -35,7 +35,7 @@ const formats = z.enum(Object.keys(fenceNames).filter((name): name is Format => 
 
 const openFence = /^[ \t]{0,3}(?:```+|~~~+)[ \t]*([\w+#.-]+)/gm
 
-/** Checks whether a code block of a language is said. */
+/** Checks whether the text has a code block of a language. */
 export const containsCode = check({
   id: 'default.containsCode',
   title: 'Contains code',

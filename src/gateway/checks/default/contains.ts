@@ -8,7 +8,7 @@ export const operatorField = z.enum(['any', 'all', 'none']).default('any')
 
 export type Operator = z.output<typeof operatorField>
 
-/** Tells whether enough of a list was found. */
+/** Returns whether enough of a list was found. */
 export function satisfies(operator: Operator, found: number, listed: number): boolean {
   if (operator === 'none') return found === 0
   return operator === 'all' ? found === listed : found > 0
@@ -34,7 +34,7 @@ function hasWhole(text: string, word: string, spend: () => void): boolean {
   return false
 }
 
-/** Checks whether words or phrases are said. */
+/** Checks whether the text has words or phrases. */
 export const contains = check({
   id: 'default.contains',
   title: 'Contains',

@@ -14,8 +14,8 @@ const missCost = 1000
 const fenced = /```+(?:json|JSON)?([\s\S]*?)```+/g
 
 /**
- * The JSON objects and arrays in a text: the whole of it, fenced blocks, else what stands between brackets. With `everywhere` also what
- * stands between brackets beside the blocks, for rules that all of it has to keep.
+ * The JSON objects and arrays in a text: the whole of it, fenced blocks, else the text between brackets. With `everywhere` also the text between
+ * brackets beside the blocks, for rules that all of it has to keep.
  */
 export function jsonIn(text: string, { everywhere }: { readonly everywhere: boolean }): FoundJson {
   const whole = parsed(text.trim())
@@ -51,7 +51,7 @@ function valuesOf(candidates: Iterable<Candidate>): FoundJson {
 
 const opens = (text: string): boolean => text.startsWith('{') || text.startsWith('[')
 
-/** Objects and arrays; numbers and words in a text are no JSON that anybody asked for. */
+/** Objects and arrays; numbers and words in a text do not count as JSON. */
 function parsed(text: string): unknown {
   if (!opens(text)) return undefined
   try {

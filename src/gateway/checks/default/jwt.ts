@@ -77,7 +77,7 @@ const fields = {
 
 type Parameters = z.output<z.ZodObject<typeof fields>>
 
-/** Checks who calls, by a token of another issuer. */
+/** Checks the caller by a token of another issuer. */
 export const jwt = check({
   id: 'default.jwt',
   title: 'JWT',
@@ -130,14 +130,14 @@ export const jwt = check({
 const onlyOfOrganisation =
   'Only a guardrail of the organisation asks an introspection endpoint about what may be any credential. Give jwksUri or jwks beside it.'
 
-/** Tells whether an endpoint is shown whatever callers send as a credential: without keys nobody knows it for a token before. */
+/** Returns whether an endpoint sees any credential that callers send: without keys a text cannot be recognised as a token before. */
 function showsCredentials(given: Fields): boolean {
   const { introspectEndpoint, jwks, jwksUri, headerKey = 'Authorization' } = given
   const hasKeys = jwks !== undefined || jwksUri !== undefined
   return introspectEndpoint !== undefined && !hasKeys && typeof headerKey === 'string' && isCredentialHeader(headerKey.toLowerCase())
 }
 
-/** The claims of a good token, or what is wrong with it. Rejects when that cannot be told. */
+/** The claims of a good token, or its fault. Rejects when that cannot be decided. */
 type Verify = (token: string, context: CheckContext) => Promise<JWTPayload | string>
 
 /** Verifies with the keys, asks the issuer, or does the one and then the other. */
@@ -176,7 +176,7 @@ function signatureVerifier(parameters: Parameters): Verify | null {
   }
 }
 
-/** Holds what the issuer says of a token against the same rules as the claims of a signed one. */
+/** Checks the issuer's answer about a token by the same rules as the claims of a signed one. */
 async function withClaims(
   said: JWTPayload | string,
   token: string,

@@ -17,8 +17,8 @@ const caseCheck = (id: string, { name, toCase }: { readonly name: string; readon
     }),
   })
 
-/** Tells whether all letters are upper case. */
+/** Checks whether all letters are upper case. */
 export const allUppercase = caseCheck('default.alluppercase', { name: 'upper case', toCase: (text) => text.toUpperCase() })
 
-/** Tells whether all letters are lower case. */
+/** Checks whether all letters are lower case. */
 export const allLowercase = caseCheck('default.alllowercase', { name: 'lower case', toCase: (text) => text.toLowerCase() })

@@ -1,7 +1,7 @@
 import { check, verdict } from '../check.ts'
 import { calledUrl, headersField, jsonCall, toldOf } from './webhook.ts'
 
-/** Tells a service of one's own. */
+/** Reports to a service of the operator's own. */
 export const log = check({
   id: 'default.log',
   title: 'Log',

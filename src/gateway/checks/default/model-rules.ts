@@ -12,7 +12,7 @@ const rulesField = z
     'Give defaults, or rules by metadata.',
   )
 
-/** Checks which models may be used by whom. */
+/** Checks which models a caller may use. */
 export const modelRules = check({
   id: 'default.modelRules',
   title: 'Model rules',

@@ -4,15 +4,15 @@ import { check, notField, verdict, type RequestFacts } from '../check.ts'
 /** A list of models, as requests name them. */
 export const modelsField = z.array(z.string().min(1).max(255)).min(1).max(1000)
 
-/** Tells whether a model is in a list, with or without its provider. */
+/** Returns whether a model is in a list, with or without its provider. */
 const isListed = (name: string, listed: ReadonlySet<string>): boolean => {
   const slash = name.startsWith('@') ? name.indexOf('/') : -1
   return listed.has(name) || (slash !== -1 && listed.has(name.slice(slash + 1)))
 }
 
 /**
- * The verdict on the models of a request: all of them must be in the list; with `not`, none may be. Throws when it names none: then
- * nothing can be said of it.
+ * The verdict on the models of a request: all of them must be in the list; with `not`, none may be. Throws when it names none: then there is no
+ * verdict.
  */
 export function judgedModels(request: RequestFacts, listed: ReadonlySet<string>, not: boolean) {
   const names = request.models()

@@ -1,6 +1,6 @@
 import { check, notField, textOf, verdict } from '../check.ts'
 
-/** Checks whether anything is said at all. */
+/** Checks whether there is any text at all. */
 export const notNull = check({
   id: 'default.notNull',
   title: 'Not empty',

@@ -14,10 +14,10 @@ export const patternField = z
     if (fault !== null) context.addIssue({ code: 'custom', message: `The pattern ${fault}.` })
   })
 
-/** Of a stream no more is held for what a match may be: one that may be longer is looked for in the whole. */
+/** The longest part of a stream that is held for a possible match: a pattern with longer ones is matched against the whole. */
 const longestHeld = 1024
 
-/** Tells whether a pattern that looks at the end of a text, or of a word in it, matches whatever follows. */
+/** Returns whether a pattern that looks at the end of a text, or of a word in it, matches with any continuation. */
 const staysFound = (pattern: Pattern, text: string): boolean => ['_', ' ', '\n'].every((next) => pattern.test(text + next))
 
 /** Checks whether a text of the conversation matches a pattern. */

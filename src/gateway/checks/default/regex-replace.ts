@@ -3,7 +3,7 @@ import { compilePattern, type Match } from '../../patterns/pattern.ts'
 import { check, verdict, type BodyEdit } from '../check.ts'
 import { patternField } from './regex-match.ts'
 
-/** Replaces what matches a pattern. */
+/** Replaces the matches of a pattern. */
 export const regexReplace = check({
   id: 'default.regexReplace',
   title: 'Regex replace',

@@ -9,12 +9,12 @@ const valueRule = z
   .strictObject({ blockedValues: values, allowedValues: values })
   .refine(({ blockedValues, allowedValues }) => (blockedValues ?? allowedValues) !== undefined, 'Give blockedValues or allowedValues.')
 
-/** Tells whether a value is refused. */
+/** Returns whether a value is refused. */
 type Rule = (value: unknown) => boolean
 
 type Spelling = (value: unknown) => string | undefined
 
-/** Refuses what is blocked, and what is not among the allowed. */
+/** Refuses blocked values, and those that are not among the allowed. */
 function ruleOf(blocked: readonly unknown[] = [], allowed?: readonly unknown[], spelled: Spelling = JSON.stringify): Rule {
   if (blocked.length === 0 && allowed === undefined) return () => false
   const [no, yes] = [blocked, allowed].map((listed) => listed && new Set(listed.map((one) => spelled(one))))
@@ -27,7 +27,7 @@ function ruleOf(blocked: readonly unknown[] = [], allowed?: readonly unknown[], 
 /** So many are named: a request of a million tools must not get an answer of as many faults. */
 const maxNamed = 20
 
-/** Returns what of a kind is refused, each once. */
+/** Returns the refused values of a kind, each once. */
 const refused = (found: readonly string[], isRefused: Rule, kind: string): readonly string[] =>
   Array.from(new Set(found))
     .filter((name) => isRefused(name))
@@ -51,9 +51,7 @@ function toolsOf(json: Fields): readonly Tool[] {
 
 const toolsIn = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isFields) : isFields(value) ? [value] : [])
 
-/**
- * A tool says its type, or is named by it (`googleSearch: {}`). A function stands in the tool itself, in a field of it, or in a list.
- */
+/** A tool states its type, or is named by it (`googleSearch: {}`). A function stands in the tool itself, in a field of it, or in a list. */
 function toolOf(tool: Fields): Tool {
   const { type, name } = tool
   const held = Object.entries(tool).filter(([key, value]) => typeof value === 'object' && value !== null && !described.has(key))
@@ -62,7 +60,7 @@ function toolOf(tool: Fields): Tool {
   return { types: types.length === 0 ? ['function'] : types, names: named.filter((one) => typeof one === 'string') }
 }
 
-/** The fields that tell more of a tool, and hold none. */
+/** The fields that describe a tool, and hold none. */
 const described: ReadonlySet<string> = new Set([
   'parameters',
   'input_schema',

@@ -28,7 +28,7 @@ export const validUrls = check({
   }),
 })
 
-/** A link at the end of a sentence is followed by what is not part of it. */
+/** A link at the end of a sentence is followed by punctuation that is no part of it. */
 function withoutPunctuation(url: string): string {
   let end = url.length
   while (end > 0 && '.,;:!?'.includes(url.charAt(end - 1))) end -= 1

@@ -29,7 +29,7 @@ export const jsonCall = (headers: Readonly<Record<string, string>>): Readonly<Re
 /** A URL that the gateway will call. */
 export const calledUrl = z.url({ protocol: /^https?$/ }).max(2048)
 
-/** Returns what somebody else is told of a request. */
+/** Returns the facts about a request that a service gets. */
 export const toldOf = (subject: Subject) => {
   const { request, response, phase } = subject
   const text = textOf(subject)

@@ -10,8 +10,8 @@ const maxSteps = 200_000
 const maxFaults = 100
 
 /**
- * Makes a schema ready. Not a package: the common ones make code of schemas and run their patterns by backtracking, and schemas here
- * come from callers. The result gives what does not fit, and throws when a value asks for too much work; `spend` throws when it took long.
+ * Makes a schema ready. Not a package: the common ones make code of schemas and run their patterns by backtracking, and schemas here come from
+ * callers. The result returns the faults, and throws when a value asks for too much work; `spend` throws when it took long.
  */
 export function compileSchema(root: unknown): (value: unknown, spend?: () => void) => readonly SchemaFault[] {
   const patterns = new Map([...patternsIn(root)].map((source) => [source, compilePattern(source)] as const))

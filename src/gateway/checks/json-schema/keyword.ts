@@ -1,7 +1,7 @@
 import { isFields } from '../../../lib/json/fields.ts'
 import type { Pattern } from '../../patterns/pattern.ts'
 
-/** A fault: what does not fit, and where. */
+/** A fault: the value that does not fit, and its place. */
 export interface SchemaFault {
   /** JSON Pointer into the value. */
   readonly path: string
@@ -31,7 +31,7 @@ export type Keyword = (application: Application, validation: Validation) => read
 export const unless = (isWell: boolean, { path }: Application, message: string): readonly SchemaFault[] =>
   isWell ? [] : [{ path, message }]
 
-/** The types that a schema can name, each with what is of it. */
+/** The types that a schema can name, each with its test. */
 export const typeNames: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,
   boolean: (value) => typeof value === 'boolean',

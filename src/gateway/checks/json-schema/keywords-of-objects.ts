@@ -15,7 +15,7 @@ const namesIn = (rule: unknown): readonly string[] => (Array.isArray(rule) ? rul
 const missing = (fields: Fields, names: readonly string[], path: string): readonly SchemaFault[] =>
   names.filter((name) => !Object.hasOwn(fields, name)).map((name) => ({ path, message: `lacks ${name}` }))
 
-/** Checks what must be there, or hold, when a name is there. */
+/** Checks which names or schemas are required when a name is there. */
 const dependent: Keyword = ofObjects((fields, { rule, path }, { check }) =>
   Object.entries(isFields(rule) ? rule : {})
     .filter(([name]) => Object.hasOwn(fields, name))

@@ -39,7 +39,7 @@ const count: Shape = { is: 'a whole number of 0 or more', fits: isCount }
 const number: Shape = { is: 'a number', fits: Number.isFinite }
 const text: Shape = { is: 'a text', fits: (rule) => typeof rule === 'string' }
 
-/** By keyword. The others of a schema are remarks, and may be anything. */
+/** The shapes by keyword. Other fields of a schema are remarks, and may be anything. */
 const shapes: ReadonlyMap<string, Shape> = new Map([
   ...['$ref', '$anchor', 'format', 'pattern'].map((name) => [name, text] as const),
   ...['allOf', 'anyOf', 'oneOf', 'prefixItems'].map((name) => [name, schemas] as const),
@@ -71,13 +71,13 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
   ['uniqueItems', { is: 'true or false', fits: (rule) => typeof rule === 'boolean' }],
 ])
 
-/** The keywords that say something of a schema, and nothing of values. */
+/** The keywords that describe a schema, and do not constrain values. */
 const remarks = new Set(
   `$schema $id id $anchor $dynamicAnchor $recursiveAnchor $vocabulary $comment $defs definitions title description default examples example
    deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema`.split(/\s+/),
 )
 
-/** A schema whose every keyword is misspelt would let all JSON pass; one that says nothing at all asks for any JSON. */
+/** A schema whose every keyword is misspelt would let all JSON pass; an empty one asks for any JSON. */
 function misspeltFault(root: unknown): string | null {
   const names = Object.keys(Object(root)).filter((name) => !remarks.has(name) && !name.startsWith('x-'))
   if (names.length === 0 || names.some((name) => name === 'const' || shapes.has(name))) return null
@@ -85,8 +85,8 @@ function misspeltFault(root: unknown): string | null {
 }
 
 /**
- * Returns what is wrong with a schema, as a sentence's end; null when it can be used. A keyword of the wrong shape would judge nothing, and its
- * author would never know.
+ * Returns the fault of a schema, as a sentence's end; null when it can be used. A keyword of the wrong shape would judge nothing, and its author
+ * would never notice.
  */
 export function schemaFault(root: unknown): string | null {
   const resolve = createResolver(root)
@@ -99,7 +99,7 @@ export function schemaFault(root: unknown): string | null {
   return misspeltFault(root) ?? patternsFault([...patterns])
 }
 
-/** The patterns of a schema in which nothing is wrong. */
+/** The patterns of a schema without faults. */
 export const patternsIn = (root: unknown): ReadonlySet<string> =>
   new Set([...keywordsIn(root, createResolver(root))].flatMap(({ name, rule }) => patternsOf(name, rule)))
 

@@ -19,7 +19,7 @@ export const accountFields = <Credentials extends z.ZodType>(schema: Credentials
 /** The partner of a check, by the check's id. */
 export const pluginOf = (id: string): string => id.split('.', 1)[0] ?? id
 
-/** Stored credentials go to the address stored with them: who writes a guardrail cannot send them to another. */
+/** Stored credentials go to the address stored with them: the author of a guardrail cannot send them to another. */
 export function accountRule(given: { readonly credentials?: unknown; readonly baseUrl?: unknown }) {
   if (given.baseUrl === undefined || given.credentials !== undefined) return null
   const message = 'Another address needs credentials of its own beside it. Stored credentials go to the base_url that is stored with them.'

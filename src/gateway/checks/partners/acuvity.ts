@@ -82,7 +82,7 @@ function detected(found: Extraction, parameters: Parameters): readonly string[] 
   ]
 }
 
-/** The service is where the key says. */
+/** The key contains the address of the service. */
 function serviceOf(apiKey: string): string {
   const { opaque } = decodeJwt<{ opaque?: Readonly<Record<string, unknown>> }>(apiKey)
   const url = opaque?.['apex-url']

@@ -112,7 +112,7 @@ export const azureShieldPrompt = partner({
   },
 })
 
-/** Lyrics, articles and other texts of somebody's. */
+/** Lyrics, articles and other texts under copyright. */
 export const azureProtectedMaterial = partner({
   ...content,
   id: 'azure.protectedMaterial',

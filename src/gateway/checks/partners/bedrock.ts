@@ -41,7 +41,7 @@ async function signed(given: Account, { url, body }: SignedCall, { egress, now }
 
 const nameOf = (name: string): string => Object.entries(names).find(([own]) => own === name)?.[1] ?? name
 
-/** Whatever a policy found has an `action`. */
+/** Every finding of a policy has an `action`. */
 function actionsIn(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, held]) => (name === 'action' && typeof held === 'string' ? [held] : actionsIn(held)))

@@ -19,7 +19,7 @@ type Result = z.output<typeof answer>['results'][number]
 const lineOf = ({ title, url, text, publishedDate }: Result, at: number): string =>
   `[${at + 1}] "${title ?? ''}"\nURL: ${url}\n${publishedDate ? `Date: ${publishedDate}\n` : ''}${text ?? ''}\n`
 
-/** Puts what was found behind the instructions, or makes some of it. */
+/** Puts the search results behind the instructions, or makes some of them. */
 function withContext({ json, operation }: RequestFacts, context: string): readonly BodyEdit[] {
   if (!isFields(json)) return []
   if (operation === 'complete') return typeof json['prompt'] === 'string' ? [{ path: ['prompt'], value: context + json['prompt'] }] : []

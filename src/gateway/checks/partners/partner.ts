@@ -26,7 +26,7 @@ export interface PartnerCall {
   readonly body: unknown
 }
 
-/** A call with its address, as those see it who sign it. */
+/** A call with its address, as its signer sees it. */
 export interface SignedCall {
   readonly url: URL
   readonly body: string
@@ -56,11 +56,11 @@ export interface Partner<Fields extends Shape, Credentials extends Shape, Answer
   readonly credentials: Credentials
   /** The paths of the credentials that are secret. */
   readonly secrets: readonly string[]
-  /** Tells whether it may change texts, by its parameters; absent: never. */
+  /** Returns whether it may change texts, by its parameters; absent: never. */
   readonly changes?: (parameters: ParsedFields<Fields>) => boolean
   /** The most and the least characters that a call may hold: longer texts go in several, shorter ones pass. */
   readonly limits?: { readonly most?: number; readonly least?: number }
-  /** `all`: one call for all texts, whatever their number and length. */
+  /** `all`: one call for all texts, of any number and length. */
   readonly takes?: 'text' | 'all'
   /** The address of the service unless `baseUrl` names another. */
   readonly service: (credentials: ParsedFields<Credentials>) => string
@@ -151,7 +151,7 @@ async function ask<Fields extends Shape, Credentials extends Shape, Answer>(
 
 const joined = ({ parts }: Subject): Piece => ({ part: null, text: parts.map(({ text }) => text).join('\n') })
 
-/** One text of all that is said, or each by itself where it may be changed; cut where a call would hold too much. */
+/** One text of all parts, or each part by itself where it may be changed; cut where a call would hold too much. */
 function piecesOf(subject: Subject, limits: { most?: number; least?: number } = {}, each: boolean): readonly Piece[] {
   const { most = Infinity, least = 1 } = limits
   const whole = each ? subject.parts.map((part): Piece => ({ part, text: part.text })) : [joined(subject)]
@@ -227,7 +227,7 @@ function namedService<Fields extends Shape, Credentials extends Shape, Answer>(
   return url === null || isOwnHost(url, domains) ? null : url.href
 }
 
-/** A key that does not say where its service is fails when it is used. */
+/** A key without the address of its service fails when it is used. */
 function toService(find: () => string): string {
   try {
     return find()
@@ -251,8 +251,8 @@ interface Post<Answer> {
 }
 
 /**
- * Asks a service, and gives its answer in the shape that it promises. Rejects when it does not answer, answers with an error, or says
- * something else; what it says of itself stays out of errors, for it may quote texts.
+ * Calls a service, and returns its answer in the promised shape. Rejects when it does not answer, answers with an error, or in another shape; its own
+ * words stay out of errors, for they may quote texts.
  */
 export async function postPartner<Answer>({
   title,
@@ -300,7 +300,7 @@ function toVerdict(title: string, found: PartnerFindings): Verdict {
   return { passed: failing.length === 0, data: { explanation, ...telling?.data }, edits }
 }
 
-/** Returns the edits that make the texts what they become; a text of several pieces is put together again. */
+/** Returns the edits that give the texts their new form; a text of several pieces is put together again. */
 function editsOf(title: string, { subject, pieces, findings }: PartnerFindings): readonly BodyEdit[] {
   const all = findings[0]?.texts
   if (all !== undefined) {

@@ -30,7 +30,7 @@ interface Evaluation {
   readonly timeoutMs?: number
 }
 
-/** Returns the places where something was found; none unless the service says it in pairs. */
+/** Returns the places of the findings; none unless the service returns them as pairs. */
 function spansIn(result: {
   readonly additional_info?: { readonly positions: unknown } | null | undefined
 }): readonly (readonly [number, number])[] {

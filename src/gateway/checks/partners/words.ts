@@ -21,7 +21,7 @@ export const label = z
   .max(63)
   .regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i, 'Write letters, digits and dashes.')
 
-/** A flag: true when what was found is taken out of the texts, so that they pass. */
+/** A flag: true when findings are taken out of the texts, so that they pass. */
 export const redact = z
   .boolean()
   .default(false)
@@ -39,11 +39,11 @@ export interface Message {
 /** Returns the texts that are looked at, as messages. */
 export const messagesOf = ({ parts }: Subject): readonly Message[] => parts.map(({ role, text }) => ({ role, content: text }))
 
-/** All that the request says, as messages; the answer is not among them. */
+/** All texts of the request, as messages; the answer is not among them. */
 export const askedMessages = ({ request }: Subject): readonly Message[] =>
   requestTexts(request.json, request.dialect).map(({ role, text }) => ({ role, content: text }))
 
-/** All that the request says, one text a line. */
+/** All texts of the request, one text a line. */
 export const askedText = (subject: Subject): string =>
   askedMessages(subject)
     .map(({ content }) => content)

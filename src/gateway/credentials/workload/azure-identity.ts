@@ -45,7 +45,7 @@ async function fetchToken(resource: string, clientId: string | null, { workload,
     })
   if (answer.status !== 200) throw failed(issuer, `answered ${answer.status}`)
   const { token, expiresInMs } = readAccessToken(issuer, answer.text)
-  // App Service tells when the token ends, and no longer how long it lasts.
+  // App Service states when the token ends, and no longer its lifetime.
   const endsAt = Number(parseRecord(answer.text)?.['expires_on']) * 1000
   const left = expiresInMs > 0 ? expiresInMs : endsAt - deps.now()
   // A token lasts a day there, and is given out again for as long: half an hour before its end is early enough.

@@ -13,7 +13,7 @@ const issuer = "Google's metadata server"
 const marginMs = 60_000
 const path = '/computeMetadata/v1/instance/service-accounts/default/token'
 
-/** The identity that the workload takes on at Google; null each: as the settings say. */
+/** The identity that the workload takes on at Google; null each: that of the settings. */
 export interface GoogleIdentityRequest {
   readonly audience: string | null
   readonly serviceAccount: string | null
@@ -31,7 +31,7 @@ export function googleIdentity(asked: GoogleIdentityRequest, workload: Workload,
   return federatedToken({ audience, serviceAccount: asked.serviceAccount ?? google.serviceAccount, subject }, deps)
 }
 
-/** Returns what proves to Google who the workload is: the token in a file or at an address, else its identity at AWS in a region. */
+/** Returns the proof of the workload's identity for Google: the token in a file or at an address, else its identity at AWS in a region. */
 export async function workloadSubject(
   { audience, region }: { readonly audience: string; readonly region: string },
   workload: Workload,
@@ -71,7 +71,7 @@ async function fetchToken({ google, metadata }: Workload, deps: AuthDeps): Promi
     .catch((error: unknown) => {
       throw failed(issuer, 'could not be reached', error)
     })
-  // Whoever answers without this header is another service at this address.
+  // An answer without this header comes from another service at this address.
   if (answer.headers['metadata-flavor'] !== 'Google') throw failed(issuer, 'is not what answers at its address')
   if (answer.status !== 200) throw failed(issuer, `answered ${answer.status}`)
   const { token, expiresInMs } = readAccessToken(issuer, answer.text)

@@ -2,7 +2,10 @@ import { ApiError } from '../../../lib/errors.ts'
 import type { AuthDeps } from '../auth-request.ts'
 import type { Workload } from './workload.ts'
 
-/** Returns the workload whose own identity signs in. Throws `forbidden` for what callers bring themselves, and for organisations to which the operator offers none. */
+/**
+ * Returns the workload whose own identity signs in. Throws `forbidden` for credentials that callers bring themselves, and for organisations to which
+ * the operator offers no workload.
+ */
 export function demandWorkload({ workload, storedBy = null }: AuthDeps, param: string): Workload {
   if (workload !== undefined && storedBy !== null && isOffered(workload, storedBy)) return workload
   const why =
@@ -22,9 +25,9 @@ interface ProofHost {
 }
 
 /**
- * Throws `forbidden` unless a proof of the workload's own identity may be sent to the host of a URL: one of the services that it is meant
- * for, or one that the operator named. Whoever stores a provider can neither have it sent to a host of theirs, nor use it for anything but
- * models and secrets.
+ * Throws `forbidden` unless a proof of the workload's own identity may be sent to the host of a URL: one of the services that it is meant for, or one
+ * that the operator named. So an author of a stored provider can neither have it sent to a host of theirs, nor use it for other purposes than models
+ * and secrets.
  */
 export function demandTrusted(url: string, { param, services }: ProofHost, { trustedHosts }: Workload): void {
   const { hostname: host, protocol } = URL.parse(url) ?? { hostname: '', protocol: '' }

@@ -41,7 +41,7 @@ function writeBlock({ block, text, citations, end }: AnswerBlock): readonly obje
   return said === '' && notes.length === 0 ? [] : [{ type: 'text', text: said, citations: notes.length === 0 ? null : notes }]
 }
 
-/** Returns the arguments of a call; broken ones as a text, so that the client sees what the model wrote. */
+/** Returns the arguments of a call; broken ones as a text, so that the client sees the model's own. */
 function inputOf(text: string): unknown {
   try {
     const parsed = parseExact(text)

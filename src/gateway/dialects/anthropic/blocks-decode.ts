@@ -66,7 +66,7 @@ const readers: Readonly<Record<string, Reader>> = {
   search_result: (block, at) => textPart(searchText(block, at), at, readMark(block['cache_control'])),
 }
 
-/** Fields of a document that only Anthropic knows. */
+/** Fields of a document that only Anthropic supports. */
 function documentBag(block: Fields) {
   const { citations, context } = block
   const wants = isFields(citations) && citations['enabled'] === true

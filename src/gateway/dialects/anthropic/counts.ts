@@ -2,7 +2,7 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import { countOf, mergeUsage, noUsage, sumOf, type TokenUsage } from '../neutral/token-usage.ts'
 import { saidFields } from '../reading.ts'
 
-/** Counts as they stand in one place. The input stands beside what came from a cache and what was written to it. */
+/** Counts as they stand in one place. The input stands beside the counts of cache reads and cache writes. */
 interface OwnCounts {
   readonly input: number | null
   readonly usage: TokenUsage
@@ -41,7 +41,7 @@ export class CountReader {
   }
 }
 
-/** Returns fields with those of a later place that say something. */
+/** Returns fields, overridden by the set ones of a later place. */
 function said(before: Fields, later: Fields): Fields {
   const all: Record<string, unknown> = { ...before }
   for (const name in later) if (later[name] !== null) all[name] = later[name]
@@ -64,5 +64,5 @@ export function writeCounts(usage: TokenUsage | null): object {
   }
 }
 
-/** Writes the tier that served a request; of those that others have, Anthropic's clients know these. */
+/** Writes the tier that served a request; Anthropic's clients support these of the tiers of others. */
 export const writeTier = (tier: string | null): string => (tier === 'priority' || tier === 'batch' ? tier : 'standard')

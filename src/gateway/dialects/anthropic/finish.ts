@@ -12,7 +12,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   refusal: 'content-filter',
 }
 
-/** Reads a finish, from a message or from the delta of one; null when it tells none. */
+/** Reads a finish, from a message or from the delta of one; null when it has none. */
 export function readFinish(from: Fields): Finish | null {
   const raw = saidText(from, 'stop_reason')
   if (raw === null) return null
@@ -36,11 +36,11 @@ const words: Readonly<Record<FinishReason, string>> = {
   other: 'end_turn',
 }
 
-/** Returns the finish of an answer in which the model may have refused: other formats tell that by the content alone. */
+/** Returns the finish of an answer in which the model may have refused: other formats show that by the content alone. */
 export const withRefusal = (finish: Finish, isRefusal: boolean): Finish =>
   isRefusal && finish.reason === 'stop' ? { ...finish, reason: 'content-filter' } : finish
 
-/** Writes a finish. Where the provider does not say at which sequence it stopped, it is the one that was asked for; which of several is not known. */
+/** Writes a finish. Where the provider does not state at which sequence it stopped, it is the one that was asked for; with several it is unknown. */
 export function writeFinish({ reason, stopSequence }: Finish, asked: readonly string[]) {
   const [only = null] = asked.length === 1 ? asked : []
   const sequence = reason === 'stop-sequence' ? (stopSequence ?? only) : null

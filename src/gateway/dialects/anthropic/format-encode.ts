@@ -23,7 +23,7 @@ interface FormatContext {
   readonly loss: Loss
 }
 
-/** Returns how this model is asked for JSON: by a schema where it knows them, else by a tool that it must call. */
+/** Returns how this model is asked for JSON: by a schema where it supports them, else by a tool that it must call. */
 export function emulateFormat(request: NeutralRequest, { facts, isThinking, loss }: FormatContext): FormatEmulation {
   const { format } = request
   const nothing: FormatEmulation = { request, native: null, instructions: null, memory: null, unwraps: false }

@@ -9,8 +9,8 @@ interface GivenSchema {
 }
 
 /**
- * Returns a JSON Schema in the part to which Claude can be held, for answers and for strict tools: every object is closed, and bounds that it does
- * not know stand in the description of what they bound, where the model reads them. Null: the schema cannot be said so, since it has fields of any
+ * Returns a JSON Schema in the part to which Claude can be held, for answers and for strict tools: every object is closed, and unsupported bounds
+ * stand in the description of the bounded value, where the model reads them. Null: the schema cannot be expressed so, since it has fields of any
  * name, refers to itself or to another document, or depends on conditions.
  */
 export function heldSchema(schema: Fields, { at, loss }: GivenSchema): Fields | null {
@@ -36,7 +36,7 @@ const formats: ReadonlySet<unknown> = new Set(['date-time', 'time', 'date', 'dur
 /** Words that are taken as they are. */
 const kept: ReadonlySet<string> = new Set(['type', 'title', 'description', 'const', 'default', 'required', '$ref'])
 
-/** Words that say nothing about a value. */
+/** Words that do not constrain a value. */
 const silent: ReadonlySet<string> = new Set([
   '$schema',
   '$id',
@@ -69,7 +69,7 @@ const hints: ReadonlySet<string> = new Set(['example', 'examples', 'nullable'])
 
 type Writer = (value: unknown, place: Place) => unknown
 
-/** Writes what stands below a word; undefined: it is told in the description; null: it cannot be said. */
+/** Writes the value of a word; undefined: it goes into the description; null: it cannot be expressed. */
 const writers: Readonly<Record<string, Writer>> = {
   properties: (value, place) => (isFields(value) ? holdEach(value, place) : null),
   $defs: (value, place) => (isFields(value) ? holdEach(value, place) : null),
@@ -86,7 +86,7 @@ const writers: Readonly<Record<string, Writer>> = {
 
 const names: Readonly<Record<string, string>> = { oneOf: 'anyOf' }
 
-/** A word of a schema as it is written; told: its description tells it. Null: it cannot be said. */
+/** A word of a schema as it is written; told: it stands in the description. Null: it cannot be expressed. */
 type Word = { readonly value: unknown } | 'told' | null
 
 function written(name: string, value: unknown, place: Place): Word {
@@ -150,7 +150,7 @@ function isOpen(schema: Fields): boolean {
   return !isFields(properties) || (Object.keys(properties).length === 0 && more !== undefined)
 }
 
-/** Regular expressions without what Claude's grammar lacks: groups that look around, references back, and borders of words. */
+/** Regular expressions without the parts that Claude's grammar lacks: groups that look around, references back, and borders of words. */
 const isPlainPattern = (pattern: string): boolean => !/\(\?[=!<]|\\[1-9bBk]|\{\d{3,}/.test(pattern)
 
 /** Returns true for a schema whose references lead back to where they stand, or out of it. */

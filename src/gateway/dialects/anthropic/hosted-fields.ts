@@ -8,7 +8,7 @@ export interface FieldsAtHost {
   readonly host: 'vertex' | 'bedrock'
   /** The betas that the caller names, in its headers and in the body. */
   readonly named: readonly string[]
-  /** Those of the body, which go on whatever they are: the fields that they unlock do too. */
+  /** The betas of the body, which always go on: the fields that they unlock do too. */
   readonly insisted: readonly string[]
   readonly loss: Loss
 }
@@ -19,7 +19,7 @@ interface AtHost {
   readonly beta?: string
   /** True if the host does it by the beta alone, and refuses the field. */
   readonly betaOnly?: boolean
-  /** True if it stays only where the caller names that beta itself: few models of the host know it. */
+  /** True if it stays only where the caller names that beta itself: few models of the host support it. */
   readonly ifNamed?: boolean
 }
 
@@ -27,7 +27,7 @@ interface Row {
   readonly name: string
   /** The betas that unlock it at Anthropic, without their dates. */
   readonly unlockedBy: RegExp
-  /** The hosts that know it. */
+  /** The hosts that support it. */
   readonly at: Readonly<Partial<Record<FieldsAtHost['host'], AtHost>>>
   /** True if a request means something else without it. */
   readonly isMeant?: boolean
@@ -67,7 +67,7 @@ const ofBody: readonly Row[] = [
 const ofOutput: readonly Row[] = [{ name: 'task_budget', unlockedBy: /^task-budgets-/, at: {} }]
 const ofMarks: readonly Row[] = [{ name: 'scope', unlockedBy: /^prompt-caching-scope-/, at: {} }]
 
-/** Values that ask for nothing but what is so without them. */
+/** Values that equal the default. */
 const asksNothing = (name: string, value: unknown): boolean =>
   value === null ||
   value === false ||
@@ -75,7 +75,7 @@ const asksNothing = (name: string, value: unknown): boolean =>
   (name === 'allowed_callers' && Array.isArray(value) && value.every((one) => one === 'direct')) ||
   (name === 'speed' && value === 'standard')
 
-/** A request without the fields that its host does not know, and the betas that the host wants for those that stay. */
+/** A request without the fields that its host does not support, and the betas that the host wants for the others. */
 export interface PlainAtHost {
   readonly body: Fields
   readonly wants: readonly string[]
@@ -99,7 +99,7 @@ export function withoutForeignFields(body: Fields, at: FieldsAtHost): PlainAtHos
   }
 }
 
-/** Clouds know marks of blocks alone. */
+/** Clouds support marks of blocks alone. */
 function markedAtEnd(body: Fields, loss: Loss): Fields {
   if (!Object.hasOwn(body, 'cache_control')) return body
   const { cache_control: mark, ...rest } = body

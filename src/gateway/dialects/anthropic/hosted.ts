@@ -12,8 +12,8 @@ export const hostedVersions: Readonly<Partial<Record<Traits['host'], string>>> =
 type Cloud = FieldsAtHost['host']
 
 /**
- * The betas that each cloud knows, without their dates. A cloud refuses a request that names another, and clients name those that Anthropic has;
- * anything that the caller itself writes into `anthropic_beta` of the body goes on as it is.
+ * The betas that each cloud supports, without their dates. A cloud refuses a request that names another, and clients name those that Anthropic has;
+ * the caller's own `anthropic_beta` of the body goes on as it is.
  */
 const knownBetas: Readonly<Record<Cloud, RegExp>> = {
   bedrock:
@@ -22,7 +22,7 @@ const knownBetas: Readonly<Record<Cloud, RegExp>> = {
     /^(?:compact|computer-use|context-1m|context-management|dev-full-thinking|effort|interleaved-thinking|output-128k|token-efficient-tools|tool-examples|tool-search-tool|web-search)-\d/i,
 }
 
-/** Betas of which nothing is lost by themselves: they tell which client asks, or unlock fields that are named where they are left out. */
+/** Betas that can be dropped without loss: they identify the client, or unlock fields that are named where they are left out. */
 const harmless =
   /^(?:advanced-tool-use|claude-code|extended-cache-ttl|fine-grained-tool-streaming|oauth|mid-conversation-system|prompt-caching-scope|structured-outputs)-\d/i
 
@@ -43,8 +43,8 @@ export interface HostedRequest {
 }
 
 /**
- * Returns a request of Anthropic's as a cloud takes it: the path names the model, and the body the version and, on Bedrock, the betas. A beta
- * that the cloud does not know and the fields that it unlocks leave together.
+ * Returns a request of Anthropic's in a cloud's form: the path names the model, and the body the version and, on Bedrock, the betas. An unsupported
+ * beta and the fields that it unlocks are removed together.
  */
 export function hostedBody(body: Fields, { host, betas, loss }: HostOptions): HostedRequest {
   const version = hostedVersions[host]

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { Loss } from '../neutral/loss.ts'
 
-/** The betas that a caller names, and those that go on whatever they are. */
+/** The betas that a caller names, and those that always go on. */
 interface NamedBetas {
   readonly named: readonly string[]
   readonly insisted: readonly string[]

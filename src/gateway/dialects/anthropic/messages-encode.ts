@@ -131,7 +131,7 @@ function writeResult({ callId: id, parts, isError }: ToolResultPart, context: Wr
   }
 }
 
-/** Only what Claude itself signed goes back to it. */
+/** Only parts that Claude itself signed go back to it. */
 function writeReasoning(
   { text, signature, redacted, at }: Part & { readonly kind: 'reasoning' },
   { loss }: WriteContext,

@@ -1,4 +1,4 @@
-/** Facts of a model of Anthropic's, as far as its name tells them. */
+/** Facts of a model of Anthropic's, as far as its name contains them. */
 export interface ModelFacts {
   /** The most tokens of an answer. */
   readonly maxOutput: number
@@ -11,11 +11,11 @@ export interface ModelFacts {
   readonly fixedSampling: boolean
   /** Temperature and top_p may come together. */
   readonly takesBoth: boolean
-  /** The highest effort but `max` that it knows. */
+  /** True if it supports the highest effort but `max`. */
   readonly knowsXhigh: boolean
 }
 
-/** The version of a model: 45 for 4.5. A name that tells none is of the newest. */
+/** The version of a model: 45 for 4.5. A name without one counts as the newest. */
 function versionOf(model: string): number {
   const newer = /claude-(?:[a-z]+)-(\d+)(?:[-.](\d)(?!\d))?/.exec(model)
   if (newer !== null) return Number(newer[1]) * 10 + Number(newer[2] ?? 0)
@@ -38,7 +38,7 @@ const facts = new Map<string, ModelFacts>()
 /** So many models are remembered; names come from callers. */
 const mostModels = 1000
 
-/** Returns what a model takes. */
+/** Returns the abilities of a model. */
 export function modelFacts(model: string): ModelFacts {
   const found = facts.get(model)
   if (found !== undefined) return found

@@ -24,7 +24,7 @@ const errorTypes: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 }
 
-/** Epoch 0 is what Anthropic's own list says of a model whose date it does not tell. */
+/** Epoch 0 is the date that Anthropic's own list gives a model without one. */
 const models: ModelLists = {
   list: (offered, query) => {
     const page = pageOf(offered, query)
@@ -49,7 +49,7 @@ const models: ModelLists = {
 
 const is = (supported: boolean) => ({ supported })
 
-/** Writes abilities under the names that Anthropic has for them; every name is there. What only its own API does, no other model does here. */
+/** Writes abilities under Anthropic's names for them; every name is there. Abilities of its own API alone are false for other models. */
 function writeCapabilities(abilities: readonly string[], input: readonly string[]): object {
   const can = (name: string) => is(abilities.includes(name))
   const [thinks, never] = [can('reasoning'), is(false)]

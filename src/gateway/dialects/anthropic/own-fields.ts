@@ -3,8 +3,8 @@ import type { Loss } from '../neutral/loss.ts'
 import { isForeignSignature } from '../neutral/signature.ts'
 
 /**
- * Returns a request without the reasoning that providers of other dialects gave: Claude takes back only what it signed itself. A turn with calls
- * that is still going on must begin with reasoning where the model thinks by a budget, so that it does not think for this answer if that is lost.
+ * Returns a request without the reasoning of providers of other dialects: Claude takes back only parts that it signed itself. A turn with calls that
+ * is still going on must begin with reasoning where the model thinks by a budget, so that it does not think for this answer if that is lost.
  */
 export function withoutForeignReasoning(body: Fields, loss: Loss): Fields {
   const { messages } = body

@@ -77,7 +77,7 @@ function writeTier({ tier }: NeutralRequest, { loss }: EncodeContext): string | 
   return 'auto'
 }
 
-/** Clouds know marks of blocks alone, so that the mark of the whole request stands at its end. */
+/** Clouds support marks of blocks alone, so that the mark of the whole request stands at its end. */
 function marked(body: Fields, { cache }: NeutralRequest, { loss, traits: { host } }: EncodeContext): Fields {
   const mark = writeMark(cache)
   if (mark === null) return body

@@ -153,7 +153,7 @@ class MessageDecoder implements StreamDecoder {
     events.push({ type: 'finish', choice: 0, finish })
   }
 
-  /** Only a message that told its finish is whole. */
+  /** Only a message with a finish is whole. */
   stop(events: NeutralEvent[]): void {
     if (this.#state !== 'within' || !this.#finished) return
     this.#state = 'over'

@@ -58,7 +58,7 @@ class MessageEncoder implements StreamEncoder {
     return none
   }
 
-  /** The beginning waits for what follows it: counts of the input may come right behind. */
+  /** The beginning waits for the next event: counts of the input may come right behind. */
   #begin(frames: Frame[]): void {
     const start = this.#start
     if (start === null) return

@@ -14,7 +14,7 @@ const messageTypes: ReadonlySet<unknown> = new Set([
   'ping',
 ])
 const messageShape = shape(['stop_reason', 'stop_sequence'], ['name', 'tool_use_id'])
-/** The fields in which a block says something: it has one of them. */
+/** The fields that can hold the text of a block: it has one of them. */
 const blockTexts = new Set(['text', 'partial_json', 'thinking'])
 
 function frame(json: Fields): ExtractedTexts | null {

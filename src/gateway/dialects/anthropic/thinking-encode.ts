@@ -4,7 +4,7 @@ import { budgetOf, dropWish, effortOf } from '../effort.ts'
 import type { Effort, NeutralRequest, Reasoning } from '../neutral/request.ts'
 import type { ModelFacts } from './model-facts.ts'
 
-/** How a model of Anthropic's is told to think. */
+/** The fields by which a model of Anthropic's thinks. */
 export interface ThinkingFields {
   readonly fields: Fields
   readonly effort: string | null

@@ -14,7 +14,7 @@ export const mayHoldVendorLines = (body: Buffer): boolean => body.includes(begin
 /** Returns a text of instructions without the lines for Anthropic that it begins with. */
 export const withoutVendorLine = (text: string): string => text.replace(vendorLine, '')
 
-/** Returns instructions without lines for Anthropic; null: nothing else stood there. */
+/** Returns instructions without lines for Anthropic; null: there were no others. */
 function plainInstructions(given: unknown): unknown {
   if (typeof given === 'string') return withoutVendorLine(given) || null
   if (!Array.isArray(given)) return given

@@ -52,7 +52,7 @@ export function searchOfChat(options: Fields): Fields {
 
 const known: ReadonlySet<string> = new Set(['type', 'filters', 'user_location'])
 
-/** docs.anthropic.com/en/docs/agents-and-tools/tool-use/web-search-tool. Null: the caller wants to search in what its vendor keeps, and not in the web. */
+/** docs.anthropic.com/en/docs/agents-and-tools/tool-use/web-search-tool. Null: the caller wants to search in its vendor's stores, and not in the web. */
 function writeSearch({ raw, at }: VendorTool, { loss }: EncodeContext): Fields | null {
   if (raw['external_web_access'] === false) {
     loss.dropAt(at, 'searches in what its own vendor keeps')

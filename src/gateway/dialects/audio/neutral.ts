@@ -2,7 +2,7 @@ import type { TokenUsage } from '../neutral/token-usage.ts'
 import type { SentFile, TaskAnswer, TaskContext, TaskTranslation } from '../tasks/task.ts'
 import type { Transcript } from './transcript.ts'
 
-/** A request to speak a text. Null: not said. */
+/** A request to speak a text. Null: not set. */
 export interface SpeechRequest {
   readonly text: string
   /** The name of a voice of the provider's. */
@@ -16,22 +16,22 @@ export interface SpeechRequest {
 /** Writes the call for one provider format. */
 export type SpeechProvider = (request: SpeechRequest, context: TaskContext) => Omit<TaskTranslation, 'loss'>
 
-/** A request for the text of a sound. Null: not said. */
+/** A request for the text of a sound. Null: not set. */
 export interface TranscriptionRequest {
   readonly file: SentFile
   readonly language: string | null
   readonly prompt: string | null
   readonly temperature: string | null
   readonly task: 'transcribe' | 'translate'
-  /** True if the caller wants to know who said what. */
+  /** True if the caller wants the text by speaker. */
   readonly tellsSpeakers: boolean
 }
 
 /** Writes the call for one provider format, and reads its answer. */
 export interface TranscriptionProvider {
-  /** True if it tells when each word was said. */
+  /** True if it returns the time of each word. */
   readonly hasTimes: boolean
-  /** True if it can tell speakers apart. */
+  /** True if it can distinguish speakers. */
   readonly tellsSpeakers: boolean
   readonly takes: readonly ('prompt' | 'temperature')[]
   encode(request: TranscriptionRequest, context: TaskContext): Pick<TaskTranslation, 'bodies' | 'suffix'>
@@ -45,6 +45,6 @@ export interface TranscriptionProvider {
 export interface TranscriptStream {
   /** Returns the text that an event brings; null: it is no event of an answer. */
   piece(data: string): string | null
-  /** Undefined: the answer was cut. Null: the provider told no tokens. */
+  /** Undefined: the answer was cut. Null: the provider stated no tokens. */
   usage(): TokenUsage | null | undefined
 }

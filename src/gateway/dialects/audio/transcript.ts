@@ -6,7 +6,7 @@ export interface SpokenWord {
   readonly word: string
   readonly start: number
   readonly end: number
-  /** The provider's name of who said it; null: it told none. */
+  /** The provider's name of the speaker; null: it named none. */
   readonly speaker: string | null
 }
 
@@ -14,7 +14,7 @@ export interface SpokenWord {
 export interface Transcript {
   readonly text: string
   readonly language: string | null
-  /** In seconds; null: the provider did not say. */
+  /** The length in seconds; null: the provider did not state it. */
   readonly duration: number | null
   /** Null: the provider gives no times. */
   readonly words: readonly SpokenWord[] | null

@@ -71,7 +71,7 @@ const elevenlabs: TranscriptionProvider = {
   },
 }
 
-/** ai.google.dev/gemini-api/docs/audio: the model is told to write down what it hears. */
+/** ai.google.dev/gemini-api/docs/audio: a prompt asks the model to transcribe the sound. */
 const gemini: TranscriptionProvider = {
   stream: geminiStream,
   hasTimes: false,
@@ -129,7 +129,7 @@ function geminiStream(): TranscriptStream {
   }
 }
 
-/** Returns what a model writes down, without what it thinks. */
+/** Returns the transcript of a model, without its thoughts. */
 const spokenBy = (candidate: Fields): string =>
   saidList(saidFields(candidate, 'content') ?? {}, 'parts')
     .filter(({ thought }) => thought !== true)
@@ -186,7 +186,10 @@ function readText({ json }: TaskAnswer): ReturnType<TranscriptionProvider['decod
   return text === null ? null : { transcript: { text: text.trim(), language: null, duration: null, words: null }, usage: null }
 }
 
-/** docs.cohere.com/reference/create-audio-transcription: the language must be named, the texts of the form come first, and the file's name tells what it is. */
+/**
+ * docs.cohere.com/reference/create-audio-transcription: the language must be named, the texts of the form come first, and the file's name shows its
+ * type.
+ */
 const cohere: TranscriptionProvider = {
   hasTimes: false,
   tellsSpeakers: false,

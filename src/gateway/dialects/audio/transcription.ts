@@ -54,7 +54,7 @@ export function translateTranscription({ task, to, body, files }: AskedTranscrip
   }
 }
 
-/** Returns true if a stream is asked for, which has the words alone, or who said them. */
+/** Returns true if a stream is asked for, which has the words alone, or their speakers. */
 function streamIn(body: Fields, format: string, task: string): boolean {
   if (body['stream'] !== 'true' || task === 'translation') return false
   if (format !== 'json' && format !== 'diarized_json') throw unreadable('stream', 'false for this response_format')
@@ -85,7 +85,7 @@ const tokensOf = ({ input, output }: TokenUsage): Fields => ({
   total_tokens: (input ?? 0) + (output ?? 0),
 })
 
-/** Returns the form of the answer; refuses one for which the provider does not tell enough. */
+/** Returns the form of the answer; refuses one for which the provider returns too little. */
 function formatIn(body: Fields, { hasTimes, tellsSpeakers }: TranscriptionProvider, loss: Loss): string {
   const format = textIn(body, 'response_format') ?? 'json'
   if (!formats.includes(format)) throw unreadable('response_format', formats.join(', '))

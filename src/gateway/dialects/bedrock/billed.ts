@@ -18,7 +18,7 @@ function writtenForAnHour(details: unknown): number {
   return parts.reduce<number>((sum, part) => sum + (isFields(part) && part['ttl'] === '1h' ? countAt(part, 'inputTokens') : 0), 0)
 }
 
-/** Reads what Invoke adds to the last chunk of a stream, in words of its own. */
+/** Reads the fields that Invoke adds to the last chunk of a stream, under its own names. */
 export function readInvocationCounts(usage: Fields): ReadCounts {
   const collector = new Collector()
   collector.add('input', countAt(usage, 'inputTokenCount'))

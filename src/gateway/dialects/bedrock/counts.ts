@@ -2,7 +2,7 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import { countOf, noUsage, sumOf, type TokenUsage } from '../neutral/token-usage.ts'
 import { saidList } from '../reading.ts'
 
-/** Reads token counts. What came from a cache is counted beside the input; for some models within it, which the total tells. */
+/** Reads token counts. Cache reads are counted beside the input; for some models within it, which the total shows. */
 export function readCounts(usage: Fields): TokenUsage {
   const [input, output, total] = [countOf(usage['inputTokens']), countOf(usage['outputTokens']), countOf(usage['totalTokens'])]
   const [cacheRead, cacheWrite] = [countOf(usage['cacheReadInputTokens']), countOf(usage['cacheWriteInputTokens'])]

@@ -30,7 +30,7 @@ export const errorFields = fieldsByName({
   tier: 'serviceTier',
 })
 
-/** Reads an error, whose field stands in its message alone. 424 tells that the model failed, which is a fault of the provider. */
+/** Reads an error, whose field stands in its message alone. 424 means that the model failed, which is a fault of the provider. */
 export function decodeError(status: number, body: unknown): NeutralError {
   const error = readError(status, body)
   const type = error.type?.split('#').at(-1)?.split(':')[0] ?? null

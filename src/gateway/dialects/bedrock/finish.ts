@@ -12,7 +12,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   malformed_tool_use: 'error',
 }
 
-/** Reads a finish. Some models say `end_turn` behind a call. */
+/** Reads a finish. Some models send `end_turn` behind a call. */
 export function readFinish(word: string, called: boolean): Finish {
   const reason = Object.hasOwn(reasons, word) ? (reasons[word] ?? 'other') : 'other'
   return finishOf(called && (reason === 'stop' || reason === 'other') ? 'tool-calls' : reason, word)

@@ -23,7 +23,7 @@ export interface FormatContext {
   readonly loss: Loss
 }
 
-/** Returns how this model is asked for JSON: by a schema where it knows them, else by a tool that it must call. */
+/** Returns how this model is asked for JSON: by a schema where it supports them, else by a tool that it must call. */
 export function writeFormat(request: NeutralRequest, { family, model, thinks, loss }: FormatContext): Format {
   const { format } = request
   const nothing: Format = { request, native: null, instructions: null, memory: null, unwraps: false }

@@ -12,7 +12,7 @@ import type { Family } from './model-facts.ts'
 export interface WriteContext extends EncodeContext {
   readonly family: Family
   readonly nameOf: (name: string) => string
-  /** Returns the mark behind what is to be kept; null: none, or the model knows no more of them. */
+  /** Returns the mark behind the part to be cached; null: none, or the model takes no more of them. */
   readonly mark: (cache: CacheMark | null) => Fields | null
   /** The names of documents that were given so far, each of which must be another, with the next number of each. */
   readonly documents: Map<string, number>
@@ -81,7 +81,7 @@ function trimLast(messages: readonly Message[]): void {
   if (last?.role === 'assistant' && typeof text === 'string') last.content.splice(-1, 1, { text: text.trimEnd() })
 }
 
-/** An assistant's calls stand behind what it says. */
+/** An assistant's calls stand behind its text. */
 function writeTurn({ role, parts }: Turn, context: WriteContext): Fields[] {
   const ordered = role === 'assistant' ? [...parts.filter((part) => !isCall(part)), ...parts.filter((part) => isCall(part))] : parts
   return ordered.flatMap((part) => marked(writePart(part, context), context.mark(markOf(part))))
@@ -142,7 +142,7 @@ function writeResult({ callId: id, parts, isError }: ToolResultPart, context: Wr
   })
 }
 
-/** Only reasoning that Claude signed goes back, and what Bedrock itself sealed. */
+/** Only reasoning that Claude signed goes back, and parts that Bedrock itself sealed. */
 function writeReasoning({ text, signature, redacted, at }: ReasoningPart, { loss }: WriteContext): readonly Fields[] {
   if (signature?.origin === 'bedrock' && redacted) return [{ reasoningContent: { redactedContent: signature.value } }]
   if (signature?.origin === 'anthropic' && !redacted) return [{ reasoningContent: { reasoningText: { text, signature: signature.value } } }]

@@ -6,8 +6,8 @@ const families: ReadonlySet<string> = new Set<Family>(['anthropic', 'amazon', 'o
 const isFamily = (word: string): word is Family => families.has(word)
 
 /**
- * Returns whose a model is: `us.anthropic.claude-…` is Anthropic's. An ARN of an inference profile, or a name of a later day, tells it only
- * if it says the name of the model.
+ * Returns the vendor of a model: `us.anthropic.claude-…` is Anthropic's. An ARN of an inference profile, or a later name, shows it only if it
+ * contains the name of the model.
  */
 export function familyOf(model: string): Family {
   const words = model.toLowerCase().split(/[./:]/)

@@ -119,7 +119,7 @@ function writeReasoning(request: NeutralRequest, family: Family, context: Encode
   return effort === null ? noThought : { fields: writeEffort(effort, family, context.loss), thinks: false }
 }
 
-/** The efforts that models other than Anthropic's know, and `none`. */
+/** The efforts that models other than Anthropic's support, and `none`. */
 const levels: Readonly<Record<Effort, 'none' | 'low' | 'medium' | 'high'>> = {
   none: 'none',
   minimal: 'low',
@@ -143,7 +143,7 @@ function writeEffort(effort: Effort, family: Family, loss: Loss): Fields {
 /** So many marks a model takes. */
 const mostMarks = 4
 
-/** Returns what writes marks, up to as many as the model takes. */
+/** Returns the writer of marks, up to as many as the model takes. */
 function marker(family: Family, loss: Loss): (cache: CacheMark | null) => Fields | null {
   let left = family === 'anthropic' || family === 'amazon' ? mostMarks : 0
   return (cache) => {

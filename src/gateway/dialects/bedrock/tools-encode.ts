@@ -75,7 +75,7 @@ function writeTool(tool: FunctionTool, { model, family, mark, loss }: ToolContex
   return cachePoint === null ? [spec] : [spec, cachePoint]
 }
 
-/** docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html: models of Amazon's know no definitions at the top of a schema. */
+/** docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html: models of Amazon's support no definitions at the top of a schema. */
 function parametersFor(family: Family, tool: FunctionTool, loss: Loss): Fields {
   const schema = objectSchema(tool, loss)
   return family === 'amazon' ? writtenOut(schema, `${tool.at}.parameters`, loss) : schema

@@ -5,7 +5,7 @@ import { saidFields, saidList, saidText } from '../reading.ts'
 
 const nothing: Fields = {}
 
-/** Reads the sources of a piece of text; null for what has no address. */
+/** Reads the sources of a piece of text; null for one without an address. */
 export function readCitations(citation: Fields): readonly Citation[] {
   const [start, end] = [countOf(citation['start']), countOf(citation['end'])]
   return saidList(citation, 'sources').map((source) => {
@@ -21,7 +21,7 @@ export function readCitations(citation: Fields): readonly Citation[] {
   })
 }
 
-/** Cohere tells the text of a piece, and the figures of its tokens. */
+/** Cohere returns the text of a piece, and the figures of its tokens. */
 export function readLogprobs(one: Fields): readonly TokenLogprob[] {
   const { logprobs } = one
   const logprob: unknown = Array.isArray(logprobs) ? logprobs[0] : undefined

@@ -4,7 +4,7 @@ import { saidFields } from '../reading.ts'
 
 const nothing: Fields = {}
 
-/** Reads token counts: those that are billed. `tokens` beside them has the template of the prompt too, for which nobody pays. */
+/** Reads token counts: those that are billed. `tokens` beside them has the template of the prompt too, which is free. */
 export function readCounts(usage: Fields): TokenUsage {
   const [tokens, billed] = [saidFields(usage, 'tokens') ?? nothing, saidFields(usage, 'billed_units') ?? nothing]
   const input = countOf(billed['input_tokens']) ?? countOf(tokens['input_tokens'])

@@ -80,7 +80,7 @@ function writeDocument({ source, name, at }: FilePart, { loss, documents }: Writ
 
 const isCall = (part: Part): part is ToolCallPart => part.kind === 'tool-call'
 
-/** What an assistant says before its calls is its plan. */
+/** An assistant's text before its calls is its plan. */
 function addAssistant(messages: Fields[], { parts }: Turn, context: WriteContext): void {
   const { loss, nameOf } = context
   const texts: string[] = []

@@ -6,7 +6,7 @@ import { writeCounts } from '../openai-chat/counts.ts'
 import { writeFinish } from '../openai-chat/finish.ts'
 import { hashedId } from '../tool-calls.ts'
 
-/** The kinds of blocks that hold what the model says. */
+/** The kinds of blocks that hold the model's text. */
 export const spoken: ReadonlySet<string> = new Set(['text', 'refusal'])
 
 /** Writes a whole answer. */
@@ -25,7 +25,7 @@ export function prefixOf({ request }: AnswerContext): string {
   return typeof prompt === 'string' ? prompt : ''
 }
 
-/** Returns what the whole answer and each chunk of a stream begin with. */
+/** Returns the begin of the whole answer and of each chunk of a stream. */
 export const headOf = (
   { id, created, model }: Pick<NeutralAnswer, 'id' | 'created' | 'model'>,
   { requestId, now, model: asked }: AnswerContext,
@@ -43,5 +43,5 @@ const writeChoice = ({ blocks, finish }: AnswerChoice, index: number, prefix: st
   finish_reason: wordOf(finish ?? finishOf('stop')),
 })
 
-/** Returns the word for a finish: nothing calls tools here. */
+/** Returns the word for a finish: there are no calls of tools here. */
 export const wordOf = (finish: Finish): string => (finish.reason === 'tool-calls' ? 'stop' : writeFinish(finish, false))

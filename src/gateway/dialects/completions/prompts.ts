@@ -35,7 +35,7 @@ export function joinedCompletions(answers: readonly Fields[], perPrompt: number)
   }
 }
 
-/** Adds up counts of tokens, and those within them; null when a part tells none: the sum would be too small. */
+/** Adds up counts of tokens, and those within them; null when a part has none: the sum would be too small. */
 export function summedUsage(parts: readonly (Fields | null)[]): Fields | null {
   if (!parts.every((one) => one !== null)) return null
   const sums: Record<string, unknown> = {}

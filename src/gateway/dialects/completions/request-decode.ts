@@ -27,7 +27,7 @@ export const known: ReadonlySet<string> = new Set([
 /** The length that OpenAI's API gives a completion whose request names none. */
 const usualTokens = 16
 
-/** Reads a completion: its prompt is what the user says. */
+/** Reads a completion: its prompt is the user's message. */
 export function decodeRequest(body: Fields): NeutralRequest {
   const prompt = promptIn(body)
   const maxTokens = numberIn(body, 'max_tokens')
@@ -54,7 +54,7 @@ function promptIn({ prompt }: Fields): string {
   throw unreadable('prompt', 'one or several texts that are not empty, for this provider: it has chats, which take no tokens')
 }
 
-/** Returns a body without what asks for nothing but the usual. */
+/** Returns a body without fields that equal the default. */
 function withoutUsual(body: Fields): Fields {
   const { suffix, best_of: bestOf, ...rest } = body
   const candidates = numberIn(body, 'n') ?? 1

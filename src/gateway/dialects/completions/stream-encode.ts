@@ -14,7 +14,7 @@ class CompletionEncoder implements StreamEncoder {
   readonly #context: AnswerContext
   readonly #prefix: string
   readonly #tail: string
-  /** For each choice: true while what the model says is in the open block. */
+  /** For each choice: true while the model's text is in the open block. */
   readonly #speaks: boolean[] = []
   /** The choices that have begun, and have the prompt in front of them. */
   readonly #begun = new Set<number>()

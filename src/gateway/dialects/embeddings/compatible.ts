@@ -72,7 +72,7 @@ export const compatibleProviders: Readonly<Record<string, EmbeddingProvider>> = 
   }),
 }
 
-/** Returns the items of an answer in the order of what was asked: some providers send them as they get ready. */
+/** Returns the items of an answer in the order of the request: some providers send them as they get ready. */
 const inOrder = (json: Fields): readonly Fields[] =>
   saidList(json, 'data').toSorted((one, other) => Number(one['index'] ?? 0) - Number(other['index'] ?? 0))
 

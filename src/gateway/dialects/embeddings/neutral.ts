@@ -20,7 +20,7 @@ export interface EmbeddingRequest {
 /** The vectors of one call, in the order of its texts. */
 export interface EmbeddingAnswer {
   readonly vectors: readonly (readonly number[])[]
-  /** Null: the provider did not say. */
+  /** Null: the provider did not state it. */
   readonly tokens: number | null
 }
 
@@ -33,7 +33,7 @@ export interface EmbeddingClient {
 export interface EncodedAnswer extends EmbeddingAnswer {
   readonly model: string
   readonly tokens: number
-  /** True if nobody who knows the model's own vocabulary has counted. */
+  /** True if the count is not from the model's own vocabulary. */
   readonly estimated: boolean
 }
 
@@ -41,7 +41,7 @@ export interface EncodedAnswer extends EmbeddingAnswer {
 export interface EmbeddingProvider {
   /** The most texts of one call. */
   readonly most: number
-  /** True if its API is OpenAI's with differences: it takes what the caller gives, and its answer needs little change. */
+  /** True if its API is OpenAI's with differences: it takes the caller's body, and its answer needs little change. */
   readonly isCompatible?: true
   encode(request: EmbeddingRequest, context: TaskContext): Fields
   /** Null: it is no answer. */

@@ -34,7 +34,7 @@ function inputsOf(input: unknown): readonly unknown[] {
   return typeof input[0] === 'number' ? [input] : input
 }
 
-/** OpenAI's format. Its own client asks for bytes unless a program says otherwise, and reads nothing else then. */
+/** OpenAI's format. Its own client asks for bytes by default, and reads no other form then. */
 export const openaiClient: EmbeddingClient = {
   decode,
   encode({ vectors, tokens, estimated, model }, body) {

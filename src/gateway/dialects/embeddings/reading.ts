@@ -25,13 +25,13 @@ function floatsOf(base64: string): readonly number[] | null {
 /** Returns the field of an object of an answer. */
 export const memberOf = (value: unknown, name: string): unknown => (isFields(value) ? value[name] : undefined)
 
-/** Drops what has no place at a provider: the fields that are not read, and those of its own that it does not name. */
+/** Drops fields without a place at a provider: those that are not read, and those of its own that it does not name. */
 export function dropRest({ rest, title, names }: EmbeddingRequest, { loss }: TaskContext, keepsTitle = false): void {
   for (const name of Object.keys(rest)) loss.dropAt(name)
   if (title !== null && !keepsTitle) loss.dropAt(names.title)
 }
 
-/** Returns a vendor's word for a purpose; null when none is asked for, or it has none, which is told. */
+/** Returns a vendor's word for a purpose; null when none is asked for, or it has none, which is reported as a loss. */
 export function purposeFor(
   { purpose, names }: EmbeddingRequest,
   words: Readonly<Partial<Record<Purpose, string>>>,

@@ -18,7 +18,7 @@ export interface AskedEmbeddings {
   /** The provider's dialect with its form. */
   readonly to: string
   readonly body: Fields
-  /** Counts the tokens of texts whose provider tells none. */
+  /** Counts the tokens of texts whose provider states none. */
   readonly estimate: (texts: readonly string[]) => number
 }
 
@@ -37,7 +37,7 @@ export function translateEmbeddings(asked: AskedEmbeddings, context: TaskContext
   }
 }
 
-/** Refuses what is no text: the tokens of one vocabulary mean nothing in another. */
+/** Refuses inputs that are no text: the tokens of one vocabulary mean nothing in another. */
 function refuseOthers({ inputs, names }: EmbeddingRequest, { loss }: TaskContext): void {
   const at = inputs.findIndex((one) => typeof one !== 'string')
   if (at !== -1) loss.refuseAt(inputs.length === 1 ? names.inputs : `${names.inputs}[${at}]`, 'takes texts there, neither tokens nor parts')

@@ -9,7 +9,7 @@ export type VectorEncoding = 'float' | 'base64'
 const beginning = /"embedding"\s*:\s*([["])/
 /** A beginning may be cut in pieces; blanks within it are few. */
 const longestBeginning = 64
-/** No vector that anybody makes is longer. */
+/** Longer than any real vector. */
 const longestVector = 4 * 1024 * 1024
 
 /** Returns how the first vector of a text is written; null: it has none yet. */
@@ -18,14 +18,14 @@ export function encodingIn(text: string): VectorEncoding | null {
   return found === null ? null : found[1] === '[' ? 'float' : 'base64'
 }
 
-/** Writes the vectors of an answer in another encoding as they come, all else as it is. A class, because it keeps what has come of a vector. */
+/** Writes the vectors of an answer in another encoding as they come, all else as it is. A class, because it keeps the received part of a vector. */
 export class VectorTurner {
   readonly #wanted: VectorEncoding
   /** Pieces of a vector whose end has not come. */
   #pieces: string[] = []
   #size = 0
   #held = ''
-  /** What ends the vector that is being read; null: none is. */
+  /** The end of the vector that is being read; null: none is. */
   #ending: ']' | '"' | null = null
 
   constructor(wanted: VectorEncoding) {
@@ -46,7 +46,7 @@ export class VectorTurner {
     return written + this.#hold(rest)
   }
 
-  /** Returns what is left. */
+  /** Returns the rest. */
   end(): string {
     return this.#pieces.join('') + this.#held
   }

@@ -19,7 +19,7 @@ interface Pieces {
 
 const none: readonly WholeCall[] = []
 
-/** The calls of a candidate, which come whole or in pieces of which only the first has its name. A class, because it keeps what has come. */
+/** The calls of a candidate, which come whole or in pieces of which only the first has its name. A class, because it keeps the received pieces. */
 export class CallPieces {
   #pieces: Pieces | null = null
 

@@ -10,7 +10,7 @@ import { readCitations, readLogprobs, restsOnMaps, searchesOf } from './groundin
 
 /** So much text is kept to find places in it that are counted in bytes; sources of later text are cited without a place. */
 const mostText = 256 * 1024
-/** More sources than this are not told. */
+/** Further sources are left out. */
 const mostCitations = 1000
 
 /** Parts of tools that run at Google. */
@@ -27,7 +27,7 @@ export class CandidateDecoder {
   #text = ''
   #before = 0
   #hasSpoken = false
-  /** How probable the tokens of the frame were, until it is told. */
+  /** The probabilities of the tokens of the frame, until they are sent on. */
   #tokens: readonly TokenLogprob[] = []
   /** True when the frame has added to the open text. */
   #adds = false
@@ -61,7 +61,7 @@ export class CandidateDecoder {
     return this.#pieces.overflows
   }
 
-  /** Closes what is open and tells the finish. False: the model failed before it said anything. */
+  /** Closes the open block and sends the finish. False: the model failed before its first content. */
   end(events: NeutralEvent[]): boolean {
     for (const call of this.#pieces.end()) this.#tell(call, events)
     this.#close(events)
@@ -129,7 +129,7 @@ export class CandidateDecoder {
     this.#close(events, end)
   }
 
-  /** A signature ends the thought that is open. One of a text is told as a thought without text, behind it. */
+  /** A signature ends the thought that is open. One of a text is sent as a thought without text, behind it. */
   #sign(value: string, events: NeutralEvent[]): void {
     const end: BlockEnd = { signature: { origin: 'google', value }, redacted: false }
     if (this.#kind === 'reasoning') this.#close(events, end)
@@ -154,7 +154,7 @@ export class CandidateDecoder {
     this.#whole({ kind: 'media', media, source }, plainEnd, events)
   }
 
-  /** Tells of the tokens of a frame while the block that they belong to is open: a call may follow it in the same frame. */
+  /** Sends the tokens of a frame while the block that they belong to is open: a call may follow it in the same frame. */
   #logprobs(events: NeutralEvent[]): void {
     if (this.#tokens.length === 0) return
     events.push({ type: 'logprobs', choice: this.#choice, tokens: this.#tokens })

@@ -82,7 +82,7 @@ export class CandidateEncoder {
     return this.#carried.length === 0 ? none : [{ text: '', thought: true, thoughtSignature: this.#carrier() }]
   }
 
-  /** Returns what the candidate says at its end. */
+  /** Returns the last part of the candidate. */
   tail(): Fields {
     const finish = this.#finish
     return {

@@ -60,7 +60,7 @@ const readParts = (content: Fields, at: string, reading: ReadState): readonly Pa
 export const readSystem = (content: Fields | null): readonly Part[] =>
   content === null ? [] : readParts(content, 'systemInstruction', { asked: new AskedCalls() })
 
-/** The fields of a part that hold what it says. */
+/** The fields that can hold the content of a part. */
 const kinds = [
   'text',
   'inlineData',
@@ -143,7 +143,7 @@ function readResult(part: Fields, at: string, { asked }: ReadState): readonly Pa
   return [{ kind: 'tool-result', callId: id, name, parts, isError, at, cache: null, bag: null }]
 }
 
-/** Google's convention: `output` holds what a function gave, `error` why it failed; any other object is what it gave. */
+/** Google's convention: `output` holds the result of a function, `error` the reason of its failure; any other object is its result. */
 function readResponse(response: Fields): { readonly text: string; readonly isError: boolean } {
   const names = Object.keys(response)
   const [only] = names

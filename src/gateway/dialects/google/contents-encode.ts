@@ -105,7 +105,7 @@ function writePart<Kind extends Part['kind']>(part: Extract<Part, { readonly kin
   return write(part, context)
 }
 
-/** Only what Google itself signed goes back to it. */
+/** Only parts that Google itself signed go back to it. */
 function writeReasoning({ text, signature, at }: ReasoningPart, { loss }: WriteContext): readonly Fields[] {
   if (signature?.origin === 'google') return [{ text, ...(text !== '' && { thought: true }), thoughtSignature: signature.value }]
   loss.dropAt(at, 'is reasoning that another model signed, or none')

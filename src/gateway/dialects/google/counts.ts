@@ -10,7 +10,7 @@ function audioIn(usage: Fields, field: string): number | null {
   return found === undefined ? null : countOf(found['tokenCount'])
 }
 
-/** Reads token counts. Thoughts are counted beside the candidates, and what tools brought beside the prompt. */
+/** Reads token counts. Thoughts are counted beside the candidates, and results of tools beside the prompt. */
 export function readCounts(usage: Fields): TokenUsage {
   const reasoning = countOf(usage['thoughtsTokenCount'])
   return {
@@ -36,7 +36,7 @@ const tiers: Readonly<Record<string, string>> = {
   ON_DEMAND_PRIORITY: 'priority',
 }
 
-/** Returns the tier that was served, in OpenAI's words; null: the answer does not say. */
+/** Returns the tier that was served, in OpenAI's words; null: the answer does not state it. */
 export const tierOf = (usage: Fields): string | null =>
   tiers[saidText(usage, 'serviceTier') ?? saidText(usage, 'trafficType') ?? ''] ?? null
 

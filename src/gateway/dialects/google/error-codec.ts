@@ -55,7 +55,7 @@ const words: Readonly<Record<number, string>> = {
   529: 'UNAVAILABLE',
 }
 
-/** Writes a provider's error. `code` is an HTTP status, without which Google's clients do not know it. */
+/** Writes a provider's error. `code` is an HTTP status, without which Google's clients do not recognise it. */
 export const encodeError = ({ status, message }: NeutralError): object => ({
   error: { code: status === 529 ? 503 : status, message, status: words[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL') },
 })

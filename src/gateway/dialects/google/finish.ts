@@ -17,7 +17,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   TOO_MANY_TOOL_CALLS: 'error',
 }
 
-/** Reads a finish. Google says `STOP` behind a call too. */
+/** Reads a finish. Google sends `STOP` behind a call too. */
 export function readFinish(word: string, called: boolean, message: string | null): Finish {
   const reason = Object.hasOwn(reasons, word) ? (reasons[word] ?? 'other') : 'other'
   const told = called && (reason === 'stop' || reason === 'other') ? 'tool-calls' : reason

@@ -23,7 +23,7 @@ function spanOf(segment: Fields, { text, before }: SourceText): Pick<Citation, '
   return { start: units(start), end: units(end) }
 }
 
-/** Reads what an answer rests on: pages that Google found, and sources that the model quotes. */
+/** Reads the sources of an answer: pages that Google found, and sources that the model quotes. */
 export function readCitations(candidate: Fields, source: SourceText): readonly Citation[] {
   const grounding = saidFields(candidate, 'groundingMetadata')
   const quoted = saidFields(candidate, 'citationMetadata')
@@ -61,7 +61,7 @@ const readQuoted = (quoted: Fields, source: SourceText): readonly Citation[] =>
     bag: null,
   }))
 
-/** Returns how often Google searched the web for an answer; null when it does not say. */
+/** Returns how often Google searched the web for an answer; null when it does not state it. */
 export function searchesOf(candidate: Fields): number | null {
   const queries = saidFields(candidate, 'groundingMetadata')?.['webSearchQueries']
   return Array.isArray(queries) && queries.length > 0 ? queries.length : null
@@ -84,7 +84,7 @@ export function placedCitation(citation: Citation, text: string, before: number)
   return { citation, start: before + Buffer.byteLength(text.slice(0, start)), end: before + Buffer.byteLength(text.slice(0, end)) }
 }
 
-/** Writes what an answer rests on. */
+/** Writes the sources of an answer. */
 export function writeGrounding(placed: readonly PlacedCitation[]): Fields {
   if (placed.length === 0) return {}
   const pages = new Map(placed.map(({ citation }) => [keyOf(citation), citation]))

@@ -28,7 +28,7 @@ const types: Readonly<Record<string, string>> = {
 
 const usual: Readonly<Record<string, string>> = { image: 'image/jpeg', audio: 'audio/mpeg', video: 'video/mp4', file: 'application/pdf' }
 
-/** Tells the type of a file behind an address by its ending. */
+/** Derives the type of a file behind an address from its ending. */
 function typeOfUrl(url: string, kind: string): string {
   const ending = /\.([a-z0-9]{2,4})(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? ''
   return types[ending] ?? usual[kind] ?? 'application/octet-stream'

@@ -1,13 +1,13 @@
-/** Facts of a model of Google's, as far as its name tells them. */
+/** Facts of a model of Google's, as far as its name contains them. */
 export interface ModelFacts {
-  /** How it is told how much to think: in tokens, or by a level. */
+  /** How the amount of its thinking is set: in tokens, or by a level. */
   readonly thinking: 'none' | 'budget' | 'level'
   /** The bounds of a budget. */
   readonly minBudget: number
   readonly maxBudget: number
   /** True if thinking can be switched off. */
   readonly canRest: boolean
-  /** The levels that it knows, the lowest first. */
+  /** The levels that it supports, the lowest first. */
   readonly levels: readonly Level[]
   /** True if it takes JSON Schema as it is; else a part of OpenAPI's schemas. */
   readonly jsonSchema: boolean
@@ -23,7 +23,7 @@ export interface ModelFacts {
 
 export type Level = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH'
 
-/** The version of a model: 25 for 2.5. A name that tells none is of the newest. */
+/** The version of a model: 25 for 2.5. A name without one counts as the newest. */
 function versionOf(model: string): number {
   const found = /gemini-(\d+)(?:\.(\d))?/.exec(model)
   if (found !== null) return Number(found[1]) * 10 + Number(found[2] ?? 0)
@@ -56,7 +56,7 @@ const facts = new Map<string, ModelFacts>()
 /** So many models are remembered; names come from callers. */
 const mostModels = 1000
 
-/** Returns what is known of a model. */
+/** Returns the known facts of a model. */
 export function modelFacts(model: string): ModelFacts {
   const found = facts.get(model)
   if (found !== undefined) return found

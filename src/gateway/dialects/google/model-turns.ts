@@ -8,7 +8,7 @@ export interface ModelContent {
   readonly parts: readonly Part[]
 }
 
-/** Adds what the model said in one go, and forgets it. */
+/** Adds the parts that the model wrote in one go, and forgets them. */
 export function addSaid(turns: Turns, said: ModelContent[]): void {
   const [first] = said
   if (first === undefined) return
@@ -52,7 +52,7 @@ function inPlace(read: readonly Part[]): readonly Part[] {
   return parts
 }
 
-/** Puts signed thoughts in the place of those that are shown and say the same. Returns the others. */
+/** Puts signed thoughts in the place of shown ones with the same text. Returns the others. */
 function withoutShown(segment: Part[], foreign: readonly ReasoningPart[]): readonly ReasoningPart[] {
   const shown = new Map<string, number>()
   for (const [index, part] of segment.entries())

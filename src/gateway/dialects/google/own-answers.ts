@@ -5,7 +5,7 @@ import { pageSize, wholeNumber } from '../page-query.ts'
 
 function errorBody(error: ApiError) {
   const { status, message, code, param, beside } = error
-  // Issues are told as Google does.
+  // Issues are reported in Google's form.
   const { code: number, issues: _, ...more } = error.details
   const metadata = { ...(param !== null && { param }), ...(number !== undefined && { code: number }) }
   const details = [
@@ -19,7 +19,7 @@ function errorBody(error: ApiError) {
   }
 }
 
-/** Google's own way of saying when to try again. */
+/** Google's own way to state when to try again. */
 const retryInfo = ({ retryAfter }: ApiError): readonly object[] =>
   retryAfter === null ? [] : [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${Math.ceil(retryAfter)}s` }]
 

@@ -6,10 +6,10 @@ import { carrierMark, isCarrier } from './signature.ts'
 
 const marked = Buffer.from(`"${carrierMark}`)
 
-/** Returns true if a body may carry what we told its client of an answer in another dialect. */
+/** Returns true if a body may carry parts of an answer in another dialect that we gave its client. */
 export const mayHoldCarriers = (body: Buffer): boolean => body.includes(marked)
 
-/** Returns a request without what its client carries of other vendors' models: Google knows its own signatures alone. */
+/** Returns a request without the parts of other vendors' models that its client carries: Google accepts its own signatures alone. */
 export function withoutCarriers(body: Fields, model: string, loss: Loss): Fields {
   const { contents } = body
   if (!Array.isArray(contents)) return body

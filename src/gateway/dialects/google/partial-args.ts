@@ -29,7 +29,7 @@ function stepsOf(path: string): readonly Step[] {
   return steps.length === 0 || steps.length > mostSteps || steps[0]?.isIndex === true ? [{ name: path, isIndex: false }] : steps
 }
 
-/** Returns no steps for what is no path. */
+/** Returns no steps for a text that is no path. */
 function readSteps(path: string): readonly Step[] {
   const steps: Step[] = []
   for (step.lastIndex = 1; step.lastIndex < path.length;) {
@@ -51,7 +51,7 @@ function valueOf(piece: Fields): Leaf['value'] {
   return typeof boolValue === 'boolean' ? boolValue : null
 }
 
-/** The arguments of a call that come place by place, as Gemini streams them when it is asked to. A class, because it keeps what has come. */
+/** The arguments of a call that come place by place, as Gemini streams them on request. A class, because it keeps the received part. */
 export class PartialArguments {
   readonly #root: Branch = { isList: false, children: new Map() }
   /** The path whose text goes on. */

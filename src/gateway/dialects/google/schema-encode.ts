@@ -10,7 +10,7 @@ export function wholeSchema(schema: Fields): Fields {
   return withLoneReferences(rest)
 }
 
-/** Beside a reference nothing may stand but words that begin with a dollar: other words stand around it. The very same schema, if it is so. */
+/** Only words that begin with a dollar may stand beside a reference: other words stand around it. The very same schema, if it is so. */
 function withLoneReferences(schema: Fields): Fields {
   let changed: Record<string, unknown> | null = null
   for (const name in schema) {
@@ -50,7 +50,7 @@ const kept: ReadonlySet<string> = new Set([
 
 const formats: ReadonlySet<string> = new Set(['date-time', 'enum', 'int32', 'int64', 'float', 'double'])
 
-/** Fields that say nothing about a value, so that no one misses them. */
+/** Fields that do not constrain a value, so that no one misses them. */
 const silent: ReadonlySet<string> = new Set(['$schema', '$id', '$defs', 'definitions', '$comment', 'nullable'])
 
 /** So deep a schema may be; a reference to itself has no end. */
@@ -66,8 +66,8 @@ interface Walk {
 }
 
 /**
- * Returns a JSON Schema in the part of OpenAPI's schemas that older models take: references are written out, a type that may be null is
- * `nullable`, a constant is a list of one. What that part lacks only makes a schema looser: it falls away, and the caller is told.
+ * Returns a JSON Schema in the part of OpenAPI's schemas that older models take: references are written out, a type that may be null is `nullable`, a
+ * constant is a list of one. Words that this part lacks only make a schema looser: they are dropped, and reported as a loss.
  */
 export const subsetSchema = (schema: Fields, at: string, loss: Loss): Fields =>
   subset(schema, { root: schema, loss, at, depth: 0, size: new SchemaSize(at, loss) })

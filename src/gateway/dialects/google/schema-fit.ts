@@ -9,7 +9,7 @@ interface FitContext {
   readonly size: SchemaSize
 }
 
-/** The words that each type knows, beside those that all know. */
+/** The words that each type supports, beside those of all. */
 const wordsOf: Readonly<Record<string, ReadonlySet<string>>> = {
   STRING: new Set(['format', 'enum', 'minLength', 'maxLength', 'pattern']),
   NUMBER: new Set(['format', 'minimum', 'maximum']),
@@ -27,7 +27,7 @@ const formatsOf: Readonly<Record<string, ReadonlySet<unknown>>> = {
 
 /**
  * Returns a schema of Google's words by the rules that its API has beyond them: every schema has a type, and words of that type alone; a choice
- * stands alone, so that what stands beside it goes into each of its schemas; a list says what it holds; only fields that are there are required.
+ * stands alone, so that words beside it go into each of its schemas; a list has a schema for its items; only fields that are there are required.
  */
 export function fitted(schema: Fields, given: FitContext): Fields {
   const { anyOf, ...beside } = schema
@@ -51,7 +51,7 @@ function fieldsIn(schema: unknown): number {
   return isFields(schema) ? Object.values(schema).reduce<number>((sum, one) => sum + fieldsIn(one), 1) : 0
 }
 
-/** Returns a schema that demands what two demand. */
+/** Returns a schema with the demands of two. */
 export function joined(one: Fields, other: Fields): Fields {
   const properties = isFields(one['properties']) && isFields(other['properties']) ? { ...one['properties'], ...other['properties'] } : null
   const required = [...new Set([...listOf(one['required']), ...listOf(other['required'])])]

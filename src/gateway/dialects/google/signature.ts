@@ -15,12 +15,12 @@ export interface CarriedReasoning {
 /** The beginning of our carrier in base64: some of Google's clients read a signature as bytes, and would refuse a plain text. */
 const mark = 'gh1:'
 export const carrierMark = Buffer.from(mark).toString('base64').slice(0, 5)
-/** More text than this is not carried: the reasoning is lost then, as it is for a client that gives nothing back. */
+/** More text than this is not carried: the reasoning is lost then, as it is for a client that returns none. */
 const mostText = 256 * 1024
 
 /**
- * Returns reasoning as one opaque text for `thoughtSignature`. Its text is in it, because what is shown as thoughts need not come back, and
- * a signature is worth nothing without it. An empty one tells that another vendor's model gave what it stands with.
+ * Returns reasoning as one opaque text for `thoughtSignature`. Its text is in it, because shown thoughts need not come back, and a signature is
+ * useless without them. An empty one means that its part came from another vendor's model.
  */
 export function writeCarrier(carried: readonly CarriedReasoning[]): string {
   const kept = carried.filter(({ text }) => text.length <= mostText)
@@ -33,7 +33,7 @@ export function writeCarrier(carried: readonly CarriedReasoning[]): string {
 /** Returns true for a text that we had a client carry. */
 export const isCarrier = (value: unknown): value is string => typeof value === 'string' && value.startsWith(carrierMark)
 
-/** Reads what a client gives back: Google's own signature, or what we had it carry. */
+/** Reads a client's signature: Google's own, or our carrier. */
 export function readCarrier(value: unknown): { readonly own: Signature | null; readonly carried: readonly CarriedReasoning[] } {
   if (typeof value !== 'string' || value === '') return { own: null, carried: [] }
   if (!isCarrier(value)) return { own: { origin: 'google', value }, carried: [] }

@@ -10,13 +10,13 @@ import { readCounts, tierOf } from './counts.ts'
 import { decodeError } from './error-codec.ts'
 import { blockedFinish } from './finish.ts'
 
-/** More candidates than this are none that somebody asked for. */
+/** More candidates than any client asks for. */
 const mostCandidates = 16
 const tooLong = 'The provider sent a call with too many arguments.'
 const ping: readonly NeutralEvent[] = [{ type: 'ping' }]
 const none: readonly NeutralEvent[] = []
 
-/** Returns true for what begins an answer; what nobody knows does not, and tells nothing of who answers. */
+/** Returns true for the begin of an answer; an unknown value is none, and does not identify the sender. */
 const isAnswer = (json: Fields): boolean =>
   'candidates' in json || 'usageMetadata' in json || 'promptFeedback' in json || 'responseId' in json
 

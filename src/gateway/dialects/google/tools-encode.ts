@@ -10,7 +10,7 @@ import { subsetSchema, wholeSchema } from './schema-encode.ts'
 export interface ToolContext {
   readonly tools: FunctionTools
   readonly facts: ModelFacts
-  /** True if the caller wants what Google finds on the web. */
+  /** True if the caller wants Google's search on the web. */
   readonly searches: boolean
   readonly loss: Loss
 }
@@ -63,7 +63,7 @@ function writeChoice(request: NeutralRequest, context: ToolContext): Fields | nu
   return toolChoice?.mode === 'required' ? writeMode('ANY', names) : writeFree(request, names, context)
 }
 
-/** Writes that the model may call functions: as their schemas say, or only some of them, where it knows that. */
+/** Writes that the model may call functions: strictly by their schemas, or only some of them, where it supports that. */
 function writeFree(request: NeutralRequest, names: readonly string[] | null, { facts, loss }: ToolContext): Fields | null {
   const strict = isStrict(request)
   if ((names !== null || strict) && facts.jsonSchema) return writeMode('VALIDATED', names)

@@ -75,7 +75,10 @@ export const stabilityOnBedrock: ImageProvider = {
   },
 }
 
-/** docs.aws.amazon.com/bedrock/latest/userguide/stable-image-services.html: a part of a picture is drawn anew; without a mask its own opacity says which. */
+/**
+ * docs.aws.amazon.com/bedrock/latest/userguide/stable-image-services.html: a part of a picture is drawn anew; without a mask its own opacity decides
+ * which.
+ */
 export const inpaintOnBedrock: ImageProvider = {
   ...stabilityOnBedrock,
   takes: ['outputFormat', 'seed', 'style'],

@@ -19,7 +19,7 @@ export const drawnBytes = ({ contentType, bytes }: TaskAnswer): ImageAnswer | nu
 
 const fireworksRatios = ['1:1', '21:9', '16:9', '3:2', '5:4', '4:5', '2:3', '9:16', '9:21', '4:3', '3:4']
 
-/** docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt: as JSON, which alone tells what a filter kept back. */
+/** docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt: as JSON, which alone shows that a filter kept an image back. */
 export const fireworks: ImageProvider = {
   most: 1,
   takes: ['seed'],
@@ -56,7 +56,7 @@ type WriteSize = (size: Size, loss: Loss) => object
 
 const asRatio: WriteSize = (size, loss) => ({ aspect_ratio: ratioFor(size, segmindRatios, loss) })
 
-/** segmind.com/models: how the models of one kind are told the size of an image; those that are newer take its shape. */
+/** segmind.com/models: how the models of one kind take the size of an image; newer ones take its shape. */
 const segmindSizes: readonly (readonly [models: RegExp, write: WriteSize])[] = [
   [/^fast-flux/, asRatio],
   [/^flux/, (size) => size],

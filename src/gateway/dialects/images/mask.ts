@@ -4,7 +4,7 @@ import type { SentFile } from '../tasks/task.ts'
 import type { Mask, SentImage } from './neutral.ts'
 import { grayPng, opacityOf } from '../../wire/png.ts'
 
-/** Returns what makes a value when it is first asked for, and keeps it: a request may take many calls, each of which asks. */
+/** Returns a function that makes a value on its first call, and keeps it: a request may take many calls, each of which asks. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null
   return () => (made ??= { value: make() }).value

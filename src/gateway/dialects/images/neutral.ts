@@ -19,11 +19,11 @@ export interface SentImage {
 
 /** The part of a picture that is changed. */
 export interface Mask {
-  /** Returns it as a picture in black and white, which says by one of them what is changed. Throws `invalid_request` for a mask that cannot be read. */
+  /** Returns it as a picture in black and white, of which one marks the part to change. Throws `invalid_request` for a mask that cannot be read. */
   as(changed: 'white' | 'black'): Buffer
 }
 
-/** A request for images. Null: not said. */
+/** A request for images. Null: not set. */
 export interface ImageRequest {
   readonly prompt: string
   /** The number of images. */

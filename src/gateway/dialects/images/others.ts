@@ -34,7 +34,7 @@ export const stability: ImageProvider = {
   },
 }
 
-/** Returns true if a part of the picture is changed: that of the mask, or what of the picture itself is transparent. */
+/** Returns true if a part of the picture is changed: that of the mask, or the transparent part of the picture itself. */
 const changesPart = ({ images, mask }: ImageRequest): boolean => mask !== null || images[0]?.hasGaps() === true
 
 /** How much of a picture is drawn anew if all of it is changed: Stability asks for it, and OpenAI has no field for it. */

@@ -6,7 +6,10 @@ const areaOf = (ratio: string): number => {
   return Number(width) / Number(height)
 }
 
-/** Returns the shape nearest to a size, of those that a provider has; null when none is asked for. A shape that is not that of the size is told. */
+/**
+ * Returns the provider's shape that is nearest to a size; null when none is asked for. A shape that differs from that of the size is reported as a
+ * loss.
+ */
 export function ratioFor(size: Size | null, ratios: readonly string[], loss: Loss): string | null {
   if (size === null) return null
   const asked = size.width / size.height

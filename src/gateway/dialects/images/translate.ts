@@ -65,7 +65,7 @@ const seedOf = ({ seed }: ImageRequest, at: number): number | null => (seed === 
 const optional = { quality: 'quality', style: 'style', outputFormat: 'output_format', seed: 'seed' } as const
 const names = ['quality', 'style', 'outputFormat', 'seed'] as const
 
-/** Drops what the provider has no place for. */
+/** Drops fields that the provider has no place for. */
 function dropOthers(request: ImageRequest, { takes, takesMask = false, takesOwn }: ImageProvider, { loss }: TaskContext): void {
   if (request.mask !== null && !takesMask) loss.refuseAt('mask', 'has no counterpart there')
   for (const name of Object.keys(request.rest)) if (takesOwn !== true || name === 'stream') loss.dropAt(name)
@@ -87,7 +87,7 @@ function write(answers: readonly TaskAnswer[], { provider, body, now }: WriteOpt
   return { body: encode({ images, refused: null, usage }, body, now), usage }
 }
 
-/** Returns the error of a provider that kept all images back, as OpenAI tells it. */
+/** Returns the error of a provider that kept all images back, in OpenAI's form. */
 const refusal = (reason: string): Pick<WrittenAnswer, 'body' | 'status'> => ({
   status: 400,
   body: {

@@ -10,10 +10,10 @@ import { decodeAnswer, streamDecoder } from '../openai-chat/stream-decode.ts'
 
 /** The fields that it has under the names of a chat's. */
 const kept = ['model', 'max_tokens', 'temperature', 'top_p', 'stop', 'stream'] as const
-/** Fields that are written otherwise, or say nothing there. */
+/** Fields with other names there, or without effect. */
 const others: ReadonlySet<string> = new Set([...kept, 'messages', 'seed', 'n', 'logprobs', 'stream_options'])
 
-/** Writes a text that is filled in between what a completion gives as its prompt and its suffix: docs.mistral.ai/api, fim. */
+/** Writes a request for the text between the prompt and the suffix of a completion: docs.mistral.ai/api, fim. */
 function write(request: NeutralRequest, context: EncodeContext): Fields {
   const { loss } = context
   const { suffix = null, ...rest } = request.bag.completions ?? {}

@@ -1,5 +1,5 @@
 import type { DialectTexts } from '../dialect.ts'
 import { turns } from '../texts/readers.ts'
 
-/** Answers say nothing: they are figures about what was said. */
+/** Answers hold no texts: they are figures about the input. */
 export const texts: DialectTexts = { request: { input: turns }, answer: [] }

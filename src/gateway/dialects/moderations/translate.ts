@@ -42,7 +42,7 @@ function textOfPart(part: unknown, at: string): string {
   throw unreadable(at, 'a text, for this provider')
 }
 
-/** Mistral's words for what OpenAI has a word for; all others stay. */
+/** Mistral's words for categories that OpenAI has a word for; all others stay. */
 const categories: Readonly<Record<string, string>> = {
   hate_and_discrimination: 'hate',
   violence_and_threats: 'violence',

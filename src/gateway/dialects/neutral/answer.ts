@@ -17,11 +17,11 @@ export interface AnswerBlock {
 /** One of the answers to a request. */
 export interface AnswerChoice {
   readonly blocks: readonly AnswerBlock[]
-  /** Null: it was not told. */
+  /** Null: it has not come. */
   readonly finish: Finish | null
 }
 
-/** A whole answer: what its events add up to. */
+/** A whole answer: the sum of its events. */
 export interface NeutralAnswer {
   readonly id: string | null
   readonly model: string | null

@@ -3,8 +3,8 @@ import type { Turn } from './request.ts'
 import { Turns } from './turns.ts'
 
 /**
- * Returns the turns of a conversation with each result of a tool directly behind the call that it answers, as most vendors demand it; said in
- * between comes after it. A result whose call does not stand before it stays where it is.
+ * Returns the turns of a conversation with each result of a tool directly behind the call that it answers, as most vendors demand it; other parts in
+ * between come after it. A result whose call does not stand before it stays where it is.
  */
 export function resultsBehindCalls(turns: readonly Turn[]): readonly Turn[] {
   const answered = answeredTurns(turns)

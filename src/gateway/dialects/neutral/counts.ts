@@ -75,8 +75,8 @@ export type Dimension = keyof typeof dimensions
 export const isDimension = (name: string): name is Dimension => Object.hasOwn(dimensions, name)
 
 /**
- * What was used, by dimension. The counts are disjoint: `input` has no token that `cache_read` or `input_audio` counts, and `output` none
- * that `reasoning` counts. Their sum is what the provider counted.
+ * The usage by dimension. The counts are disjoint: `input` has no token that `cache_read` or `input_audio` counts, and `output` none that `reasoning`
+ * counts. Their sum is the provider's total.
  */
 export type Counts = { readonly [Name in Dimension]?: number }
 

@@ -24,7 +24,7 @@ export function fieldsIn(fields: Fields, name: string): Fields {
   return isFields(held) ? held : noFields
 }
 
-/** Collects disjoint counts. A class that is told one count at a time, because one is made for every answer. */
+/** Collects disjoint counts. A class that takes one count at a time, because one is made for every answer. */
 export class Collector {
   readonly #counts: Partial<Record<Dimension, number>> = {}
   #left = 0
@@ -43,17 +43,17 @@ export class Collector {
     this.#left -= taken
   }
 
-  /** Adds what the parts left of the total. */
+  /** Adds the rest of the total beside its parts. */
   rest(dimension: Dimension): void {
     this.add(dimension, this.#left)
   }
 
-  /** Adds a count that nothing contains. */
+  /** Adds a count that is part of no other. */
   add(dimension: Dimension, count: number): void {
     if (count > 0) this.#counts[dimension] = (this.#counts[dimension] ?? 0) + count
   }
 
-  /** Compares the provider's own total, if it tells one, with the sum that it must be; some leave out what is counted apart. */
+  /** Compares the provider's own total, if it has one, with the sum that it must be; some leave out parts that are counted apart. */
   total(told: number, sum: number, less = sum): void {
     if (told !== 0 && told !== sum && told !== less) this.#inconsistent = true
   }
@@ -104,7 +104,7 @@ const besideTokens = [
   'maps',
 ] as const satisfies readonly Dimension[]
 
-/** Reads the counts of an answer that was translated, which are totals in one way whoever counted. */
+/** Reads the counts of a translated answer, which are totals in one form for all providers. */
 export function disjointCounts(usage: TokenUsage): ReadCounts {
   const collector = new Collector()
   const apart = usage.apart ?? noCounts

@@ -9,6 +9,6 @@ export interface NeutralError {
   readonly code: string | null
   /** The field that it names, in the provider's words. */
   readonly param: string | null
-  /** The seconds after which it may be tried again, where the body says it and no header. */
+  /** The seconds after which it may be tried again, where the body states them and no header. */
   readonly retryAfter?: number
 }

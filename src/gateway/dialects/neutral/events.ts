@@ -26,7 +26,7 @@ export interface TokenLogprob {
   readonly top: readonly TokenLogprob[]
 }
 
-/** Of what kind a block of an answer is, with what is known when it begins. */
+/** The kind of a block of an answer, with the facts at its begin. */
 export type BlockStart =
   | { readonly kind: 'text' }
   | { readonly kind: 'reasoning' }
@@ -38,16 +38,16 @@ export type BlockStart =
 
 /** The facts of a block that are known when it ends. */
 export interface BlockEnd {
-  /** Of reasoning, and of calls by Google. */
+  /** The signature of reasoning, and of calls by Google. */
   readonly signature: Signature | null
   /** True if the reasoning is sealed in its signature. */
   readonly redacted: boolean
 }
 
 /**
- * The one alphabet of answers, whole ones and streams alike. The order is `start`, then blocks, `usage` anywhere, a `finish` for each
- * choice, `end`. Blocks of one choice never overlap: a decoder whose provider lets them holds back all but one. `delta` holds text, reasoning
- * or arguments, by the kind of its block. After `error` nothing follows. A stream without `end` was cut.
+ * The one alphabet of answers, whole ones and streams alike. The order is `start`, then blocks, `usage` anywhere, a `finish` for each choice, `end`.
+ * Blocks of one choice never overlap: a decoder whose provider lets them holds back all but one. `delta` holds text, reasoning or arguments, by the
+ * kind of its block. No event follows `error`. A stream without `end` was cut.
  */
 export type NeutralEvent =
   | {
@@ -66,7 +66,7 @@ export type NeutralEvent =
   | { readonly type: 'usage'; readonly usage: TokenUsage; readonly tier: string | null }
   | { readonly type: 'finish'; readonly choice: number; readonly finish: Finish }
   | { readonly type: 'error'; readonly error: NeutralError }
-  /** The provider is alive, and says nothing. */
+  /** The provider is alive, and sends no content. */
   | { readonly type: 'ping' }
   | { readonly type: 'end' }
 

@@ -14,12 +14,12 @@ export function fieldsByName(names: FieldNames, more: Readonly<Record<string, Re
 
 const isField = (name: string, names: FieldNames): name is keyof FieldNames => Object.hasOwn(names, name)
 
-/** So much of a name is looked at: providers choose what they say. */
+/** So much of a name is looked at: providers choose its length. */
 const longest = 200
 
 /**
- * Returns a provider's error with the client's name of the field that it is about: `generationConfig.maxOutputTokens` is `max_tokens`. A
- * place within a field is told as the field. One that the client does not have is not told.
+ * Returns a provider's error with the client's name of the field that it is about: `generationConfig.maxOutputTokens` is `max_tokens`. A place within
+ * a field is named as the field. One that the client does not have is not named.
  */
 export const inClientWords = (error: NeutralError, fields: NamedFields | undefined, names: FieldNames): NeutralError =>
   error.param === null || error.param === 'model' ? error : { ...error, param: clientParam(error.param, fields, names) }

@@ -1,6 +1,6 @@
 /** Why a model stopped, in no vendor's words. */
 export type FinishReason =
-  /** It had said all. */
+  /** It had completed its answer. */
   | 'stop'
   | 'stop-sequence'
   /** The cap of tokens. */
@@ -20,13 +20,13 @@ export interface Finish {
   readonly reason: FinishReason
   /** The word of the provider. */
   readonly raw: string | null
-  /** The sequence at which it stopped, where the provider says so. */
+  /** The sequence at which it stopped, where the provider states it. */
   readonly stopSequence: string | null
-  /** The reason why it was kept back, where the provider says so. */
+  /** The reason why it was kept back, where the provider states it. */
   readonly explanation: string | null
 }
 
-/** Returns a finish of which nothing but its reason is known. */
+/** Returns a finish with its reason only. */
 export const finishOf = (reason: FinishReason, raw: string | null = null): Finish => ({
   reason,
   raw,

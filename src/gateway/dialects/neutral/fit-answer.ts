@@ -4,7 +4,7 @@ import type { Finish, FinishReason } from './finish.ts'
 /** The reasons in whose place a call stands: clients make no calls that the reason does not name. */
 const beforeCalls: ReadonlySet<FinishReason> = new Set(['stop', 'stop-sequence', 'other'])
 
-/** Returns a finish that fits what was said: models stop behind a call for the call, and for no call where there is none. */
+/** Returns a finish that fits the content: models stop behind a call for the call, and for no call where there is none. */
 function fitting(finish: Finish, called: boolean): Finish {
   if (called) return beforeCalls.has(finish.reason) ? { ...finish, reason: 'tool-calls', stopSequence: null } : finish
   return finish.reason === 'tool-calls' ? { ...finish, reason: 'stop' } : finish
@@ -15,8 +15,8 @@ type OfCitation = NeutralEvent & { readonly type: 'citation' }
 const none: readonly NeutralEvent[] = []
 
 /**
- * Returns what makes the events of an answer fit each other, whatever its provider says: the finish of each choice its content, and sources
- * their text, behind all of which they come, since one that names no place is of the whole block.
+ * Returns a function that makes the events of an answer fit each other, whatever its provider sends: the finish of each choice its content, and
+ * sources their text, behind all of which they come, since one that names no place is of the whole block.
  */
 export function fitAnswer(): (event: NeutralEvent) => NeutralEvent | readonly NeutralEvent[] {
   const called = new Set<number>()

@@ -1,6 +1,6 @@
 import type { NeutralRequest, RequestField } from './request.ts'
 
-/** Values that ask for nothing but what is so without them. Clients write them into every request. */
+/** Values that equal the default. Clients write them into every request. */
 const idle: Readonly<Partial<Record<RequestField, readonly unknown[]>>> = {
   temperature: [1],
   topP: [1],
@@ -16,7 +16,7 @@ const idle: Readonly<Partial<Record<RequestField, readonly unknown[]>>> = {
   store: [false],
 }
 
-/** Returns true if nothing is lost where a provider has no place for a field of this request. */
+/** Returns true if it is no loss that a provider has no place for a field of this request. */
 export function isIdle(request: NeutralRequest, field: RequestField): boolean {
   const [value, asked] = [idle[field], request[field]]
   if (value === undefined) return false

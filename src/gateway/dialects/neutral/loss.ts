@@ -2,20 +2,20 @@ import { ApiError } from '../../../lib/errors.ts'
 import { oneLine } from '../../../lib/text/one-line.ts'
 import type { FieldNames, RequestField } from './request.ts'
 
-/** The request whose losses are told, and the provider. */
+/** The request whose losses are reported, and the provider. */
 interface LossOptions {
   readonly names: FieldNames
   readonly provider: string
   readonly strict: boolean
-  /** Returns true for a field whose value asks for nothing; absent: each asks for something. */
+  /** Returns true for a field whose value has no effect; absent: each has one. */
   readonly isIdle?: (field: RequestField) => boolean
 }
 
 const never = (): boolean => false
 
 /**
- * The losses of one translation. Loss of meaning is refused before any call. Loss of steering is dropped, clamped or defaulted, and the
- * caller is told which field; in strict mode it is refused too. A class, because it is one object per translation that collects as it goes.
+ * The losses of one translation. Loss of meaning is refused before any call. Loss of steering is dropped, clamped or defaulted, and the field is
+ * reported to the caller; in strict mode it is refused too. A class, because it is one object per translation that collects as it goes.
  */
 export class Loss {
   readonly #names: FieldNames
@@ -75,8 +75,8 @@ export class Loss {
 }
 
 /**
- * So many fields are named, each with so many characters: callers choose the names, and the answer header that tells them must neither grow
- * with a request nor hold what a header cannot.
+ * So many fields are named, each with so many characters: callers choose the names, and the answer header with them must neither grow with a request
+ * nor hold invalid characters.
  */
 const mostNames = 50
 const mostLength = 80

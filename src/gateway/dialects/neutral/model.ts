@@ -16,7 +16,7 @@ export interface OfferedModel {
 export interface ModelDetails {
   /** `chat`, `embedding` … */
   readonly kind: string | null
-  /** In tokens. */
+  /** The window in tokens. */
   readonly contextWindow: number | null
   readonly maxInput: number | null
   readonly maxOutput: number | null
@@ -42,6 +42,6 @@ export interface WrittenPrices {
 export interface ListedModel {
   readonly id: string
   readonly name: string
-  /** Unix seconds; 0: the provider does not say. */
+  /** Unix seconds; 0: the provider does not state them. */
   readonly created: number
 }

@@ -2,7 +2,7 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import type { DialectId } from '../dialect.ts'
 import type { Signature } from './signature.ts'
 
-/** Fields that only one dialect has, by that dialect. Nothing of it goes to another. */
+/** Fields that only one dialect has, by that dialect. They go to no other. */
 export type Bag = Readonly<Partial<Record<DialectId, Fields>>>
 
 /** A mark that all before it may be kept by the provider, for a next request with the same beginning. Null: for as long as usual. */
@@ -59,7 +59,7 @@ export interface ToolCallPart extends PartBase {
   readonly kind: 'tool-call'
   readonly id: string
   readonly name: string
-  /** JSON as a text: `{}` without arguments. Of a custom tool the plain input. */
+  /** JSON as a text: `{}` without arguments. For a custom tool the plain input. */
   readonly arguments: string
   /** True if the tool takes a plain text in place of JSON. */
   readonly custom: boolean
@@ -70,7 +70,7 @@ export interface ToolCallPart extends PartBase {
 export interface ToolResultPart extends PartBase {
   readonly kind: 'tool-result'
   readonly callId: string
-  /** The name of the tool, as far as the request tells it. */
+  /** The name of the tool, as far as the request states it. */
   readonly name: string | null
   /** Text, images and files. */
   readonly parts: readonly Part[]
@@ -81,7 +81,7 @@ export interface ReasoningPart extends PartBase {
   readonly kind: 'reasoning'
   /** Empty when the vendor keeps it to itself. */
   readonly text: string
-  /** Null: nobody signed it, so that most vendors refuse it. */
+  /** Null: it is unsigned, so that most vendors refuse it. */
   readonly signature: Signature | null
   /** True if the signature is all there is, and holds the sealed text. */
   readonly redacted: boolean

@@ -1,8 +1,8 @@
 import type { Part, ReasoningPart, TextPart } from './parts.ts'
 
 /**
- * Returns parts with reasoning where it stood: behind so many characters of their text. Formats that keep it apart from the text tell its
- * place, since a vendor that signed it wants the order in which its model said all. `reasoning` is in the order in which it was thought.
+ * Returns parts with reasoning in its place: behind so many characters of their text. Formats that keep it apart from the text state its place, since
+ * a vendor that signed it wants the order of its model's output. `reasoning` is in the order of the thoughts.
  */
 export function withReasoning(parts: readonly Part[], reasoning: readonly ReasoningPart[]): readonly Part[] {
   if (reasoning.length === 0) return parts

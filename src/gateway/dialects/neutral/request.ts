@@ -3,8 +3,8 @@ import type { DialectId } from '../dialect.ts'
 import type { Bag, CacheMark, Part } from './parts.ts'
 
 /**
- * All that one side says in a conversation until the other speaks. Neighbours never have one role, and all results of one round of tools are one turn. A turn with the
- * role `system` stands in the midst of a conversation; what is said to the model before it is in `system` of the request.
+ * All parts of one side in a conversation until the turn of the other. Neighbours never have one role, and all results of one round of tools are one
+ * turn. A turn with the role `system` stands in the midst of a conversation; instructions before it are in `system` of the request.
  */
 export interface Turn {
   readonly role: 'user' | 'assistant' | 'tool' | 'system'
@@ -18,7 +18,7 @@ export interface FunctionTool {
   readonly kind: 'function'
   readonly name: string
   readonly description: string | null
-  /** JSON Schema, as the caller wrote it; null: it takes nothing. */
+  /** JSON Schema, as the caller wrote it; null: it takes no parameters. */
   readonly parameters: Fields | null
   readonly strict: boolean | null
   /** The group in which the caller put it, with which its name begins. */
@@ -73,15 +73,15 @@ export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 
 /** How much a model thinks before it answers. */
 export interface Reasoning {
   readonly effort: Effort | null
-  /** In tokens; -1: as the model likes. */
+  /** The budget in tokens; -1: the model decides. */
   readonly budget: number | null
   /** True, false: switched on or off as such; null: only an effort or a budget is named. */
   readonly enabled: boolean | null
-  /** True, false: whether the caller wants to read it; null: not said. */
+  /** True, false: whether the caller wants to read it; null: not set. */
   readonly show: boolean | null
 }
 
-/** A request for a conversation, in no vendor's words. Null: not said. */
+/** A request for a conversation, in no vendor's words. Null: not set. */
 export interface NeutralRequest {
   readonly dialect: DialectId
   readonly model: string
@@ -118,17 +118,17 @@ export interface NeutralRequest {
   readonly stream: boolean
   /** True if the counts of tokens are to come in a stream, where the dialect leaves that to the caller. */
   readonly streamUsage: boolean
-  /** Places of the caller's body below its top that nothing here holds: `messages[0].name`. */
+  /** Places of the caller's body below its top that have no field here: `messages[0].name`. */
   readonly unplaced: readonly string[]
   /** Values that the request leaves to the client's API, and that no provider would choose alike: `max_tokens=16`. */
   readonly chosen: readonly string[]
-  /** Top-level fields that only the caller's dialect knows, and those that nobody knows. */
+  /** Top-level fields that only the caller's dialect has, and unknown ones. */
   readonly bag: Bag
   /** Facts that the caller's own dialect needs again to write the answer. No provider gets them. */
   readonly echo: Fields
 }
 
-/** A request in which nothing is said but who asks. Decoders write over it. */
+/** A request with the dialect of its caller only. Decoders write over it. */
 export const emptyRequest = (dialect: DialectId): NeutralRequest => ({
   dialect,
   model: '',

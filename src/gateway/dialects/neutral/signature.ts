@@ -1,7 +1,7 @@
 /** The vendors that sign reasoning. Signatures of Claude are valid wherever Claude runs. */
 export type SignatureOrigin = 'anthropic' | 'google' | 'openai' | 'bedrock' | 'cohere' | 'mistral' | 'openrouter'
 
-/** A mark that a vendor wants back with the reasoning of its model, to know it again. Only the vendor that made it may see it. */
+/** A mark that a vendor wants back with the reasoning of its model, to recognise it. Only the vendor that made it may see it. */
 export interface Signature {
   readonly origin: SignatureOrigin
   readonly value: string
@@ -19,13 +19,13 @@ const origins: ReadonlySet<string> = new Set<SignatureOrigin>([
 const mark = 'gh1:'
 
 /**
- * Returns a signature as a text for a client. `own` is the vendor whose signatures the client's format holds as they are; those of others
- * get a mark, by which `readSignature` knows them when they come back.
+ * Returns a signature as a text for a client. `own` is the vendor whose signatures the client's format holds as they are; those of others get a mark,
+ * by which `readSignature` recognises them when they come back.
  */
 export const writeSignature = ({ origin, value }: Signature, own: SignatureOrigin | null): string =>
   origin === own ? value : `${mark}${origin}:${value}`
 
-/** Stands where a client's format wants a signature, and nobody signed: so it is known again that the reasoning is no vendor's own. */
+/** Placeholder signature for unsigned reasoning; recognised when the client sends it back. */
 export const unsignedMark = `${mark}:`
 
 /** Returns the signature that a client sends back; null for none. A text without our mark is one of `own`. */
@@ -37,7 +37,7 @@ export function readSignature(text: unknown, own: SignatureOrigin | null): Signa
   return isOrigin(origin) ? { origin, value: text.slice(end + 1) } : null
 }
 
-/** Returns true if a client sends back what another vendor than `own` signed. */
+/** Returns true if a client sends back a signature of another vendor than `own`. */
 export const isForeignSignature = (text: unknown, own: SignatureOrigin): boolean =>
   typeof text === 'string' && text.startsWith(mark) && !text.startsWith(`${mark}${own}:`)
 

@@ -4,8 +4,8 @@ import { plainEnd } from './events.ts'
 import type { Part } from './parts.ts'
 
 /**
- * Google signs calls. Formats that have no place for that tell the signature as sealed reasoning behind the call, which their clients send
- * back as it came: these functions take it apart from the call, and put it together again.
+ * Google signs calls. Formats that have no place for that hold the signature as sealed reasoning behind the call, which their clients send back as it
+ * came: these functions take it apart from the call, and put it together again.
  */
 const sealedBy = ({ signature }: BlockEnd): BlockEnd => ({ signature, redacted: true })
 
@@ -19,7 +19,7 @@ export const withSignaturesApart = (blocks: readonly AnswerBlock[]): readonly An
     ]
   })
 
-/** Returns the events that tell the signature of a call behind it, from the event that ended the call. */
+/** Returns the events with the signature of a call behind it, from the event that ended the call. */
 export const signatureBehind = ({ choice, end }: Extract<NeutralEvent, { readonly type: 'block-end' }>): readonly NeutralEvent[] =>
   end.signature === null
     ? []

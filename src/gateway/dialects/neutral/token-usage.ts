@@ -2,13 +2,13 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import { type Counts, sumCounts } from './counts.ts'
 import type { Usage } from './usage.ts'
 
-/** Tokens of one answer, summed in one way whoever counted. Null: the provider did not say. */
+/** Tokens of one answer, summed in one way for all providers. Null: the provider did not state them. */
 export interface TokenUsage {
-  /** All that was read: with what came from a cache, and with what was written to it. */
+  /** All input: with cache reads and cache writes. */
   readonly input: number | null
   readonly cacheRead: number | null
   readonly cacheWrite: number | null
-  /** Of `cacheWrite`, what is kept for an hour. */
+  /** The part of `cacheWrite` that is cached for an hour. */
   readonly cacheWriteHour: number | null
   /** All that was written: with reasoning. */
   readonly output: number | null
@@ -19,9 +19,9 @@ export interface TokenUsage {
   readonly searches: number | null
   /** Counts that have rates of their own and no field here: kinds of tokens within `input`, `cacheRead` and `output`, and calls beside them. */
   readonly apart: Counts | null
-  /** The provider's own usage object, which also tells what has no field here: the cost that it names, and the runs of several models. Null: it has none. */
+  /** The provider's own usage object, which also holds facts without a field here: its own cost, and the runs of several models. Null: it has none. */
   readonly own: Fields | null
-  /** The usage of each of several answers that were made one, which are charged one by one; null: one did not say. Absent: it is one answer. */
+  /** The usage of each of several answers that were joined, which are charged one by one; null: one did not state it. Absent: it is one answer. */
   readonly parts?: readonly (TokenUsage | null)[]
 }
 
@@ -41,7 +41,7 @@ export const noUsage: TokenUsage = {
 
 const said = <Value>(later: Value | null, before: Value | null): Value | null => later ?? before
 
-/** Returns what two counts of one answer say together: the later one wins where it says something. Counts are totals, never differences. */
+/** Returns two counts of one answer together: the later one wins where it is set. Counts are totals, never differences. */
 export const mergeUsage = (before: TokenUsage | null, later: TokenUsage): TokenUsage =>
   before === null
     ? later
@@ -61,7 +61,7 @@ export const mergeUsage = (before: TokenUsage | null, later: TokenUsage): TokenU
 
 type Figures = Omit<TokenUsage, 'apart' | 'own' | 'parts'>
 
-/** Returns what several answers used together that are made one; null when none told anything. */
+/** Returns the usage of several joined answers together; null when none stated any. */
 export function sumUsages(parts: readonly (TokenUsage | null)[]): TokenUsage | null {
   if (parts.length === 1) return parts[0] ?? null
   const told = parts.filter((one) => one !== null)

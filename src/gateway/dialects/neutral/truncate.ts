@@ -3,12 +3,12 @@ import type { NeutralRequest, Turn } from './request.ts'
 
 /** Characters for each token: prose has more, code has fewer, so that an estimate is rather too high. */
 const charactersPerToken = 3
-/** About what providers count for a picture or a page of a document. */
+/** About the provider's count for a picture or a page of a document. */
 const tokensOfMedia = 1500
 
 /**
- * Drops turns in the middle of a conversation that is longer than a model's window: the first one and the newest question stay, and calls
- * of tools stay with their results. Returns the request itself when it is short enough, or nothing can be dropped.
+ * Drops turns in the middle of a conversation that is longer than a model's window: the first one and the newest question stay, and calls of tools
+ * stay with their results. Returns the request itself when it is short enough, or no turn can be dropped.
  */
 export function truncateTurns(request: NeutralRequest, window: number): NeutralRequest {
   const { turns, system, tools } = request

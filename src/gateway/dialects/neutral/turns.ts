@@ -1,7 +1,7 @@
 import type { Part } from './parts.ts'
 import type { Turn } from './request.ts'
 
-/** Gathers the turns of a conversation: neighbours of one role become one turn. Turns in which nothing is said fall away. */
+/** Gathers the turns of a conversation: neighbours of one role become one turn. Empty turns are dropped. */
 export class Turns {
   readonly #turns: { readonly role: Turn['role']; readonly parts: Part[]; readonly at: string }[] = []
 

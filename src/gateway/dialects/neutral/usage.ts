@@ -1,4 +1,4 @@
-/** Tokens as the provider counted them. Null: the provider did not say. */
+/** Tokens as the provider counted them. Null: the provider did not state them. */
 export interface Usage {
   readonly inputTokens: number | null
   readonly outputTokens: number | null

@@ -85,7 +85,7 @@ function writeFile({ source, name, at }: FilePart, { loss }: WriteContext): stri
   return name === null ? text : `${name}\n\n${text}`
 }
 
-/** Thoughts go back as they came from here: nobody signs them. What another vendor signed means nothing to this model. */
+/** Thoughts go back as they came from here, unsigned. Reasoning that another vendor signed means nothing to this model. */
 function addAssistant(messages: Fields[], { parts }: Turn, context: WriteContext): void {
   const said: MessageParts = { texts: [], thoughts: [], calls: [] }
   for (const part of parts) addSaid(part, said, context)

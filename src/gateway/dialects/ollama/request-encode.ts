@@ -11,7 +11,7 @@ import { writeMessages } from './messages-encode.ts'
 
 const naming = { legal: /^[A-Za-z0-9_.-]+$/, longest: 128 }
 
-/** Writes a chat: docs.ollama.com/api/chat. It streams unless it is told not to. */
+/** Writes a chat: docs.ollama.com/api/chat. It streams by default. */
 export function encodeRequest(request: NeutralRequest, context: EncodeContext): EncodedRequest {
   const { loss, model } = context
   const own = spendBag(request, 'ollama', loss)
@@ -77,7 +77,7 @@ function writeFormat({ format }: NeutralRequest): unknown {
   return format.kind === 'json' ? 'json' : format.schema
 }
 
-/** Models that know how much to think, and cannot be kept from it; all others take yes or no. */
+/** Models that take an amount of thinking, and cannot be kept from it; all others take yes or no. */
 const graded = /gpt-oss/
 
 const grades: Readonly<Record<Effort, 'low' | 'medium' | 'high'>> = {

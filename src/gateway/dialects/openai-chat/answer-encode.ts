@@ -60,7 +60,7 @@ function writeMessage(blocks: readonly AnswerBlock[], { isOld, explanation }: Me
   }
 }
 
-/** Returns what a message has beside its text and its calls, as far as it has it. */
+/** Returns the fields of a message beside its text and its calls, as far as it has them. */
 function writeBeside(blocks: readonly AnswerBlock[]): object {
   const reasoning = textOf(blocks, 'reasoning') ?? ''
   const annotations = writeAnnotations(blocks)
@@ -91,7 +91,7 @@ export interface ThinkingPlace {
   readonly calls: number
 }
 
-/** Returns a block of reasoning with its signature, for clients that give it back; none when nobody signed it. */
+/** Returns a block of reasoning with its signature, for clients that return it; none when it is unsigned. */
 export function writeThinking(
   text: string,
   { block, end }: Pick<AnswerBlock, 'block' | 'end'>,
@@ -113,7 +113,7 @@ interface WrittenCall {
   readonly extra_content?: object
 }
 
-/** Returns a call in the form of `functions`: what goes back with it stands within. */
+/** Returns a call in the form of `functions`: the fields that go back with it stand within. */
 const oldCall = (call: WrittenCall | undefined): object | undefined =>
   call?.extra_content === undefined ? call?.function : { ...call.function, extra_content: call.extra_content }
 

@@ -2,7 +2,7 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import type { EncodeContext } from '../codec.ts'
 import type { AudioPart } from '../neutral/parts.ts'
 
-/** The sounds that OpenAI's models hear, by media type. */
+/** The audio formats that OpenAI's models take, by media type. */
 const formats: Readonly<Record<string, string>> = {
   'audio/wav': 'wav',
   'audio/x-wav': 'wav',

@@ -2,10 +2,10 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import type { Counts, Dimension } from '../neutral/counts.ts'
 import { Collector, countAt, fieldsIn, type ReadCounts } from '../neutral/disjoint.ts'
 
-/** Hosts whose `completion_tokens` leave out what the model thought, although the total has it. */
+/** Hosts whose `completion_tokens` leave out the model's thoughts, although the total has them. */
 const thoughtsApart: ReadonlySet<string> = new Set(['google', 'vertex-ai'])
 
-/** Returns what has rates of its own, apart from sound that was not cached: kinds of tokens within their totals, and what stands beside them. */
+/** Returns the counts with rates of their own, apart from sound that was not cached: kinds of tokens within their totals, and those beside them. */
 export function kindsOf(usage: Fields): Counts {
   const fee = feeOf(usage)
   return {
@@ -20,7 +20,7 @@ export function kindsOf(usage: Fields): Counts {
 const cachedAudioOf = (usage: Fields): number =>
   countAt(fieldsIn(fieldsIn(usage, 'prompt_tokens_details'), 'cached_tokens_details'), 'audio_tokens')
 
-/** Perplexity's fee for a request, by how much of what it found the model reads; models that count their searches pay for those instead. */
+/** Perplexity's fee for a request, by how much of the search results the model reads; models that count their searches pay for those instead. */
 const searchesBySize: Readonly<Record<string, Dimension>> = {
   low: 'web_search_low',
   medium: 'web_search_medium',
@@ -33,14 +33,14 @@ function feeOf(usage: Fields): Dimension | null {
 }
 
 /**
- * Reads the usage of chat and text completions and of embeddings. Cached and written tokens and those of audio are within
- * `prompt_tokens`. Reasoning is within `completion_tokens`, unless the provider's own total says that it is not.
+ * Reads the usage of chat and text completions and of embeddings. Cached and written tokens and those of audio are within `prompt_tokens`. Reasoning
+ * is within `completion_tokens`, unless the provider's own total shows that it is not.
  */
 export function readCounts(usage: Fields, provider: string): ReadCounts {
   const collector = new Collector()
   const total = countAt(usage, 'total_tokens')
   const completion = countAt(usage, 'completion_tokens')
-  // Some hosts tell the total of an embedding alone.
+  // Some hosts state the total of an embedding alone.
   const prompt = countAt(usage, 'prompt_tokens') || (completion === 0 ? total : 0)
   const cached = cachedOf(usage)
   const cachedAudio = cachedAudioOf(usage)
@@ -67,7 +67,7 @@ export function readCounts(usage: Fields, provider: string): ReadCounts {
   return collector.read()
 }
 
-/** DeepSeek and Moonshot tell cached tokens at the top, xAI under another name. */
+/** DeepSeek and Moonshot state cached tokens at the top, xAI under another name. */
 const cachedOf = (usage: Fields): number =>
   countAt(usage, 'prompt_tokens_details', 'cached_tokens') ||
   countAt(usage, 'prompt_cache_hit_tokens') ||

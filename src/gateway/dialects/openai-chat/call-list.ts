@@ -9,7 +9,7 @@ export interface Call {
   /** Empty: none came so far. */
   id: string
   name: string
-  /** Arguments that were not told yet. */
+  /** Arguments that were not sent on yet. */
   held: string
   signature: Signature | null
   state: 'held' | 'open' | 'over'
@@ -26,7 +26,7 @@ export class CallList {
   /** All calls before it are open or over. */
   #firstHeld = 0
 
-  /** Servers tell calls apart by index, by id, or not at all; a new id under an old index is a new call. */
+  /** Servers identify calls by index, by id, or not at all; a new id under an old index is a new call. */
   of(index: number | null, id: string): Call {
     const found = this.#find(index, id)
     if (found === undefined) return this.#add(index, id)
@@ -64,7 +64,7 @@ export class CallList {
   }
 }
 
-/** Of two calls with one key the later one counts. */
+/** The later one of two calls with one key counts. */
 function keepLater(calls: Map<string, Call>, key: string, call: Call): void {
   const known = calls.get(key)
   if (known === undefined || known.at < call.at) calls.set(key, call)

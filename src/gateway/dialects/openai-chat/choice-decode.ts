@@ -56,7 +56,7 @@ export class ChoiceDecoder {
   #end: BlockEnd = plainEnd
   /** OpenRouter's pieces of the open block of reasoning. */
   #details = emptyBlock()
-  /** True if the open block has said something. */
+  /** True if the open block has sent content. */
   #told = false
   #heldSize = 0
   readonly #signed = new Set<string>()
@@ -64,7 +64,7 @@ export class ChoiceDecoder {
   /** Characters of text before the open block of text, and in it. */
   #before = 0
   #length = 0
-  /** The rest of what came within the open call. */
+  /** The rest of the parts that came within the open call. */
   readonly #waiting: ChoiceDelta[] = []
   finished = false
 
@@ -115,7 +115,7 @@ export class ChoiceDecoder {
     if (tokens.length > 0) events.push({ type: 'logprobs', choice: this.#choice, tokens })
   }
 
-  /** Closes what is open, tells the calls that were held, and the finish. */
+  /** Closes the open block, sends the calls that were held, and the finish. */
   finish(word: string, events: NeutralEvent[]): void {
     if (this.finished) return
     this.finished = true
@@ -206,7 +206,7 @@ export class ChoiceDecoder {
     events.push({ type: 'citation', choice: this.#choice, citation: { ...citation, start: from ?? null, end: to ?? null } })
   }
 
-  /** Blocks of reasoning have their signature. What of their text was told before is not told again. */
+  /** Blocks of reasoning have their signature. Text that was sent before is not repeated. */
   #reason(delta: Fields, events: NeutralEvent[]): void {
     const blocks = saidList(delta, 'thinking_blocks')
     for (const block of blocks) this.#sign(block, events)
@@ -217,7 +217,7 @@ export class ChoiceDecoder {
     for (const detail of details) this.#detail(detail, events)
   }
 
-  /** Sealed pieces may come without a text, and beside what is no reasoning. */
+  /** Sealed pieces may come without a text, and beside parts that are no reasoning. */
   #detail(detail: Fields, events: NeutralEvent[]): void {
     const [text, sealed] = [detailText(detail), isSealed(detail)]
     if (text === '' && !sealed) return
@@ -240,7 +240,7 @@ export class ChoiceDecoder {
   #sign(block: Fields, events: NeutralEvent[]): void {
     const redacted = block['type'] === 'redacted_thinking'
     const signature = readSignature(redacted ? block['data'] : block['signature'], 'anthropic')
-    // A list that is told whole repeats what it told before.
+    // A list that is sent whole repeats its earlier entries.
     if (signature !== null && this.#signed.has(signature.value)) return
     if (signature !== null) this.#signed.add(signature.value)
     if (redacted || this.#kind !== 'reasoning') {

@@ -15,7 +15,7 @@ export interface ChoiceState {
   readonly lists: WholeLists
 }
 
-/** Returns a choice that has said nothing yet. */
+/** Returns a choice without content. */
 export const newChoice = (): ChoiceState => ({
   begun: false,
   block: null,

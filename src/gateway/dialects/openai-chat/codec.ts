@@ -8,7 +8,7 @@ import { encodeRequest } from './request-encode.ts'
 import { decodeAnswer, streamDecoder } from './stream-decode.ts'
 import { streamEncoder } from './stream-encode.ts'
 
-/** OpenAI's chat completions, and those of all who speak like them. */
+/** OpenAI's chat completions, and those of all compatible providers. */
 export const chatCodec: Codec = {
   id: 'openai-chat',
   framing: 'sse',

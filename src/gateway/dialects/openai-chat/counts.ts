@@ -7,8 +7,8 @@ import { kindsOf } from './billed.ts'
 const nothing: Fields = {}
 
 /**
- * Reads token counts. Some servers count reasoning beside the completion, and tokens of a cache beside the prompt: then the parts are more
- * than the whole, or the total tells.
+ * Reads token counts. Some servers count reasoning beside the completion, and tokens of a cache beside the prompt: then the parts are more than the
+ * whole, or the total shows it.
  */
 export function readCounts(usage: Fields): TokenUsage {
   const [prompt, completion] = [
@@ -46,7 +46,7 @@ function readOutput(usage: Fields, reasoning: number | null): number | null {
   return isBeside ? sumOf(output, reasoning) : output
 }
 
-/** Writes token counts; the prompt holds what came from a cache and what was written to it. */
+/** Writes token counts; the prompt includes cache reads and cache writes. */
 export function writeCounts({ input, cacheRead, cacheWrite, output, reasoning, audioInput, audioOutput }: TokenUsage): object {
   return {
     prompt_tokens: input ?? 0,

@@ -17,7 +17,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   insufficient_system_resource: 'error',
 }
 
-/** Reads a finish. Servers that say `stop` behind a call mean the call. */
+/** Reads a finish. A `stop` behind a call means the call. */
 export function readFinish(word: string, called: boolean): Finish {
   const reason = Object.hasOwn(reasons, word) ? (reasons[word] ?? 'other') : 'other'
   return finishOf(called && (reason === 'stop' || reason === 'other') ? 'tool-calls' : reason, word)

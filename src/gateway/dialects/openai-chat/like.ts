@@ -9,17 +9,17 @@ import { doneMark } from './marks.ts'
 import { encodeRequest } from './request-encode.ts'
 import { streamDecoder } from './stream-decode.ts'
 
-/** The number of calls that an answer has told so far, for formats that give them no ids. */
+/** The number of calls that an answer has sent so far, for formats that give them no ids. */
 export interface SeenCalls {
   count: number
 }
 
-/** A format that says in other words what chat completions say. */
+/** A format that is a variant of chat completions. */
 export interface ChatLike {
   readonly id: DialectId
-  /** Returns the body for what a chat completion would hold; `top_k`, which it does not know, is in the request. */
+  /** Returns the body for the content of a chat completion; `top_k`, which it does not have, is in the request. */
   readonly write: (body: Fields, request: NeutralRequest, context: EncodeContext) => Fields
-  /** Returns a whole answer, or an event of a stream, as a chunk of a chat completion; null: it says nothing. */
+  /** Returns a whole answer, or an event of a stream, as a chunk of a chat completion; null: it has no content. */
   readonly read: (json: Fields, context: AnswerContext, seen: SeenCalls) => Fields | null
   readonly error: ProviderCodec['error']
 }
@@ -27,7 +27,7 @@ export interface ChatLike {
 const none: readonly NeutralEvent[] = []
 const ping: readonly NeutralEvent[] = [{ type: 'ping' }]
 
-/** Returns the codec of such a format. Fields that only OpenAI knows are dropped, or refused where they mean something. */
+/** Returns the codec of such a format. Fields that only OpenAI has are dropped, or refused where they change the meaning. */
 export function chatLike({ id, write, read, error }: ChatLike): ProviderCodec {
   const decoder = (context: AnswerContext): StreamDecoder & { take(json: Fields): readonly NeutralEvent[] } => {
     const inner = streamDecoder(context)

@@ -48,7 +48,7 @@ function readAssistant(message: Fields, at: string, names: Map<string, string>):
   return inOrder(readReasoning(message, at), parts, calls)
 }
 
-/** Returns the parts of a message in the order in which a model said them. */
+/** Returns the parts of a message in the order of the model's output. */
 function inOrder(reasoning: readonly PlacedReasoning[], said: readonly Part[], calls: readonly ToolCallPart[]): readonly Part[] {
   if (reasoning.every((one) => one.calls === 0))
     return withReasoning(
@@ -74,7 +74,7 @@ interface PlacedReasoning {
   readonly calls: number
 }
 
-/** Reasoning comes back in blocks with their signatures where the client keeps them, else as a text that nobody signed. */
+/** Reasoning comes back in blocks with their signatures where the client keeps them, else as an unsigned text. */
 function readReasoning(message: Fields, at: string): readonly PlacedReasoning[] {
   const blocks = message['thinking_blocks']
   if (Array.isArray(blocks) && blocks.length > 0)

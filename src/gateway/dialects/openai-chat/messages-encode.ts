@@ -76,7 +76,7 @@ function writeFile({ source, name, at }: FilePart, { loss, traits }: WriteContex
 
 const isCall = (part: Part): part is ToolCallPart => part.kind === 'tool-call'
 
-/** An assistant says one text and makes its calls; an order between them is not known here. */
+/** An assistant's message has one text and its calls; the format has no order between them. */
 function addAssistant(messages: Fields[], { parts }: Turn, context: WriteContext): void {
   const calls = parts.filter((part) => isCall(part))
   const texts: string[] = []
@@ -132,7 +132,7 @@ const callId = (id: string, { traits }: WriteContext): string => {
   return id.length <= 64 ? id : hashedId(id, 24)
 }
 
-/** A result may hold texts alone: what else it holds follows in a message of the user, behind all results. */
+/** A result may hold texts alone: its other parts follow in a message of the user, behind all results. */
 function addResults(messages: Fields[], { parts }: Turn, context: WriteContext): void {
   const shown: Fields[] = []
   for (const part of parts) {

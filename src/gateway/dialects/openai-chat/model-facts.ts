@@ -1,17 +1,17 @@
-/** What is known of a model of OpenAI's by its name. */
+/** Facts about a model of OpenAI's by its name. */
 export interface ModelFacts {
   /** It thinks, so that it takes an effort, and its cap by the newer name. */
   readonly reasons: boolean
   /** It takes temperature and the like only when it does not think. */
   readonly fixedSampling: boolean
-  /** It can be told not to think. */
+  /** Its thinking can be switched off. */
   readonly knowsNone: boolean
 }
 
 const plain: ModelFacts = { reasons: false, fixedSampling: false, knowsNone: false }
 const unknown: ModelFacts = { reasons: true, fixedSampling: false, knowsNone: true }
 
-/** Returns what a model takes; a name without a version that we know may be any vendor's. */
+/** Returns the abilities of a model; a name without a known version may be any vendor's. */
 export function modelFacts(model: string): ModelFacts {
   const name = model.slice(model.lastIndexOf('/') + 1)
   if (/^(?:gpt-3|gpt-4|chatgpt-|ft:gpt-[34])/.test(name)) return plain

@@ -30,5 +30,5 @@ export const names: FieldNames = {
 
 export const errorFields = fieldsByName(names, { max_completion_tokens: 'maxTokens', safety_identifier: 'user', random_seed: 'seed' })
 
-/** Returns the field of a request that a parameter of a chat says; null: none of them. */
+/** Returns the field of a request for a parameter of a chat; null: none of them. */
 export const fieldNamed = (parameter: string): RequestField | null => errorFields.get(parameter) ?? null

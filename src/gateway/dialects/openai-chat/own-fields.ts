@@ -3,19 +3,19 @@ import type { Loss } from '../neutral/loss.ts'
 import { nineCharacterId } from '../tool-calls.ts'
 import { reasoningFieldFor, type Traits } from '../traits.ts'
 
-/** The fields in which clients of chat carry what other dialects signed, as a body writes them. */
+/** The fields in which clients of chat carry signatures of other dialects, as a body writes them. */
 const marks = ['"thinking_blocks"', '"thought_signature"', '"reasoning_content"'].map((name) => Buffer.from(name))
 
 /** The fields in which ids of calls of tools stand, all of which begin so. */
 const callMark = Buffer.from('"tool_call')
 
-/** Returns true if a body may carry what we told its client of an answer in another dialect, or ids of calls that its provider does not take. */
+/** Returns true if a body may carry parts of an answer in another dialect that we gave its client, or ids of calls that its provider does not take. */
 export const mayHoldOwnFields = (bytes: Buffer, toolIds: Traits['toolIds']): boolean =>
   marks.some((mark) => bytes.includes(mark)) || (toolIds !== 'any' && bytes.includes(callMark))
 
 /**
- * Returns a chat without what its client carries for providers of other dialects: one that speaks chat itself refuses fields that it does not
- * know. Reasoning stays where the provider reads it, and ids of calls have the form that it takes. The same body: there was nothing of the kind.
+ * Returns a chat without the parts that its client carries for providers of other dialects: one that supports chat itself refuses unknown fields.
+ * Reasoning stays where the provider reads it, and ids of calls have the form that it takes. The same body: there were no such parts.
  */
 export function withoutOwnFields(
   body: Fields,

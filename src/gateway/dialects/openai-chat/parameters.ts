@@ -17,7 +17,7 @@ export const describedMessage = {
   name: z.string().nullish(),
 }
 
-/** The parameters of a chat completion, by their types. What is not here is the provider's to judge. */
+/** The parameters of a chat completion, by their types. The provider judges all others. */
 const parameters = {
   model: name,
   frequency_penalty: z.number(),

@@ -4,7 +4,7 @@ import type { CacheMark, MediaSource, Part } from '../neutral/parts.ts'
 import { textPart } from '../neutral/parts.ts'
 import { fieldsAt, fieldsIn, neededText, textIn, unreadable } from '../reading.ts'
 
-/** Returns the mark that clients which know Claude put on messages, parts and tools, or OpenAI's own. */
+/** Returns the mark that clients with support for Claude put on messages, parts and tools, or OpenAI's own. */
 export function cacheMarkIn(from: Fields): CacheMark | null {
   const mark = from['cache_control']
   if (isFields(mark)) return { ttl: mark['ttl'] === '1h' ? '1h' : mark['ttl'] === '5m' ? '5m' : null }

@@ -4,10 +4,10 @@ import type { ReasoningPart } from '../neutral/parts.ts'
 import type { Signature } from '../neutral/signature.ts'
 import { saidText } from '../reading.ts'
 
-/** Returns the text of one of OpenRouter's pieces of reasoning. What vendors signed or sealed, and want back as it was, stands beside it. */
+/** Returns the text of one of OpenRouter's pieces of reasoning. The parts that vendors signed or sealed, and want back as they were, stand beside it. */
 export const detailText = (detail: Fields): string => saidText(detail, 'text') ?? saidText(detail, 'summary') ?? ''
 
-/** Returns true if a piece holds what a vendor signed or sealed. */
+/** Returns true if a piece is signed or sealed by a vendor. */
 export const isSealed = (detail: Fields): boolean => (detail['signature'] ?? '') !== '' || (detail['data'] ?? '') !== ''
 
 const isText = ({ type }: Fields): boolean => type === 'reasoning.text' || type === 'reasoning.summary'
@@ -36,7 +36,7 @@ export function addDetail(block: DetailBlock, { text: _text, summary: _summary, 
   if (isText(piece)) block.textIndex ??= indexOf(piece)
 }
 
-/** Returns what keeps the pieces of a block; null: no vendor signed any of them, so that the text alone goes back. */
+/** Returns the signature that keeps the pieces of a block; null: no vendor signed any of them, so that the text alone goes back. */
 export function detailsSignature({ pieces }: DetailBlock): Signature | null {
   const details = [...pieces.values()]
   return details.some((detail) => isSealed(detail)) ? { origin: 'openrouter', value: JSON.stringify(details) } : null

@@ -96,7 +96,7 @@ export const readStreaming = (body: Fields) => ({
   streamUsage: fieldsIn(body, 'stream_options')?.['include_usage'] === true,
 })
 
-/** Adds to the places that nothing holds the wish for letters which hide how long the pieces of a stream are: no stream has them here. */
+/** Adds to the unplaced fields the wish for padding that hides how long the pieces of a stream are: no stream has it here. */
 export function withObfuscation(places: readonly string[], body: Fields): readonly string[] {
   if (!Object.hasOwn(body, 'stream_options')) return places
   const isWanted = fieldsIn(body, 'stream_options')?.['include_obfuscation'] === true
@@ -135,7 +135,7 @@ function readFormat(format: Fields | null): OutputFormat | null {
   }
 }
 
-/** `thinking` is how clients that know Claude switch it on in this format. */
+/** `thinking` is how clients with support for Claude switch it on in this format. */
 function readReasoning(body: Fields): Reasoning | null {
   const [effort, thinking] = [textIn(body, 'reasoning_effort'), fieldsIn(body, 'thinking')]
   if (effort === null && thinking === null) return null

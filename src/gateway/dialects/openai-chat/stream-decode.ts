@@ -10,12 +10,12 @@ import { ChoiceDecoder } from './choice-decode.ts'
 import { readCounts } from './counts.ts'
 import { doneMark } from './marks.ts'
 
-/** More candidates than this are none that somebody asked for. */
+/** More candidates than any client asks for. */
 const mostChoices = 128
 const ping: readonly NeutralEvent[] = [{ type: 'ping' }]
 const none: readonly NeutralEvent[] = []
 
-/** Returns true for what begins an answer; an event that nobody knows does not, and tells nothing of who answers. */
+/** Returns true for the begin of an answer; an unknown event is none, and does not identify the sender. */
 const isChunk = (json: Fields): boolean => 'choices' in json || 'id' in json || 'usage' in json || 'x_groq' in json
 
 /** Reads a stream whose chunks may be given as they are, for formats that are the like of it. */

@@ -60,7 +60,7 @@ class ChatEncoder implements StreamEncoder {
     }
   }
 
-  /** OpenAI tells the tier in each chunk; here it stands in those that follow it. */
+  /** OpenAI sends the tier in each chunk; here it stands in the later ones. */
   #tellTier(tier: string): void {
     this.#tier = tier
     this.#tail = `,${this.#tierField.slice(0, -1)}${this.#context.request.streamUsage ? ',"usage":null}' : '}'}`

@@ -8,7 +8,7 @@ import type { ModelFacts } from './model-facts.ts'
 
 const nothing: Fields = {}
 
-/** Writes how much a model thinks before it answers, as its provider is told it. */
+/** Writes how much a model thinks before it answers, in its provider's fields. */
 export function writeThinking(request: NeutralRequest, facts: ModelFacts, context: EncodeContext): Fields {
   const { model, traits } = context
   const control = traits.thinking.find(({ models }) => models === undefined || models.test(model))
@@ -48,7 +48,7 @@ function writeAsked(request: NeutralRequest, { control, facts }: ThinkingFacts, 
 const hidingPlace = (control: ThinkingControl | undefined, { reasoning, tools }: NeutralRequest): ThinkingControl['hideAt'] =>
   reasoning?.show === false && tools.length === 0 ? control?.hideAt : undefined
 
-/** As OpenAI's own models are told it. */
+/** In the field of OpenAI's own models. */
 function writeEffort(effort: Effort | null, { knowsNone }: ModelFacts, { loss }: EncodeContext): Fields {
   if (effort === null) return nothing
   if (effort !== 'none' || knowsNone) return { reasoning_effort: effort }
@@ -85,7 +85,7 @@ function writeOn(control: ThinkingControl, asked: ThinkingRequest, { loss }: Enc
   return hidden(writeAmount(control, asked, loss))
 }
 
-/** A budget that is asked for goes before an effort; where only one of both can be said, the other is made of it. */
+/** A requested budget goes before an effort; where only one of both has a field, the other is derived from it. */
 function writeAmount(control: ThinkingControl, { effort, reasoning }: ThinkingRequest, loss: Loss): Fields {
   const fields = control.on ?? nothing
   const asked = reasoning.budget !== null && reasoning.budget > 0 ? reasoning.budget : null

@@ -1,16 +1,16 @@
-/** The lists of a message that are told whole: of one that comes in pieces OpenAI's clients keep the last piece, or refuse the second. */
+/** The lists of a message that are sent whole: when one comes in pieces, OpenAI's clients keep the last piece, or refuse the second. */
 export interface WholeLists {
   thinking_blocks: readonly object[]
   annotations: readonly object[]
   images: readonly object[]
-  /** So many of their entries were told. */
+  /** So many of their entries were sent. */
   readonly told: Record<RetoldList, number>
 }
 
-/** The lists that are told once more, all of them, when more of them has come. */
+/** The lists that are sent once more, all of them, when more of them has come. */
 export type RetoldList = 'thinking_blocks' | 'annotations'
 
-/** Returns the lists of a choice that has said nothing yet. */
+/** Returns the lists of a choice without content. */
 export const noLists = (): WholeLists => ({
   thinking_blocks: [],
   annotations: [],
@@ -18,10 +18,10 @@ export const noLists = (): WholeLists => ({
   told: { thinking_blocks: 0, annotations: 0 },
 })
 
-/** Lists with more entries are told once more at the end alone. */
+/** Lists with more entries are sent once more at the end alone. */
 const mostRetold = 32
 
-/** Returns a list as a delta if more of it has come than was told; null: there is nothing to tell. */
+/** Returns a list as a delta if more of it has come than was sent; null: it has no new entries. */
 export function retellList(lists: WholeLists, name: RetoldList, isEnd: boolean): string | null {
   const list = lists[name]
   if (list.length === lists.told[name] || (!isEnd && list.length > mostRetold)) return null
@@ -37,5 +37,5 @@ export function takePictures(lists: WholeLists): string | null {
   return delta
 }
 
-/** So many characters of pictures are held for the one list of a stream; those that come then are told as they come. */
+/** So many characters of pictures are held for the one list of a stream; later ones are sent as they come. */
 export const mostPictured = 16 * 1024 * 1024

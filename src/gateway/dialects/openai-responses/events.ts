@@ -12,8 +12,8 @@ const eventShape = shape(
 const itemShape = shape(['annotations'], ['call_id', 'container_id', 'name', 'phase', 'server_label', 'status'])
 
 /**
- * Returns the texts of an event. Most of what is said comes in pieces, and once more at the end of a part, of an item, and of all. Of a
- * `response` only the output is said by the model: the rest is what the caller asked for.
+ * Returns the texts of an event. Most texts come in pieces, and once more at the end of a part, of an item, and of all. Only the output of a
+ * `response` is the model's: the rest repeats the request.
  */
 export function responseEvent(json: Fields, type: string): ExtractedTexts {
   const name = channelOf(type.replace(/\.(?:delta|done)$/, ''), json)
@@ -61,7 +61,7 @@ function partTexts(part: unknown, path: JsonPath, { list, output, at }: PartPlac
 
 const said = new Set(['text', 'refusal', 'transcript'])
 
-/** The channels of what items say in a field of their own. */
+/** The channels of the texts that items have in a field of their own. */
 const fieldChannels: Readonly<Record<string, string>> = {
   'code_interpreter_call.code': 'response.code_interpreter_call_code',
   'custom_tool_call.input': 'response.custom_tool_call_input',

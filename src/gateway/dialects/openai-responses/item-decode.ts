@@ -9,10 +9,10 @@ import { writeSealed } from './sealed-item.ts'
 export class ItemDecoder {
   readonly #type: string
   #open: BlockStart['kind'] | null = null
-  /** True if something of the open block was told. */
+  /** True if a part of the open block was sent. */
   #told = false
   #summaries = 0
-  /** True if any of the item was told before it was whole. */
+  /** True if any part of the item was sent before it was whole. */
   #streamed = false
   isOver = false
 
@@ -35,7 +35,7 @@ export class ItemDecoder {
     if (kind === 'text') this.#logprobs(json['logprobs'], events)
   }
 
-  /** Takes the item as it is when it is whole, with what was not told before. */
+  /** Takes the item as it is when it is whole, with the parts that were not sent before. */
   end(item: Fields, events: NeutralEvent[]): void {
     this.isOver = true
     if (this.#type === 'message') {
@@ -109,7 +109,7 @@ export class ItemDecoder {
     this.#close({ signature: encrypted === '' ? null : { origin: 'openai', value }, redacted: encrypted !== '' && !this.#streamed }, events)
   }
 
-  /** What the vendor ran itself: a picture has a counterpart, all else is told as it is. */
+  /** Work of the vendor's own tools: a picture has a counterpart, all else is passed on as it is. */
   #foreign(item: Fields, events: NeutralEvent[]): void {
     const picture = this.#type === 'image_generation_call' ? saidText(item, 'result') : null
     this.#start(

@@ -41,9 +41,9 @@ export function readItems(input: unknown): Conversation {
 const results: ReadonlySet<string> = new Set(['function_call_output', 'custom_tool_call_output'])
 
 /**
- * Items that a model can be without: calls of tools that run at the vendor, which found what the model said after them, and calls whose results
- * are refused themselves. Every other item tells something alone: the result of a client's own tool, a permission of its person, a sealed
- * conversation, a picture, or what later clients send.
+ * Items that a model can be without: calls of the vendor's own tools, whose results are in the model's later text, and calls whose results are
+ * refused themselves. Every other item holds facts of its own: the result of a client's own tool, a permission of its person, a sealed conversation,
+ * a picture, or items of later clients.
  */
 const repeats: ReadonlySet<string> = new Set([
   'apply_patch_call',
@@ -61,7 +61,7 @@ const repeats: ReadonlySet<string> = new Set([
 
 const ofModel: ReadonlySet<string> = new Set([...repeats, 'custom_tool_call', 'function_call', 'reasoning'])
 
-/** An item that tells something alone is read as a user's, whose content is refused and never left out. */
+/** An item with facts of its own is read as a user's, whose content is refused and never left out. */
 function roleOf(item: Fields, at: string): Turn['role'] {
   const type = typeOf(item)
   if (type !== 'message') return results.has(type) ? 'tool' : ofModel.has(type) ? 'assistant' : 'user'

@@ -72,7 +72,7 @@ function writeFile({ source, name, at }: FilePart, { loss, traits }: WriteContex
   return loss.refuseAt(at, 'names a file that only its own vendor has')
 }
 
-/** Writes what an assistant said, in its order. */
+/** Writes the parts of an assistant, in their order. */
 function writeSaid(part: Part, writing: ItemsContext): void {
   const { items, loss } = writing
   spendPartBag(part, 'openai-responses', loss)

@@ -1,7 +1,7 @@
 import type { BlockStart } from '../neutral/events.ts'
 import type { Tool } from '../neutral/request.ts'
 
-/** Returns the name of a tool in a group, for formats that know no groups. */
+/** Returns the name of a tool in a group, for formats without groups. */
 export const nameWithin = (namespace: string | null, name: string): string => (namespace === null ? name : `${prefixOf(namespace)}${name}`)
 
 /** Returns the group in which the caller put the tool that a block calls; null: in none. */
@@ -21,7 +21,7 @@ function namespacesOf(tools: readonly Tool[]): ReadonlyMap<string, string | null
   return groups
 }
 
-/** Returns what tells the tool of a call, in the words of its caller. */
+/** Returns the tool of a call, under its caller's name. */
 export const calledIn = (namespace: string | null, name: string): object =>
   namespace === null ? { name } : { name: name.slice(prefixOf(namespace).length), namespace }
 

@@ -43,7 +43,7 @@ export const writeAnnotation = ({ url, title, start, end }: Citation, length: nu
   end_index: end ?? length,
 })
 
-/** Clients read the bytes of a token as a list: where the provider tells none they are those of its text. */
+/** Clients read the bytes of a token as a list: where the provider has none they are those of its text. */
 const writeToken = ({ token, bytes, logprob }: TokenLogprob): object => ({ token, bytes: bytes ?? [...Buffer.from(token)], logprob })
 
 /** Writes how probable the tokens of a text were. */
@@ -126,7 +126,7 @@ const repeated: Readonly<Record<string, unknown>> = {
   store: false,
 }
 
-/** Writes a response around its output; it repeats what was asked. */
+/** Writes a response around its output; it repeats the request. */
 export function writeResponse({ model, created }: ResponseHead, context: AnswerContext, rest: object): object {
   const { requestId, now, request } = context
   const response: Record<string, unknown> = {

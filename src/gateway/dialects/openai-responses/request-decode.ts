@@ -54,7 +54,7 @@ const echoed = [
 ]
 
 const logprobsName = 'message.output_text.logprobs'
-/** The values of `include` that every provider answers as far as it can. Sealed reasoning is told unasked. */
+/** The values of `include` that every provider answers as far as it can. Sealed reasoning is sent unasked. */
 const includes: ReadonlySet<unknown> = new Set([logprobsName, 'reasoning.encrypted_content'])
 
 const foreignIncludes = (include: readonly unknown[]): readonly string[] =>
@@ -67,7 +67,7 @@ export function decodeRequest(body: Fields): NeutralRequest {
   const text = fieldsIn(body, 'text')
   const include = listIn(body, 'include')
   const topLogprobs = numberIn(body, 'top_logprobs')
-  // Who asks for the most probable tokens of each place wants to read them.
+  // A caller that asks for the most probable tokens of each place wants to read them.
   const tellsLogprobs = include.includes(logprobsName) || (topLogprobs ?? 0) > 0
   return {
     ...emptyRequest('openai-responses'),
@@ -123,7 +123,7 @@ function readReasoning(reasoning: Fields | null): Reasoning | null {
   return effort === null && summary === null ? null : { effort, budget: null, enabled: null, show: summary === null ? null : true }
 }
 
-/** Reads the tools of a request, and those that stand among the items of its input. Of two with one name the later one counts. */
+/** Reads the tools of a request, and those that stand among the items of its input. The later one of two with one name counts. */
 function readAllTools(body: Fields): readonly Tool[] {
   const input: readonly unknown[] = Array.isArray(body['input']) ? body['input'] : []
   const own = readList(body, '')

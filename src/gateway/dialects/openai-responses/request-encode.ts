@@ -21,7 +21,7 @@ const shared: ReadonlySet<string> = new Set(['prompt_cache_key', 'prompt_cache_r
 /** The search in the web that a chat asks for is a tool here. */
 const searchOptions = 'web_search_options'
 
-/** Writes a request for a response, of which the provider keeps nothing unless the caller wants it to. */
+/** Writes a request for a response, which the provider does not store by default. */
 export function encodeRequest(request: NeutralRequest, context: EncodeContext): EncodedRequest {
   const { loss, model } = context
   const facts = modelFacts(model)
@@ -58,7 +58,7 @@ function searchIn({ bag }: NeutralRequest): Fields | null {
   return isFields(options) ? searchOfChat(options) : null
 }
 
-/** Spends what the caller's dialect alone knows; some of it has the same name here. */
+/** Spends the fields that the caller's dialect alone has; some of them have the same name here. */
 function spendOwn(request: NeutralRequest, { loss }: EncodeContext): Fields {
   const { 'openai-chat': chat = null, ...others } = request.bag
   if (chat === null) return spendBag(request, 'openai-responses', loss)
@@ -135,7 +135,7 @@ function included({ logprobs }: NeutralRequest, { reasons }: ModelFacts): readon
   return names.length === 0 ? null : names
 }
 
-/** Said to be strict or not: the API takes a tool that says nothing as strict. */
+/** Strictness is always written: the API takes a tool without it as strict. */
 function writeFunction(tool: FunctionTool, loss: Loss): Fields {
   const { name, description, strict } = tool
   return compact({ type: 'function', name, description, parameters: objectSchema(tool, loss), strict: strict ?? false })

@@ -6,7 +6,7 @@ import { hashedId } from '../tool-calls.ts'
 const front = 'resp_gw'
 const form = /^resp_gw[0-9A-Za-z]{32}$/
 
-/** Returns the id of the response to a request: all events of an answer have the same, and the id of the request does not tell it. */
+/** Returns the id of the response to a request: all events of an answer have the same, and it does not reveal the id of the request. */
 export const responseId = (requestId: string): string => front + keyedId(requestId, 32)
 
 /** Returns the id that earlier releases gave the response to a request. */
@@ -15,7 +15,7 @@ export const formerResponseId = (requestId: string): string => front + hashedId(
 /** Returns true if Gatehouse made the response, so that it alone can have kept it; any other lives with its provider. */
 export const isOwnResponseId = (id: string): boolean => form.test(id)
 
-/** Returns what OpenAI's API says of a `previous_response_id` that it does not know, with what to do. */
+/** Returns the error of OpenAI's API for an unknown `previous_response_id`, with the remedy. */
 export const previousNotFound = (id: string): string =>
   `Previous response with id '${oneLine(id, longestShown)}' not found. Send the conversation as items of input instead.`
 

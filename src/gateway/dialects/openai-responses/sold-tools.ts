@@ -21,7 +21,7 @@ export function soldTools(items: readonly Fields[]): Counts {
   return Object.fromEntries([...found].map(([dimension, calls]) => [dimension, calls.size]))
 }
 
-/** Returns true for a call that opens a page or looks for something in it, which costs nothing. */
+/** Returns true for a call that opens a page or searches within it, which is free. */
 function isReading(item: Fields): boolean {
   const action = item['action']
   const kind = isFields(action) ? action['type'] : undefined

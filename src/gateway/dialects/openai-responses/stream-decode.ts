@@ -16,7 +16,7 @@ const mostHeld = 4 * 1024 * 1024
 
 interface OpenItem {
   readonly decoder: ItemDecoder
-  /** What it says while an earlier item is open. */
+  /** Its events while an earlier item is open. */
   readonly held: NeutralEvent[]
 }
 
@@ -24,7 +24,7 @@ interface OpenItem {
 class ResponseDecoder implements StreamDecoder {
   readonly #items = new Map<number, OpenItem>()
   #state: 'before' | 'within' | 'over' = 'before'
-  /** The item that is told now. */
+  /** The item whose events are sent now. */
   #next = 0
   #heldSize = 0
   #called = false
@@ -81,7 +81,7 @@ class ResponseDecoder implements StreamDecoder {
     events.push({ type: 'finish', choice: 0, finish: finishOfResponse(response, this.#called) }, { type: 'end' })
   }
 
-  /** Tells the items that no event told. */
+  /** Sends the items that no event has brought. */
   #rest(response: Fields, events: NeutralEvent[]): void {
     for (const [index, item] of saidList(response, 'output').entries()) {
       const open = this.#items.get(index) ?? this.#begin(index, item)
@@ -108,7 +108,7 @@ class ResponseDecoder implements StreamDecoder {
     this.#heldSize = open.held.length === 0 ? 0 : this.#heldSize + size
   }
 
-  /** Gives what items said in their order: that of one only when all before it are whole. */
+  /** Returns the events of items in their order: those of one only when all before it are whole. */
   #flush(events: NeutralEvent[]): void {
     for (let open = this.#items.get(this.#next); open !== undefined; open = this.#items.get(this.#next)) {
       events.push(...open.held.splice(0))
@@ -117,7 +117,7 @@ class ResponseDecoder implements StreamDecoder {
     }
   }
 
-  /** What a response used before it failed is charged all the same. */
+  /** The usage of a response before its failure is charged all the same. */
   #fail(body: Fields): readonly NeutralEvent[] {
     this.#state = 'over'
     const error: NeutralEvent = { type: 'error', error: readError(0, body) }

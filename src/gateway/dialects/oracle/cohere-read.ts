@@ -14,8 +14,8 @@ const none: readonly NeutralEvent[] = []
 const ping: readonly NeutralEvent[] = [{ type: 'ping' }]
 
 /**
- * Reads a stream of a model of Cohere's, in the format of its first version (`text`) or its second (`message.content`). The last event
- * repeats the whole text, and tells the calls. A class, because it is a state machine.
+ * Reads a stream of a model of Cohere's, in the format of its first version (`text`) or its second (`message.content`). The last event repeats the
+ * whole text, and has the calls. A class, because it is a state machine.
  */
 class CohereOnOracleDecoder implements StreamDecoder {
   readonly #context: AnswerContext

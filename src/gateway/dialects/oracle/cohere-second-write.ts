@@ -24,7 +24,7 @@ const names: Readonly<Record<string, string>> = {
   stream: 'isStream',
 }
 
-/** docs.oracle.com/iaas/api: CohereChatRequestV2, which says in other words what Cohere's second version says. */
+/** docs.oracle.com/iaas/api: CohereChatRequestV2, which is Cohere's second version in other words. */
 export function encodeSecondCohere(request: NeutralRequest, context: EncodeContext): EncodedRequest {
   const own = spendBag(request, 'oracle', context.loss)
   const encoded = encodeRequest({ ...request, bag: {}, unplaced: [] }, context)

@@ -14,7 +14,7 @@ interface WriteContext extends EncodeContext {
 /** The texts that are given as documents beside the conversation. */
 type Documents = Fields[]
 
-/** Writes the conversation: the last word and the last results stand apart from what was said before. */
+/** Writes the conversation: the last message and the last results stand apart from the earlier ones. */
 export function writeConversation({ system, turns }: NeutralRequest, context: WriteContext): Fields {
   const documents: Documents = []
   const calls = new Map(
@@ -56,7 +56,7 @@ const writeCall = (call: ToolCallPart, { loss, nameOf }: WriteContext): Fields =
   parameters: argumentsObject(callArguments(call), call.at, loss),
 })
 
-/** A result tells its call again, since calls have no ids. */
+/** A result repeats its call, since calls have no ids. */
 function writeResult(part: Part, context: TurnContext): Fields {
   if (part.kind !== 'tool-result') return context.loss.refuseAt(part.at, 'stands among the results of tools')
   const call = context.calls.get(part.callId) ?? context.loss.refuseAt(part.at, 'answers a call that is not in the conversation')

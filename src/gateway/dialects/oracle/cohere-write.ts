@@ -15,7 +15,7 @@ const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 64 }
 /** Steering that this format has no field for. */
 const dropped: readonly RequestField[] = ['logitBias', 'verbosity', 'user', 'metadata', 'tier', 'cache', 'topLogprobs']
 
-/** docs.oracle.com/iaas/api: CohereChatRequest, which says what Cohere's first version said. */
+/** docs.oracle.com/iaas/api: CohereChatRequest, which is Cohere's first version. */
 export function encodeCohere(request: NeutralRequest, context: EncodeContext): EncodedRequest {
   const { loss, model, traits } = context
   const own = spendBag(request, 'oracle', loss)
@@ -101,7 +101,7 @@ function writeTool({ name, description, parameters, strict, cache, at }: Functio
   })
 }
 
-/** A parameter is a type and a text: what else its schema says stands in that text, where the model reads it. */
+/** A parameter is a type and a text: the rest of its schema stands in that text, where the model reads it. */
 function writeDefinition(
   schema: unknown,
   { isRequired, at, loss }: { readonly isRequired: boolean; readonly at: string; readonly loss: Loss },

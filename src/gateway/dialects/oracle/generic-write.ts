@@ -37,7 +37,7 @@ const others: ReadonlySet<string> = new Set([
   'service_tier',
 ])
 
-/** docs.oracle.com/iaas/api: GenericChatRequest, which says in other words what a chat completion says. */
+/** docs.oracle.com/iaas/api: GenericChatRequest, which is a chat completion in other words. */
 export function write(body: Fields, request: NeutralRequest, { model, traits, loss }: EncodeContext): Fields {
   const written: Record<string, unknown> = { apiFormat: 'GENERIC', messages: saidList(body, 'messages').map(writeMessage) }
   for (const [name, value] of Object.entries(body)) {
@@ -64,7 +64,7 @@ function dropStrict({ tools }: NeutralRequest, loss: Loss): void {
   for (const tool of tools) if (tool.kind === 'function' && tool.strict === true) loss.dropAt(`${tool.at}.strict`)
 }
 
-/** Returns true for what is so there without being asked for: nothing is stored. */
+/** Returns true for a value that is the default there: responses are not stored. */
 const isUsual = (name: string, value: unknown): boolean => name === 'store' && value === false
 
 const efforts: ReadonlySet<string> = new Set(['NONE', 'MINIMAL', 'LOW', 'MEDIUM', 'HIGH'])

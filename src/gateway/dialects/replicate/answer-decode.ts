@@ -11,7 +11,7 @@ import { lastEvent } from '../steps.ts'
 const none: readonly NeutralEvent[] = []
 const ping: readonly NeutralEvent[] = [{ type: 'ping' }]
 
-/** Returns what a prediction used; null: it does not say. */
+/** Returns the usage of a prediction; null: it does not state it. */
 function usageOf(prediction: Fields): TokenUsage | null {
   const metrics = saidFields(prediction, 'metrics') ?? {}
   const [input, output] = [countOf(metrics['input_token_count']), countOf(metrics['output_token_count'])]

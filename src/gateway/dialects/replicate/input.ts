@@ -1,4 +1,4 @@
-/** How models of one vendor name what others name otherwise. */
+/** The names of common fields in the models of one vendor. */
 export interface InputNames {
   readonly system: string
   readonly maxTokens: string

@@ -64,7 +64,7 @@ interface WriteState {
 
 const speakers: Readonly<Record<Turn['role'], string>> = { user: 'User', assistant: 'Assistant', system: 'System', tool: 'Tool' }
 
-/** One question is the prompt; a conversation is told as one, and ends where the model goes on. */
+/** One question is the prompt; a conversation is written as one text, and ends where the model goes on. */
 function writePrompt(turns: readonly Turn[], writing: WriteState): string {
   const said = turns.map(({ role, parts }) => ({ role, text: textsOf(parts, writing).join('\n\n') }))
   const [only] = said

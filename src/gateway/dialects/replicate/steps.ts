@@ -40,7 +40,7 @@ export const untilEnded: Steps = {
   hosts,
 }
 
-/** replicate.com/docs/topics/predictions/streaming: what a model says comes from an address of its own; counts stand in the prediction. */
+/** replicate.com/docs/topics/predictions/streaming: a model's text comes from an address of its own; counts stand in the prediction. */
 export const asStream: Steps = {
   ...untilEnded,
   next(prediction, step) {
@@ -50,7 +50,7 @@ export const asStream: Steps = {
   },
 }
 
-/** The same for what a model draws, whose bytes are at an address of their own. */
+/** The same for a model's pictures, whose bytes are at an address of their own. */
 export const withBytes: Steps = {
   ...untilEnded,
   next(prediction, step) {

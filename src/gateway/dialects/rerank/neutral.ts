@@ -29,6 +29,6 @@ export interface RerankProvider {
   encode(request: RerankRequest, context: TaskContext): Fields
   /** Null: it is no answer. */
   decode(json: Fields): readonly RankedDocument[] | null
-  /** Returns what of an answer the caller gets beside the order. */
+  /** Returns the part of an answer that the caller gets beside the order. */
   tells(json: Fields): Fields
 }

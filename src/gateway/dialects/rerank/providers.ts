@@ -15,7 +15,7 @@ interface Departure {
   readonly seesPictures?: boolean
 }
 
-/** docs.cohere.com/docs/reranking-best-practices: a document is cut into chunks as long as what the model reads at a time. */
+/** docs.cohere.com/docs/reranking-best-practices: a document is cut into chunks as long as the window of the model. */
 const chunkOf = (model: string): number => (/v4/.test(model) ? 32_768 : /v[12](?!\d)/.test(model) ? 512 : 4096)
 
 const likeCohere = ({ namesModel, topN: top, fixed, ...rest }: Departure): RerankProvider => ({
@@ -33,7 +33,7 @@ const likeCohere = ({ namesModel, topN: top, fixed, ...rest }: Departure): Reran
   tells: (json) => json,
 })
 
-/** The fields in which an item of an order tells its place, and how well it fits. */
+/** The fields of an item of an order for its place and its score. */
 interface Names {
   readonly index: readonly string[]
   readonly score: readonly string[]

@@ -67,7 +67,7 @@ function tokensOfChunks({ rest }: RerankRequest, { chunkOf }: RerankProvider, { 
   return { max_tokens_per_doc: tokens }
 }
 
-/** Returns the answer with its order as Cohere tells it, beside what the provider says. */
+/** Returns the answer with its order in Cohere's form, beside the provider's other fields. */
 function write(json: unknown, { documents, returnsDocuments, topN }: RerankRequest, provider: RerankProvider): WrittenAnswer | null {
   const read = isFields(json) ? provider.decode(json) : null
   if (read === null || !isFields(json)) return null

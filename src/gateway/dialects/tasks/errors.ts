@@ -5,10 +5,10 @@ import { readError } from '../error-reading.ts'
 import { chatCodec } from '../openai-chat/codec.ts'
 import type { Traits } from '../traits.ts'
 
-/** Returns what writes errors for clients of a dialect: those of OpenAI's operations have one form. */
+/** Returns the error encoder for clients of a dialect: those of OpenAI's operations have one form. */
 export const clientErrorOf = (dialect: DialectId): ClientCodec['error'] => clientCodecOf(dialect)?.error ?? chatCodec.error
 
-/** Returns what reads errors of a provider. A cloud reports its own, whatever format the model has. */
+/** Returns the error decoder for a provider. A cloud reports its own, in any format of the model. */
 export function providerErrorOf({
   dialect,
   traits,

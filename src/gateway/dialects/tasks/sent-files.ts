@@ -23,7 +23,7 @@ export function sentForm(bytes: Buffer, contentType: string): SentForm | null {
   return { body, files }
 }
 
-/** The first bytes of files, where they stand, and what they tell. */
+/** The first bytes of files, their offset, and their media type. */
 const signs: readonly (readonly [at: number, sign: string, mediaType: string])[] = [
   [8, 'WAVE', 'audio/wav'],
   [8, 'WEBP', 'image/webp'],
@@ -38,7 +38,7 @@ const signs: readonly (readonly [at: number, sign: string, mediaType: string])[]
   [0, '\u001A\u0045\u00DF\u00A3', 'audio/webm'],
 ]
 
-/** Returns the type of a file by its first bytes: what its sender calls it may be anything. */
+/** Returns the type of a file by its first bytes: its sender's name for it may be wrong. */
 function mediaTypeOf(bytes: Buffer): string {
   const head = bytes.toString('latin1', 0, 16)
   return signs.find(([at, sign]) => head.startsWith(sign, at))?.[2] ?? 'application/octet-stream'

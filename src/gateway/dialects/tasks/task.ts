@@ -32,7 +32,7 @@ export interface TaskAnswer extends TypedBytes {
 /** An answer in the caller's words. */
 export interface WrittenAnswer {
   readonly body: TaskBody
-  /** Null: the provider did not say. */
+  /** Null: the provider did not state it. */
   readonly usage: TokenUsage | null
   /** Absent: that of the provider. */
   readonly status?: number
@@ -57,11 +57,11 @@ export interface TaskTranslation {
 
 /** Turns the events of a provider's stream into those of the caller, as text. */
 export interface TaskStream {
-  /** Returns what an event of the provider's is to the caller; empty: nothing. */
+  /** Returns the caller's form of an event of the provider's; empty: it has none. */
   take(data: string): string
-  /** Returns what ends the caller's stream; null: the provider's was cut. */
+  /** Returns the end of the caller's stream; null: the provider's was cut. */
   end(): string | null
-  /** Null: the provider told no tokens. */
+  /** Null: the provider stated no tokens. */
   usage(): TokenUsage | null
 }
 

@@ -77,7 +77,7 @@ function withOwn(body: TaskBody, own: Fields): TaskBody {
   return { json: { ...json, requests: requests.map((one: unknown) => (isFields(one) ? Object.assign({}, one, own) : one)) } }
 }
 
-/** The same for tasks: what they work on was checked. */
+/** The same for tasks: their input was checked. */
 const decidedInTasks: ReadonlySet<string> = new Set([
   ...decided,
   'texts',

@@ -1,11 +1,11 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 
 /**
- * What the fields of requests and answers are; a field that is not in this list is read like `said`.
- * `said`: what somebody says. `main`: the same, and read after what stands beside it, so that the last text is the last word.
- * `free`: values of somebody's own, whose names mean nothing to us; `named`: the same, of objects whose fields mean something again.
- * `token`: a name, a number of sorts, an address, a signature, media; only such a value is passed by, for nothing can be said in it.
- * `media`: it may be a text or not, which is seen by what stands beside it. `login`: never shown to a check. `figures`: about a text.
+ * The kinds of fields of requests and answers; a field that is not in this list is read like `said`. `said`: text of a person or a model. `main`: the
+ * same, and read after the fields beside it, so that the last text is the last word. `free`: a user's own values, whose names mean nothing to us;
+ * `named`: the same, of objects whose fields mean something again. `token`: a name, a number of sorts, an address, a signature, media; only such a
+ * value is skipped, for it cannot hold a text. `media`: it may be a text or not, which the fields beside it decide. `login`: never shown to a check.
+ * `figures`: about a text.
  */
 type Kind = 'said' | 'main' | 'free' | 'named' | 'token' | 'media' | 'login' | 'figures'
 
@@ -36,12 +36,12 @@ const kinds: ReadonlyMap<string, string> = new Map(
   Object.entries(names).flatMap(([kind, list]) => list.split(/\s+/).map((name) => [name, kind] as const)),
 )
 
-/** What a field is, by its name. */
+/** Returns the kind of a field, by its name. */
 export const kindOf = (name: string): string | undefined => kinds.get(name) ?? (endsInId.test(name) ? 'token' : undefined)
 
 const endsInId = /(?:_ids?|[a-z]Ids?)$/
 
-/** Tells whether a text in a field is data: a name or media, in which nothing is said. */
+/** Returns whether a text in a field is data: a name or media, without words. */
 export function isData(kind: string | undefined, text: string, beside: Fields): boolean {
   if (kind === 'token') return isToken(text)
   if (kind === 'media') return beside['type'] !== 'text' && isToken(text) && (text.length >= shortMedia || saysMedia(beside))
@@ -49,7 +49,7 @@ export function isData(kind: string | undefined, text: string, beside: Fields): 
   return kind === undefined && text.length >= looked && base64.test(text.slice(0, looked)) && isToken(text)
 }
 
-/** Tells whether what is held in a field is not looked into. */
+/** Returns whether the content of a field is skipped. */
 export const isClosed = (kind: string | undefined, beside: Fields): boolean =>
   kind === 'figures' || (kind === 'login' && saysServer(beside))
 
@@ -58,7 +58,7 @@ const looked = 512
 const token = /^[\x21-\x7e]*$/
 const base64 = /^(?:data:[^,\s]{1,100},)?[\w+/=-]*$/
 
-/** Nobody says anything in many letters without a space between them. Long data may come in lines, as mails have it; words stand in shorter ones. */
+/** A long run of letters without a space is no text. Long data may come in lines, as mails have it; words stand in shorter ones. */
 export const isToken = (text: string): boolean =>
   text.length <= looked ? token.test(text) : !beyondData.test(text) && !(text.includes('\n') && shortLine.test(text))
 
@@ -66,11 +66,11 @@ export const isToken = (text: string): boolean =>
 const beyondData = /[^\x21-\x7e\r\n]|\r(?!\n)/
 const shortLine = /(?:^|\n)[^\n]{0,59}\n/
 
-/** A shorter one is media only when it is said to be. */
+/** A shorter one counts as media only when it is declared to be. */
 const shortMedia = 64
 
 const saysMedia = ({ type, transcript, mimeType, mime_type: mime, media_type: media, format }: Fields): boolean =>
   type === 'base64' || type === 'redacted_thinking' || typeof (transcript ?? mimeType ?? mime ?? media ?? format) === 'string'
 
-/** Servers of tools are told with their logins. */
+/** Servers of tools are described with their logins. */
 const saysServer = ({ type }: Fields): boolean => type === 'mcp' || type === 'url'

@@ -2,9 +2,9 @@ import type { JsonPath } from '../../../lib/json/json-path.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { FrameText } from '../neutral/texts.ts'
 
-/** The fields of a shape that hold no text. Every text in another field counts as said. */
+/** The fields of a shape that hold no text. Every text in another field counts as content. */
 export interface Shape {
-  /** Fields that never hold what a model says, with all that is in them. */
+  /** Fields that never hold a model's text, with all their contents. */
   readonly asides: ReadonlySet<string>
   /** Fields that hold a name or a mark; a sentence in one of them counts. */
   readonly marks: ReadonlySet<string>
@@ -21,7 +21,7 @@ export const shape = (asides: readonly string[], marks: readonly string[], apart
 const always = ['encrypted_content', 'logprobs', 'obfuscation', 'signature', 'usage']
 const named = ['created_at', 'id', 'model', 'object', 'role', 'service_tier', 'system_fingerprint', 'type']
 
-/** Of a frame of no known shape only these are no text. */
+/** In a frame of no known shape only these are no text. */
 export const unknownShape: Shape = { apart: new Set(), asides: new Set(), marks: new Set([...named, 'event_type', 'finish_reason']) }
 
 const mark = /^[\w.:/@+=-]{0,128}$/
@@ -72,14 +72,14 @@ export const piece = (channel: string, { path, text }: Pick<TextRead, 'path' | '
   whole: false,
 })
 
-/** A whole text that most often says again what the pieces of a channel have said. */
+/** A whole text that most often repeats the pieces of a channel. */
 export const copy = (channel: string, read: Pick<TextRead, 'path' | 'text'>): FrameText => ({
   ...piece(`${channel} again`, read),
   copyOf: channel,
   whole: true,
 })
 
-/** The name of a channel, of what is there of it. */
+/** The name of a channel, from its present parts. */
 export const channelName = (...steps: readonly (string | number)[]): string => steps.join('.')
 
 /** A number by which a part of an answer is known. */

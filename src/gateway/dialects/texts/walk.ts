@@ -6,7 +6,7 @@ import { isClosed, isData, isToken, kindOf } from './field-kinds.ts'
 export const roleOf = (value: unknown, otherwise: string): string =>
   isFields(value) && typeof value['role'] === 'string' ? (roles[value['role']] ?? value['role']) : otherwise
 
-/** One name for each role, whatever the API calls it. */
+/** One name for each role of any API. */
 const roles: Readonly<Record<string, string>> = {
   developer: 'system',
   model: 'assistant',
@@ -50,10 +50,10 @@ export function everyText(value: unknown, path: JsonPath, role: string): readonl
 /** So many steps lead to all the objects and texts of the longest conversations. */
 const maxSteps = 250_000
 
-/** What checks say of a body whose texts are not collected. */
+/** The result of checks for a body whose texts are not collected. */
 export const vast = 'It holds too many texts and objects, or holds them too deep, to be looked through.'
 
-/** Tells whether a value is a heap of crumbs: to collect its texts, each with its path, would cost a thousand times what it says. */
+/** Returns whether a value is a heap of crumbs: to collect its texts, each with its path, would cost a thousand times their length. */
 export function isVast(value: unknown): boolean {
   let left = maxSteps
   const count = (part: object, depth: number): void => {
@@ -69,7 +69,7 @@ export function isVast(value: unknown): boolean {
   return left < 0
 }
 
-/** A walk through a value: where it is, whose words these are, and what it found. */
+/** A walk through a value: its place, its speaker, and its findings. */
 interface Walk {
   readonly at: (string | number)[]
   role: string
@@ -77,8 +77,8 @@ interface Walk {
 }
 
 /**
- * Every text in a message, a part of one, a tool or an answer, in the words of any of the APIs and of those to come: what is not known
- * to be data is read.
+ * Every text in a message, a part of one, a tool or an answer, in the words of any of the APIs, present and future: every value that is not known to
+ * be data is read.
  */
 export function contentTexts(content: unknown, path: JsonPath, role: string): TextPart[] {
   const walk: Walk = { at: [...path], role, found: [] }
@@ -86,7 +86,7 @@ export function contentTexts(content: unknown, path: JsonPath, role: string): Te
   return walk.found
 }
 
-/** What one field of the outermost object says. */
+/** The texts of one field of the outermost object. */
 export function fieldTexts(fields: Fields, name: string, role: string): TextPart[] {
   const walk: Walk = { at: [], role, found: [] }
   readField(fields, name, walk)
@@ -108,7 +108,7 @@ function enter(step: string | number, value: unknown, walk: Walk): void {
   walk.at.pop()
 }
 
-/** What tools said is theirs, whoever passes it on; what stands beside the main text is read before it. */
+/** Texts of tools stay theirs, whichever role passes them on; fields beside the main text are read before it. */
 function readFields(fields: Fields, walk: Walk): void {
   const { role } = walk
   if (fields['type'] === 'tool_result') walk.role = 'tool'
@@ -121,7 +121,7 @@ function readFields(fields: Fields, walk: Walk): void {
   walk.role = role
 }
 
-/** What an assistant told tools before: it may carry what the conversation must not. */
+/** An assistant's inputs to tools: they may carry texts that the conversation must not. */
 const calls: ReadonlySet<string> = new Set(['tool_calls', 'function_call'])
 
 function readField(fields: Fields, name: string, walk: Walk): void {
@@ -139,7 +139,7 @@ function readField(fields: Fields, name: string, walk: Walk): void {
   }
 }
 
-/** What an object or a list in a field says. */
+/** The texts of an object or a list in a field. */
 function readHeld(value: object, kind: string | undefined, walk: Walk): void {
   if (kind === 'free') for (const part of everyText(value, walk.at, walk.role)) walk.found.push(part)
   else if (kind === 'named' && isFields(value)) for (const [name, inner] of Object.entries(value)) enter(name, inner, walk)

@@ -14,7 +14,7 @@ const reasonOf = (word: string | null): FinishReason => (word === 'length' || wo
 /** Reads the pieces of one answer: a whole one has one piece. A class, because it is a state machine. */
 class TritonDecoder implements StreamDecoder {
   #state: 'before' | 'within' | 'over' = 'before'
-  /** The engine's word for the end; empty: it says none yet. Null: it never says one, so that the end of the bytes is that of the answer. */
+  /** The engine's word for the end; empty: it has not sent one yet. Null: it never sends one, so that the end of the bytes is that of the answer. */
   #finish: string | null = null
   #input: number | null = null
   #output: number | null = null
@@ -56,7 +56,7 @@ class TritonDecoder implements StreamDecoder {
     ]
   }
 
-  /** Each piece tells the tokens of its own, and `None` until it is the last. */
+  /** Each piece has the tokens of its own, and `None` until it is the last. */
   #count(json: Fields): void {
     const finish = saidText(json, 'finish_reason')
     if (finish !== null) this.#finish = finish === 'None' ? '' : finish

@@ -5,7 +5,7 @@ import { compact } from '../compact.ts'
 import { spendBag } from '../leftovers.ts'
 import type { NeutralRequest, RequestField } from '../neutral/request.ts'
 
-/** Steering that neither of its engines is told. */
+/** Steering without a field in either of its engines. */
 const dropped: readonly RequestField[] = ['logitBias', 'user', 'metadata', 'tier']
 
 /** Writes a text that is completed: the generate extension of Triton, docs.nvidia.com. The form names the engine, which has its own parameters. */
@@ -32,7 +32,7 @@ const shared = ({ maxTokens, temperature, topP, topK, frequencyPenalty, presence
   presence_penalty: presencePenalty,
 })
 
-/** docs.nvidia.com, vllm_backend: what steers is one text, and additional outputs are told if they are asked for. */
+/** docs.nvidia.com, vllm_backend: all steering is one text, and additional outputs come if they are asked for. */
 const forVllm = (request: NeutralRequest): Fields => ({
   return_finish_reason: true,
   return_num_input_tokens: true,

@@ -18,10 +18,10 @@ const kept: ReadonlySet<string> = new Set([
   'presence_penalty',
   'stream',
 ])
-/** Fields that say nothing there: the path names the model, and counts come unasked. */
+/** Fields without effect there: the path names the model, and counts come unasked. */
 const silent: ReadonlySet<string> = new Set(['model', 'stream_options', 'n', 'logprobs'])
 
-/** Returns true for what is so there without being asked for: nothing is stored. */
+/** Returns true for a value that is the default there: responses are not stored. */
 const isSilent = (name: string, value: unknown): boolean => silent.has(name) || (name === 'store' && value === false)
 
 /** Writes a chat: developers.cloudflare.com/workers-ai/models, the schema of text generation. */
@@ -67,7 +67,7 @@ function noteChoice(choice: unknown, loss: Loss): void {
   if (choice !== 'auto') loss.drop('toolChoice', 'cannot be demanded or forbidden there')
 }
 
-/** Reads a whole answer, which is wrapped, or an event of a stream, which is not. No reason for the end is told: counts and calls tell it. */
+/** Reads a whole answer, which is wrapped, or an event of a stream, which is not. It has no reason for the end: counts and calls show it. */
 function read(json: Fields, context: AnswerContext, seen: SeenCalls): Fields | null {
   if (json['success'] === false) return { error: errorOf(json) }
   const result = saidFields(json, 'result') ?? json

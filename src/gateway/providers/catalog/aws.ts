@@ -14,7 +14,7 @@ export const aws = {
 /** The domain of the partition of a region. */
 export const awsMade = { aws_domain: (fields: Readonly<Record<string, string>>): string => awsDomain(fields['aws_region'] ?? '') }
 
-/** docs.aws.amazon.com/AmazonS3: the encryption of what is stored. */
+/** docs.aws.amazon.com/AmazonS3: the encryption of stored objects. */
 export const encryptionHeaders = {
   amz_server_side_encryption: 'x-amz-server-side-encryption',
   amz_server_side_encryption_aws_kms_key_id: 'x-amz-server-side-encryption-aws-kms-key-id',

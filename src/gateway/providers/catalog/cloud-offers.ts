@@ -68,7 +68,7 @@ export const bedrockOffers: readonly Offer[] = [
     models: /^(?:[a-z-]+\.)?amazon\./,
     traits: { host: 'bedrock', form: 'canvas' },
   })),
-  // It knows models without the region in front of their names.
+  // It has model names without the region in front of them.
   {
     task: 'token-count',
     dialect: 'bedrock',

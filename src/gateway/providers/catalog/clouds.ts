@@ -40,7 +40,7 @@ const azureSpoken = [
   // learn.microsoft.com/answers/questions/5889782: it has no counter of tokens.
   ...at([...responses, ...responseTools], '/v1'),
 ]
-/** Deployments have the names of their models unless somebody gives them others: of those that say nothing each client's own API is asked. */
+/** Deployments have the names of their models by default: for a custom name each client's own API is asked. */
 const claude = /claude/i
 const otherVendors =
   /^(?:gpt-|o\d|chatgpt|deepseek|meta-|llama|mistral|ministral|codestral|phi-|mai-|cohere|command|grok|jamba|ai21|kimi|qwen)/i
@@ -55,7 +55,7 @@ const foundrySpoken = [
 /** Serverless endpoints read the bearer key, resource endpoints the `api-key` header; Microsoft's own client sends both. */
 const foundryAuth: Auth = { kind: 'azure', keyHeaders: ['authorization', 'api-key'] }
 
-/** Tells the cloud to pass on parameters that the common schema lacks, unless the caller says otherwise. */
+/** Asks the cloud to pass on parameters that the common schema lacks, unless the caller sets the header. */
 const extraParameters = { 'extra-parameters': 'pass-through' }
 
 /** Cloud platforms: the address depends on a region, a resource or an account, and most want a signature or a token of their own. */

@@ -5,11 +5,11 @@ export interface ProviderLabel {
   readonly name: string
   /** The documentation of its API, or its home page. */
   readonly docs: string
-  /** The page on which keys are made; absent: its documentation says how. */
+  /** The page on which keys are made; absent: see its documentation. */
   readonly keys?: string
 }
 
-/** What people need to know to store an account. */
+/** The facts that people need to store an account. */
 export const labels: Readonly<Record<ProviderId, ProviderLabel>> = {
   '302ai': { name: '302.AI', docs: 'https://302.ai' },
   ai21: { name: 'AI21', docs: 'https://docs.ai21.com', keys: 'https://studio.ai21.com/account/api-key' },

@@ -26,13 +26,13 @@ import {
 const v1 = (baseUrl: string | null, speaks: readonly NativeOperation[], rest: Partial<Provider> = {}): Provider =>
   openai(baseUrl, at(speaks, '/v1'), rest)
 
-/** Their API reference knows `max_tokens` only. */
+/** Their API reference has `max_tokens` only. */
 const maxTokens: Quirks = { rename: { max_completion_tokens: 'max_tokens' } }
 
 /** Rerank in Cohere's fields, with texts alone. */
 const rerank = (path: string): Offer => ({ task: 'rerank', dialect: 'cohere', path, traits: { form: 'plain' } })
 
-/** Where reasoning comes, and goes back with the turn that it belongs to. */
+/** The field of reasoning, which goes back with the turn that it belongs to. */
 const reasoningContent = { reasoningField: 'reasoning_content' } as const
 const reasoning = { reasoningField: 'reasoning' } as const
 
@@ -44,7 +44,7 @@ const resold = [...chat, ...embeddings, ...images, ...imageEdits, ...speech, ...
 
 const huggingfaceModel = '/hf-inference/models/{+model}'
 
-/** Providers that take and answer the OpenAI shape; a row says what each serves and how it differs. */
+/** Providers that take and answer the OpenAI shape; a row lists the operations of each and how it differs. */
 export const openaiCompatible = {
   openai: openai('https://api.openai.com/v1', everything, {
     fields: { openai_organization: '', openai_project: '', openai_beta: '' },
@@ -85,8 +85,8 @@ export const openaiCompatible = {
     quirks: maxTokens,
     traits: { ...reasoningContent, ...topK, thinking: thinking.deepinfra },
   }),
-  // api-docs.deepseek.com/api/create-completion: a text is filled in by completions of the beta. Reasoning of R1 must not come back to it, that
-  // of later models must, under whatever name they are asked: guides/thinking_mode.
+  // api-docs.deepseek.com/api/create-completion: a text is filled in by completions of the beta. Reasoning of R1 must not come back to it, that of
+  // later models must, under any name of theirs: guides/thinking_mode.
   deepseek: v1('https://api.deepseek.com', chat, {
     quirks: maxTokens,
     traits: {
@@ -125,8 +125,8 @@ export const openaiCompatible = {
       },
     },
   ),
-  // huggingface.co/docs/inference-providers: the router takes chats for all of its providers; what Hugging Face itself runs has the model
-  // in its path. A dedicated endpoint serves one model, so its paths name none.
+  // huggingface.co/docs/inference-providers: the router takes chats for all of its providers; models that Hugging Face itself runs stand in the path.
+  // A dedicated endpoint serves one model, so its paths name none.
   huggingface: openai('https://router.huggingface.co', [...at(chat, '/v1'), ...at(completions, `${huggingfaceModel}/v1`)], {
     fields: { huggingface_base_url: '' },
     variants: [
@@ -183,7 +183,7 @@ export const openaiCompatible = {
     },
     offers: [
       { task: 'moderation', dialect: 'moderations', path: '/moderations' },
-      // docs.mistral.ai/capabilities/code_generation: what stands between a prompt and a suffix is filled in.
+      // docs.mistral.ai/capabilities/code_generation: the text between a prompt and a suffix is filled in.
       { task: 'completion', dialect: 'mistral-fim', path: '/fim/completions', models: /^codestral/ },
     ],
   }),
@@ -209,14 +209,14 @@ export const openaiCompatible = {
     { traits: { ...reasoningContent, ...topK, thinking: thinking.nebius }, offers: [rerank('/rerank')] },
   ),
   nextbit: openai('https://api.nextbit256.com/v1', [...chat, ...completions]),
-  // novita.ai/docs/api-reference: what came later has the newer base path.
+  // novita.ai/docs/api-reference: later operations have the newer base path.
   'novita-ai': openai(
     'https://api.novita.ai/v3/openai',
     [...at([...chat, ...completions], '/v1'), ...at([...embeddings, ...files, ...batches], '^/openai/v1')],
     { traits: { ...reasoningContent, ...topK, thinking: thinking['novita-ai'] }, offers: [rerank('^/openai/v1/rerank')] },
   ),
   nscale: openai('https://inference.api.nscale.com/v1', [...chat, ...images], { traits: { thinking: thinking.nscale } }),
-  // docs.ollama.com/api: its OpenAI shape sits below /v1, its own API, which knows more, below /api.
+  // docs.ollama.com/api: its OpenAI shape sits below /v1, its own API, which has more fields, below /api.
   ollama: v1(null, [...chat, ...completions, ...embeddings], {
     auth: noAuth,
     traits: reasoning,

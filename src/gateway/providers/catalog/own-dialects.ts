@@ -14,7 +14,10 @@ const replicateOffers = (['conversation', 'image', 'image-edit'] as const).flatM
 const tritonEngines = ['vllm', 'tensorrtllm'] as const
 const generate = { path: '/v2/models/{model}/generate', streamPath: '/v2/models/{model}/generate_stream' }
 
-/** Providers with an API of their own. What of it a dedicated operation speaks is in `speaks`; `offers` says what it does in its own format. */
+/**
+ * Providers with an API of their own. The parts of it that a dedicated operation covers are in `speaks`; `offers` lists the work that it does in its
+ * own format.
+ */
 export const ownDialects = {
   // docs.anthropic.com/en/api/versioning: the version header is required.
   anthropic: {

@@ -77,7 +77,7 @@ export const openai = (baseUrl: string | null, speaks: readonly NativeOperation[
   ...rest,
 })
 
-/** A provider whose own API no dedicated operation speaks: what it offers in formats of its own is translated, all else has its own paths. */
+/** A provider whose own API is covered by no dedicated operation: work that it offers in formats of its own is translated, all else has its own paths. */
 export const foreign = (baseUrl: string | null, rest: Partial<Provider> = {}): Provider => ({
   api: 'other',
   auth: bearer,

@@ -7,7 +7,7 @@ const efforts = (...known: readonly Effort[]): Pick<ThinkingControl, 'efforts'> 
 })
 const lowToHigh = efforts('low', 'medium', 'high')
 
-/** Models that think without being told, or never. */
+/** Models that think always, or never. */
 const unsteered = (models: RegExp): ThinkingControl => ({ models })
 
 const thinkingType = { on: { thinking: { type: 'enabled' } }, off: { thinking: { type: 'disabled' } } } as const
@@ -15,13 +15,13 @@ const enableThinking = { on: { enable_thinking: true }, off: { enable_thinking: 
 
 const overDashscope = { ...enableThinking, budget: { at: ['thinking_budget'] }, freeChoice: true } as const
 
-/** docs.vllm.ai and docs.sglang.ai: the template of a model switches it, and gpt-oss knows efforts. */
+/** docs.vllm.ai and docs.sglang.ai: the template of a model switches it, and gpt-oss has efforts. */
 const byTemplate: readonly ThinkingControl[] = [
   { models: /gpt-oss/i, ...lowToHigh },
   { on: { chat_template_kwargs: { enable_thinking: true } }, off: { chat_template_kwargs: { enable_thinking: false } } },
 ]
 
-/** How providers of OpenAI's format are told how much their models think, where that is not by `reasoning_effort` in all words of OpenAI's. */
+/** How the amount of thinking is set at providers of OpenAI's format, where that is not by `reasoning_effort` in all words of OpenAI's. */
 export const thinking = {
   // inference-docs.cerebras.ai/api-reference.
   cerebras: [lowToHigh],
@@ -38,8 +38,8 @@ export const thinking = {
     { models: /glm-5/, ...efforts('none', 'high', 'max') },
     lowToHigh,
   ],
-  // console.groq.com/docs/reasoning: Qwen is switched by words of its own, and puts its thoughts into the text unless it is told otherwise; models
-  // that do not think refuse all of them.
+  // console.groq.com/docs/reasoning: Qwen is switched by words of its own, and by default puts its thoughts into the text; models that do not think
+  // refuse all of them.
   groq: [
     { models: /qwen/i, efforts: { none: 'none', medium: 'default' }, always: { reasoning_format: 'parsed' } },
     unsteered(/llama|kimi|gemma|compound|allam/i),
@@ -76,7 +76,7 @@ export const thinking = {
   sambanova: byTemplate,
   // docs.siliconflow.cn/api-reference.
   siliconflow: [{ ...enableThinking, budget: { at: ['thinking_budget'], min: 128, max: 32_768 } }],
-  // docs.together.ai/docs/inference/chat/reasoning: gpt-oss knows efforts, all others are switched.
+  // docs.together.ai/docs/inference/chat/reasoning: gpt-oss has efforts, all others are switched.
   'together-ai': [
     { models: /gpt-oss/i, ...lowToHigh },
     { on: { reasoning: { enabled: true } }, off: { reasoning: { enabled: false } } },

@@ -34,7 +34,7 @@ function versionOf(version: string | null): Readonly<Record<string, string>> {
   return /^AWS[A-Z]+$/.test(version) ? { VersionStage: version } : { VersionId: version }
 }
 
-/** Everything that AWS refuses is a 400; its type tells which. */
+/** Every refusal of AWS is a 400; its type decides which. */
 function failure(status: number, type: unknown) {
   const code = typeof type === 'string' ? (/([A-Za-z]{1,64})$/.exec(type)?.[1] ?? null) : null
   if (code === 'ResourceNotFoundException') return refusedBy(manager, 404, code)

@@ -23,7 +23,7 @@ export async function readVaultSecret({ auth, path, version }: SecretReference, 
   try {
     return await readWith(held.token, { auth, path, version }, deps)
   } catch (error) {
-    // A token that was revoked before its time: whoever can sign in does so once more.
+    // A token that was revoked before its time: sign in once more if possible.
     if (reasonOf(error) !== 'denied' || held.forget === null) throw error
     held.forget()
     return readWith((await tokenOf(auth, deps)).token, { auth, path, version }, deps)
@@ -40,7 +40,7 @@ async function readWith(token: string, { auth, path, version }: VaultSecret, dep
   const first = await get(plain)
   const mayBeVersioned = versioned !== null && (first.status === 404 || first.status === 403)
   const second = mayBeVersioned ? await get(versioned) : null
-  // A policy that grants the versioned path alone refuses the plain one: what the former answers is then the truth, also that nothing is there.
+  // A policy that grants the versioned path alone refuses the plain one: the answer of the former is then right, also that there is no secret.
   const answer = second?.status === 200 || (second?.status === 404 && first.status === 403) ? second : first
   if (answer.status !== 200) throw refused(answer)
   return JSON.stringify(fieldsOf(parseRecord(answer.text)?.['data']))
@@ -86,7 +86,7 @@ function ask({ auth, token, method, path, body }: VaultCall, deps: ManagerDeps):
   return askManager(manager, { url, method, headers, ...(body !== undefined && { body }) }, deps)
 }
 
-/** Vault says in words that it is sealed; its status alone is that of every fault of it. */
+/** Vault reports in words that it is sealed; its status alone is that of its every fault. */
 function refused({ status, text }: SmallResponse): ApiError {
   return refusedBy(manager, status, /"Vault is sealed"/i.test(text) ? 'sealed' : null)
 }
@@ -139,7 +139,7 @@ async function logIn(auth: Auth, { mount, body }: LogIn, deps: ManagerDeps) {
   const token = isFields(given) ? given['client_token'] : undefined
   if (!isFields(given) || typeof token !== 'string') throw secretFault('odd', `${manager} gave no token.`)
   const seconds = Number(given['lease_duration'])
-  // A token without an end says 0.
+  // A token without an end has 0.
   const lifeMs = seconds > 0 ? seconds * 1000 : longestTokenMs
   return { value: headerText(token, 'client_token'), usableUntil: deps.now() + Math.min(lifeMs, longestTokenMs) * 0.9 }
 }
