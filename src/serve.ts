@@ -10,7 +10,7 @@ import { ConfigError, effectiveSettings, environment, loadConfig, suspiciousName
 import { version } from './config/version.ts'
 import { features } from './features/index.ts'
 
-/** Serves until told to end, in one process or in a primary with workers, and gives the exit code. */
+/** Serves until it is stopped, in one process or in a primary with workers, and returns the exit code. */
 export async function serve(mode: StartMode): Promise<number> {
   limitHeap()
   const start = readSettings(mode)

@@ -15,7 +15,7 @@ export const cacheSettings = {
     example: '256',
   }),
   RESPONSE_CACHE_STORED_IN_MB: setting(size(MiB, { least: 1, most: 1_048_576 }), '1024', {
-    desc: 'The most cached answers of one organisation in the database. A job deletes the oldest of what is above it every five minutes.',
+    desc: 'The most cached answers of one organisation in the database. A job deletes the oldest ones above it every five minutes.',
     example: '4096',
   }),
   SEMANTIC_CACHE_EMBEDDING_PROVIDER: optional(providerSlug, {

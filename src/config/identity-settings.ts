@@ -14,7 +14,7 @@ const organisation: Kind<string> = {
 /** The identity that the platform gives to the workload. Most names are those that AWS, Azure and Google give their own tools. */
 export const identitySettings = {
   CLOUD_IDENTITIES: setting(onOff, 'ON', {
-    desc: "Whether integrations, virtual keys and secret references may sign in with the identity of the workload itself (`aws_auth_type: serviceRole`, `azure_auth_mode: managed` or `workload`, `vertex_auth_type: workload`, Vault's `kubernetes` and `jwt`). Anybody who may store an integration can then use what this identity may do. `OFF`: only the log store may.",
+    desc: "Whether integrations, virtual keys and secret references may sign in with the identity of the workload itself (`aws_auth_type: serviceRole`, `azure_auth_mode: managed` or `workload`, `vertex_auth_type: workload`, Vault's `kubernetes` and `jwt`). Every caller that may store an integration can then use the rights of this identity. `OFF`: only the log store may.",
     example: 'OFF',
   }),
   CLOUD_IDENTITY_ORGANISATIONS: setting(list(organisation), 'first', {
@@ -107,7 +107,7 @@ export const identitySettings = {
     desc: 'The address at which App Service and Container Apps give tokens. Azure sets it. Only link-local and loopback addresses are taken.',
     example: 'http://127.0.0.1:41741/msi/token/',
   }),
-  IDENTITY_HEADER: optional(secret, { desc: 'What that address asks for. Azure sets it.', example: 'a long text', secret: true }),
+  IDENTITY_HEADER: optional(secret, { desc: 'The secret that this address demands. Azure sets it.', example: 'a long text', secret: true }),
   GCE_METADATA_HOST: setting(metadataAddress, '169.254.169.254', {
     desc: "The address of Google's metadata server. Only link-local and loopback addresses are taken.",
     example: '169.254.169.254',

@@ -24,23 +24,23 @@ const storedBound: Kind<StoredBound> = {
 /** The settings for requests that cannot be checked against a limit yet. */
 export const limitSettings = {
   LIMITS_WHEN_UNAVAILABLE: optional(choice(['deny', 'allow'] as const), {
-    desc: 'What becomes of requests under limits while the database is away and the process holds no slice of them any more. `deny` answers 503, `allow` lets them pass uncounted. Unset: usage limits deny, rate limits allow.',
+    desc: 'The fate of requests under limits while the database is away and the process holds no slice of them any more. `deny` answers 503, `allow` lets them pass uncounted. Unset: usage limits deny, rate limits allow.',
     example: 'deny',
   }),
   LIMITS_SETTLE_WAIT: setting(duration(0), '2s', {
-    desc: 'How long a request waits at most when only what other requests have reserved keeps it out of a usage limit: answers use less than is reserved for them. Then it is refused, with `retry-after`. `0` refuses it at once.',
+    desc: 'How long a request waits at most when only the reservations of other requests keep it out of a usage limit: answers use less than their reservations. Then it is refused, with `retry-after`. `0` refuses it at once.',
     example: '0',
   }),
   STORED_ITEMS_MAX: setting(list(storedBound), '', {
-    desc: 'How many things of a kind one organisation may store, where it is not the usual number, see [sizing](../operations/sizing.md#what-organisations-store). What is there beyond it stays and works; only further ones are refused.',
+    desc: 'How many rows of a kind one organisation may store, where it is not the usual number, see [sizing](../operations/sizing.md#what-organisations-store). Existing rows beyond it stay and work; only further ones are refused.',
     example: 'alert_webhooks=50, configs=100000',
   }),
   KEPT_RESPONSES_STORED_IN_MB: setting(size(MiB, { least: 1, most: 1_048_576 }), '4096', {
-    desc: 'The most responses of one organisation that Gatehouse keeps for `GET /v1/responses/{id}`. A job deletes the oldest of what is above it every ten minutes.',
+    desc: 'The most responses of one organisation that Gatehouse keeps for `GET /v1/responses/{id}`. A job deletes the oldest ones above it every ten minutes.',
     example: '16384',
   }),
   TRACE_SPANS_STORED_IN_MB: setting(size(MiB, { least: 1, most: 1_048_576 }), '8192', {
-    desc: 'The most spans of one organisation that Gatehouse keeps of those that clients send by OTLP. A job deletes the oldest of what is above it every hour.',
+    desc: 'The most spans of one organisation that Gatehouse keeps of those that clients send by OTLP. A job deletes the oldest ones above it every hour.',
     example: '32768',
   }),
 }

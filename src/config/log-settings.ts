@@ -5,12 +5,12 @@ import { optional, setting } from './setting.ts'
 export const logSettings = {
   LOG_RETENTION_DAYS: setting(integer(1, 3650), '90', { desc: 'The number of days after which request logs are deleted.', example: '30' }),
   LOG_RETENTION_DISPLAY: optional(integer(1, 3650), {
-    desc: 'The days of retention of logs that `GET /v1/organisations/self` tells. Default: `LOG_RETENTION_DAYS`, 90.',
+    desc: 'The days of retention of logs that `GET /v1/organisations/self` returns. Default: `LOG_RETENTION_DAYS`, 90.',
     example: '90',
     since: '1.9.0',
   }),
   METRICS_RETENTION_DISPLAY: optional(integer(1, 3650), {
-    desc: 'The days of retention of analytics that `GET /v1/organisations/self` tells. Default: `METRICS_RETENTION_DAYS`, 365.',
+    desc: 'The days of retention of analytics that `GET /v1/organisations/self` returns. Default: `METRICS_RETENTION_DAYS`, 365.',
     example: '365',
     since: '1.9.0',
   }),

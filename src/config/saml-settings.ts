@@ -35,7 +35,7 @@ export const samlSettings = {
     example: '/etc/gatehouse/idp-metadata.xml',
   }),
   SAML_ENTITY_ID: optional(text(320), {
-    desc: 'The entity id by which the provider knows Gatehouse. Default: the URL of the metadata of Gatehouse.',
+    desc: 'The entity id of Gatehouse at the provider. Default: the URL of the metadata of Gatehouse.',
     example: 'https://gateway.example.com/saml',
   }),
   SAML_SP_KEY: optional(privateKeySource, {
@@ -52,7 +52,7 @@ export const samlSettings = {
     example: 'example.com, example.org',
   }),
   SAML_SUBJECT_CLAIM: optional(text(255), {
-    desc: 'The attribute that says who somebody is, whatever else changes. Default: NameID, which then must not be transient.',
+    desc: 'The attribute that identifies a person for good. Default: NameID, which then must not be transient.',
     example: 'http://schemas.microsoft.com/identity/claims/objectidentifier',
   }),
   SAML_EMAIL_CLAIM: optional(text(255), {
@@ -70,7 +70,7 @@ export const samlSettings = {
     since: '1.7.0',
   }),
   SAML_IDP_INITIATED: setting(onOff, 'OFF', {
-    desc: 'Whether people may begin to sign in at the provider, without having been sent there by Gatehouse. Nothing then binds an answer to a browser.',
+    desc: 'Whether people may begin to sign in at the provider, without having been sent there by Gatehouse. An answer is then bound to no browser.',
     example: 'ON',
   }),
 }

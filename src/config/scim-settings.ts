@@ -4,7 +4,7 @@ import { setting } from './setting.ts'
 /** The settings of users and groups that an identity provider writes by SCIM. */
 export const scimSettings = {
   SCIM_MEMBERSHIP_USER_MODE: setting(onOff, 'OFF', {
-    desc: 'Who says which users are in a group of SCIM. `ON`: users do, by their attribute `groups`; operations on the members of groups are skipped. `OFF`: groups do.',
+    desc: 'Where the members of a group of SCIM are stated. `ON`: in the attribute `groups` of users; operations on the members of groups are skipped. `OFF`: in groups.',
     example: 'ON',
     since: '1.10.0',
   }),
@@ -24,7 +24,7 @@ export const scimSettings = {
     since: '1.6.0',
   }),
   SCIM_OWNER_GROUPS: setting(onOff, 'OFF', {
-    desc: 'Whether a group such as `org-role-owner` makes its members owners of the organisation. Who may put people into groups can then make anybody an owner.',
+    desc: 'Whether a group such as `org-role-owner` makes its members owners of the organisation. A person who may put people into groups can then make any of them an owner.',
     example: 'ON',
     since: '1.6.0',
   }),

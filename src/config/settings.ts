@@ -92,7 +92,7 @@ export const settings = {
     atEveryLevel: true,
   }),
   DB_SSL_CA: optional(certificates, {
-    desc: 'The trusted authorities for the database, as PEM or path. Default: those that Node knows.',
+    desc: 'The trusted authorities for the database, as PEM or path. Default: those of Node.',
     example: '/etc/gatehouse/ca.pem',
     since: '1.6.2',
     atEveryLevel: true,

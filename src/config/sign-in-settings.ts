@@ -17,7 +17,7 @@ export const signInSettings = {
     example: '30m',
   }),
   SESSION_LIFETIME: setting(duration(900_000), '12h', {
-    desc: 'The time after which a person signs in again, whatever they do. An organisation may shorten it by `session_settings.max_session_ttl`.',
+    desc: 'The time after which a person signs in again, active or not. An organisation may shorten it by `session_settings.max_session_ttl`.',
     example: '8h',
   }),
 }

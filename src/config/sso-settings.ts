@@ -68,7 +68,7 @@ export const ssoSettings = {
     desc: 'The issuer by which people of the first organisation sign in, as its discovery document names it. What an owner or admin sets by `PUT /v1/admin/organisation/sso` goes first.',
     example: 'https://login.example.com',
   }),
-  OIDC_CLIENT_ID: optional(text(320), { desc: 'The client that the issuer knows Gatehouse as.', example: 'gatehouse' }),
+  OIDC_CLIENT_ID: optional(text(320), { desc: 'The id of the client that stands for Gatehouse at the issuer.', example: 'gatehouse' }),
   OIDC_CLIENTID: optional(text(320), { desc: 'Another name of `OIDC_CLIENT_ID`.', example: 'gatehouse' }),
   OIDC_CLIENT_SECRET: optional(secret, { desc: 'The secret of the client.', example: 'the secret that the issuer gave', secret: true }),
   OIDC_CLIENT_JWKS: optional(privateJwk, {
@@ -98,11 +98,11 @@ export const ssoSettings = {
     example: 'https://login.example.com/keys',
   }),
   OIDC_USERINFO_ENDPOINT: optional(httpUrl, {
-    desc: 'Where more about a person is asked than the ID token says. Default: as the discovery document says, else nowhere.',
+    desc: 'The endpoint for facts about a person beside those of the ID token. Default: that of the discovery document, else none.',
     example: 'https://login.example.com/userinfo',
   }),
   OIDC_END_SESSION_ENDPOINT: optional(httpUrl, {
-    desc: 'Where a browser signs out at the issuer. Default: as the discovery document says, else nowhere.',
+    desc: 'The address at which a browser signs out at the issuer. Default: that of the discovery document, else none.',
     example: 'https://login.example.com/logout',
   }),
   OIDC_POST_LOGOUT_REDIRECT_URI: optional(httpUrl, {
@@ -123,7 +123,7 @@ export const ssoSettings = {
     example: 'example.com, example.org',
   }),
   OIDC_EMAIL_VERIFIED_CLAIM: setting(text(255), 'email_verified', {
-    desc: 'The claim that says whether an address is verified.',
+    desc: 'The claim that states whether an address is verified.',
     example: 'xms_edov',
   }),
   OIDC_AUTO_PROVISION: setting(onOff, 'OFF', {

@@ -5,7 +5,7 @@ import { optional, setting } from './setting.ts'
 /** The receiver of our own spans. The names are those of OpenTelemetry. */
 export const tracingSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(publicUrl, {
-    desc: 'An OTLP receiver that gets a trace of every request, at `/v1/traces` below this address. A host in a private network must be in `TRUSTED_CUSTOM_HOSTS`. Without it nothing is exported.',
+    desc: 'An OTLP receiver that gets a trace of every request, at `/v1/traces` below this address. A host in a private network must be in `TRUSTED_CUSTOM_HOSTS`. Without it no traces are exported.',
     example: 'https://collector.example.com:4318',
   }),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional(publicUrl, {

@@ -185,7 +185,7 @@ export const unreadableBatches: Readonly<
   'pages of xAI without the answers that it counts': {
     ...batchOfXai,
     told: { body: batchAtXai(answeredByXai), pages: { [resultsAtXai]: '{"results":[]}' } },
-    fault: /fewer than its provider says/,
+    fault: /fewer than the count of its provider/,
   },
   'pages of xAI that are none': {
     ...batchOfXai,

@@ -50,7 +50,7 @@ export function onSignals(log: Logger, drain: (options?: DrainOptions) => Promis
 export function onFault(log: Logger, end: () => void): void {
   let ending = false
   const fail = (error: unknown) => {
-    log.fatal({ err: error }, 'an error that nobody caught')
+    log.fatal({ err: error }, 'an uncaught error')
     if (!ending) end()
     ending = true
   }

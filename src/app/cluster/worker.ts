@@ -18,7 +18,7 @@ export async function runWorker(config: Config, features: readonly Feature[], lo
   let ending = false
   const end = (code: number, now: boolean) => {
     ending = true
-    prepared.reject(new Error('told to end before the database was there'))
+    prepared.reject(new Error('stopped before the database was there'))
     app.drain({ now }).then(
       () => ended.resolve(code),
       () => ended.resolve(1),

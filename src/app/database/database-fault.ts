@@ -21,7 +21,7 @@ const faults: readonly Fault[] = [
   },
   {
     codes: /^23503$/,
-    error: (cause) => new ApiError('AB07', 'Something else depends on this, or what it refers to is gone.', { cause }),
+    error: (cause) => new ApiError('AB07', 'Another resource depends on this, or a resource that it refers to is gone.', { cause }),
   },
   {
     // 22021 and 22P05: characters that no text of the database holds. 22P02: half of a surrogate pair in JSON.

@@ -20,7 +20,10 @@ export const usedByField = { used_by: z.array(dependantSchema).optional().meta({
 
 /** The query of single reads that can list the dependants of the resource. */
 export const usedByQuery = {
-  include_used_by: z.stringbool().default(false).meta({ description: 'Whether the answer lists what depends on it, in `used_by`.' }),
+  include_used_by: z
+    .stringbool()
+    .default(false)
+    .meta({ description: 'Whether the answer lists the dependants of the resource, in `used_by`.' }),
 }
 
 const most = 100

@@ -28,7 +28,7 @@ export async function hearNotifications(options: HearOptions): Promise<void> {
   for (let failures = 0; !signal.aborted; failures += 1) {
     const from = performance.now()
     await session(options).catch((error: unknown) => {
-      if (failures === 0) log.warn({ err: error }, 'events of other processes cannot be heard')
+      if (failures === 0) log.warn({ err: error }, 'events of other processes cannot be received')
     })
     live(false)
     if (signal.aborted) return
@@ -56,7 +56,7 @@ async function session({ client, log, signal, heard, live }: HearOptions): Promi
     await connection.query(`LISTEN ${channel}`)
     await connection.query('SELECT pg_notify($1, $2)', [channel, proof])
     const isLive = await Promise.race([proven.promise, sleep(proofMs, false, { ref: false }), closed.promise])
-    if (!isLive) log.warn('notifications of the database do not arrive: event streams tell nothing, and say so')
+    if (!isLive) log.warn('notifications of the database do not arrive: event streams are silent, and mark it')
     live(isLive)
     await Promise.race([closed.promise, aborted(signal)])
   } finally {

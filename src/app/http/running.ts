@@ -13,6 +13,6 @@ export function demandRunning(frame: Pick<Frame, 'running'>): FrameServices {
 
 /** The answer to a request that needs the database while the process still waits for it. */
 export const notYet = (): ApiError =>
-  new ApiError('dependency_unavailable', 'This server is still starting: it waits for its database. See /readyz for what is missing.', {
+  new ApiError('dependency_unavailable', 'This server is still starting: it waits for its database. See /readyz for the reason.', {
     retryAfter: 2,
   })

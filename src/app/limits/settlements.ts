@@ -139,7 +139,7 @@ async function send(state: State, batch: Batch): Promise<boolean> {
     await state.query(settle, [state.id, lifeMs, number, ...columns])
   } catch (error) {
     state.stuck = true
-    state.log.debug({ err: error }, 'what limits used cannot be written yet')
+    state.log.debug({ err: error }, 'the usage of limits cannot be written yet')
     return false
   }
   state.doubtful = null

@@ -13,7 +13,7 @@ const measured = {
   gateway_inflight: { help: 'Requests that are being answered.', labelNames: ['kind'] },
   gateway_log_spool_bytes: { help: 'Bytes of the journal that wait for the database.', labelNames: [] },
   gateway_log_spool_records: { help: 'Records of the journal that wait for the database.', labelNames: [] },
-  gateway_log_spool_dropped_total: { help: 'What the journal had to drop, by what it was.', labelNames: ['kind'] },
+  gateway_log_spool_dropped_total: { help: 'Records and bodies that the journal had to drop, by kind.', labelNames: ['kind'] },
   gateway_spans_exported_total: { help: 'Spans that the receiver of OTLP took.', labelNames: [] },
   gateway_spans_dropped_total: { help: 'Spans that were too many, or that the receiver of OTLP did not take.', labelNames: [] },
   gateway_log_store_moved_total: { help: 'Logs whose bodies this process moved to the log store.', labelNames: [] },
@@ -68,9 +68,9 @@ const measured = {
     labelNames: [],
   },
   gateway_breakers_open: { help: 'Circuit breakers that are not closed.', labelNames: [], aggregator: 'max' },
-  gateway_limit_reservations_total: { help: 'Requests under limits, by what became of their reservations.', labelNames: ['kind'] },
+  gateway_limit_reservations_total: { help: 'Requests under limits, by the outcome of their reservations.', labelNames: ['kind'] },
   gateway_limits_away: {
-    help: '1 while the process cannot reach the counters of limits, and serves from what it holds of them.',
+    help: '1 while the process cannot reach the counters of limits, and serves from the slices that it holds.',
     labelNames: [],
     aggregator: 'max',
   },
@@ -81,7 +81,7 @@ const measured = {
   gateway_migrations_pending: { help: 'Migrations of this build that the database lacks.', labelNames: [], aggregator: 'max' },
   gateway_backfills_pending: { help: 'Backfills of this build that are not done.', labelNames: [], aggregator: 'max' },
   gateway_sealed: {
-    help: '1 while the process lacks the right encryption key and serves nothing, else 0.',
+    help: '1 while the process lacks the right encryption key and refuses all requests, else 0.',
     labelNames: [],
     aggregator: 'max',
   },
@@ -96,17 +96,17 @@ export type MeasuredName = keyof typeof measured
 
 /** Facts in words, shown as the labels of gauges that are always 1. */
 const stated = {
-  gateway_build_info: { help: 'Always 1; the labels say which build runs.', labelNames: ['version'] },
+  gateway_build_info: { help: 'Always 1; the labels name the build.', labelNames: ['version'] },
   gateway_semantic_index_info: {
-    help: 'Always 1; the label says where embeddings of the semantic cache are compared.',
+    help: 'Always 1; the label names the place where embeddings of the semantic cache are compared.',
     labelNames: ['place'],
   },
   gateway_price_list_info: {
-    help: 'Always 1; the labels say which version of each list of prices and abilities is in memory. `all`: the catalogue of the release.',
+    help: 'Always 1; the labels name the version of each list of prices and abilities in memory. `all`: the catalogue of the release.',
     labelNames: ['kind', 'layer', 'provider', 'digest'],
   },
   gateway_level_info: {
-    help: 'Always 1; the labels say which release level is in effect, and which one is finalized in the database.',
+    help: 'Always 1; the labels name the release level in effect, and the one finalized in the database.',
     labelNames: ['level', 'finalized'],
   },
 } as const satisfies Record<string, Figure>

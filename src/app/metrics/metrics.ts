@@ -71,12 +71,12 @@ function counters(
   })
   const attempts = cells(registry, {
     name: 'gateway_failed_attempts_total',
-    help: 'Attempts after which a request was tried again, by what failed.',
+    help: 'Attempts after which a request was retried, by the failure.',
     labelNames: ['provider', 'reason'],
   })
   const mirrored = cells(registry, {
     name: 'gateway_mirrored_requests_total',
-    help: 'Copies of requests for mirrors, by what became of them.',
+    help: 'Copies of requests for mirrors, by outcome.',
     labelNames: ['outcome'],
   })
   const blocked = cells(registry, {
@@ -86,7 +86,7 @@ function counters(
   })
   const secretReads = cells(registry, {
     name: 'gateway_secret_reads_total',
-    help: 'Questions to external secret managers, by what came of them.',
+    help: 'Reads from external secret managers, by outcome.',
     labelNames: ['manager', 'outcome'],
   })
   const shed = cells(registry, {

@@ -6,7 +6,7 @@ const picoDollars = 1e12
 
 /** Registers the spend metrics, and returns the function that counts the cost of one attempt. A graph needs no exact amount: logs and budgets have it. */
 export function spendCounter(registry: Registry): (provider: string, pico: bigint) => void {
-  const cellOf = byProvider(registry, 'gateway_cost_usd_total', 'What providers charge for requests, in US dollars by the price lists.')
+  const cellOf = byProvider(registry, 'gateway_cost_usd_total', 'The cost of requests, in US dollars by the price lists.')
   return (provider, pico) => {
     cellOf(provider).value += Number(pico) / picoDollars
   }

@@ -3,7 +3,7 @@ import { issueCodes } from '../../lib/issue.ts'
 /** The body of every error of the control plane, and of the data plane in the OpenAI dialect. */
 export const errorSchema = {
   type: 'object',
-  description: 'What went wrong, which field, and the id to quote.',
+  description: 'The fault, the field, and the id to quote.',
   required: ['error'],
   properties: {
     error: {
@@ -27,7 +27,7 @@ export const errorSchema = {
         },
         used_by: {
           type: 'array',
-          description: 'With the code `AB07`: what still depends on the resource; at most 100.',
+          description: 'With the code `AB07`: the dependants of the resource; at most 100.',
           items: { $ref: '#/components/schemas/Dependant' },
         },
         feature: {

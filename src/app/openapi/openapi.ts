@@ -53,7 +53,7 @@ export function openapiDocument(features: readonly Feature[], about: Description
           type: 'apiKey',
           in: 'cookie',
           name: '__Host-gatehouse',
-          description: 'The session of a person; `gatehouse` without TLS. What changes something needs `x-csrf-token` too.',
+          description: 'The session of a person; `gatehouse` without TLS. Requests that write need `x-csrf-token` too.',
         },
       },
     },

@@ -64,7 +64,7 @@ export function recordReads({ client, log, signing }: RecordingOptions): ReadRec
         continue
       }
       if (error !== null)
-        log.warn({ err: error, secret_reference_id: id }, 'what came of reading a secret is not noted: the database refuses it')
+        log.warn({ err: error, secret_reference_id: id }, 'the outcome of reading a secret is not noted: the database refuses it')
       if (waiting.get(id) === outcome) waiting.delete(id)
     }
     if (fault !== null) throw fault
@@ -72,7 +72,7 @@ export function recordReads({ client, log, signing }: RecordingOptions): ReadRec
   let running: Promise<void> | null = null
   const flush = () => (running ??= writeAll().finally(() => (running = null)))
   const timer = setInterval(() => {
-    if (waiting.size > 0) flush().catch((error: unknown) => log.debug({ err: error }, 'what came of reading secrets cannot be noted'))
+    if (waiting.size > 0) flush().catch((error: unknown) => log.debug({ err: error }, 'the outcomes of reading secrets cannot be noted'))
   }, everyMs).unref()
   return {
     flush,

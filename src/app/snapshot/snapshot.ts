@@ -239,8 +239,8 @@ async function read<T>(state: State, query: () => Promise<T>): Promise<T> {
 }
 
 function unreadable({ log }: State, slug: string, error: unknown): ApiError {
-  log.error({ err: error, slug }, 'what is stored sealed cannot be opened')
-  return new ApiError('credential_failed', `What is stored sealed with ${slug} cannot be opened. Store it again.`, { cause: error })
+  log.error({ err: error, slug }, 'a sealed value cannot be opened')
+  return new ApiError('credential_failed', `The sealed value of ${slug} cannot be opened. Store it again.`, { cause: error })
 }
 
 const crowded = () =>
@@ -249,6 +249,6 @@ const crowded = () =>
 const unavailable = (cause?: unknown) =>
   new ApiError(
     'dependency_unavailable',
-    'The database is not reachable, and what this request needs is not in memory. Try again shortly.',
+    'The database is not reachable, and the data of this request is not in memory. Try again shortly.',
     { cause },
   )

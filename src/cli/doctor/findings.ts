@@ -4,7 +4,7 @@ import type { Advice } from '../troubleshooting/advice.ts'
 export const findingAdvice = {
   'process-silent': {
     means: 'No process answers at the address that was asked.',
-    fix: 'Is it running? Look at its last log lines: exit code 78 means a wrong setting or a refusal, and its last line says why. Name another address with `--url`.',
+    fix: 'Is it running? Look at its last log lines: exit code 78 means a wrong setting or a refusal, and its last line has the reason. Name another address with `--url`.',
   },
   'process-foreign': {
     means: 'The service at the address is not Gatehouse.',
@@ -25,7 +25,7 @@ export const findingAdvice = {
   'price-lists-failing': {
     means:
       'A layer of price lists is slow, broken or in another unit. Requests are priced by the list that was read before, for a week at most, or by the next layer.',
-    fix: '`GET /v1/prices/layers` says which layer it is and why; the log names the provider. See [price lists](prices-offline.md).',
+    fix: '`GET /v1/prices/layers` names the layer and the reason; the log names the provider. See [price lists](prices-offline.md).',
   },
   'price-lists-differ': {
     means: 'Processes hold different versions of a price list, so that the same request costs one thing here and another there.',
@@ -38,7 +38,7 @@ export const findingAdvice = {
   'secrets-failing': {
     means:
       'External secret managers do not give some secrets: they are away, refuse the sign-in, or have no such secret. Values that were read before serve for `SECRET_MAX_STALE`; then requests get 503.',
-    fix: '`GET /v1/secret-references` says which and why, and `POST /v1/secret-references/{id}/test` tries one step by step. See [secret managers](secret-managers.md).',
+    fix: '`GET /v1/secret-references` names them with the reasons, and `POST /v1/secret-references/{id}/test` tries one step by step. See [secret managers](secret-managers.md).',
   },
   'journal-backlog': {
     means: 'Request logs wait on disk because the database does not accept them, or not fast enough.',

@@ -4,11 +4,11 @@ import type { Advice } from '../troubleshooting/advice.ts'
 /** The findings of `gatehouse doctor sso`. */
 export const ssoAdvice: Readonly<Record<SsoFindingId, Advice>> = {
   'sso-missing': {
-    means: 'An organisation has no identity provider, and people sign in here by nothing else.',
+    means: 'An organisation has no identity provider, and people sign in here in no other way.',
     fix: 'Set one with `PUT /v1/admin/organisation/sso`, or set `AUTH_MODE=LOCAL`. See [single sign-on](sso.md).',
   },
   'sso-off': {
-    means: 'The identity provider of an organisation is turned off, so that nobody signs in by it.',
+    means: 'The identity provider of an organisation is turned off, so that people cannot sign in by it.',
     fix: 'Set `"enabled": true` with `PUT /v1/admin/organisation/sso` when it is ready.',
   },
   'sso-redirect-uri': {
@@ -44,11 +44,11 @@ export const ssoAdvice: Readonly<Record<SsoFindingId, Advice>> = {
     fix: 'Compare `client_id`, `client_secret` or the key, and `token_endpoint_auth_method` with the registration. A secret may have expired.',
   },
   'sso-redirect-refused': {
-    means: 'The identity provider does not begin a sign-in: it knows no such client, or not the redirect URI.',
+    means: 'The identity provider does not begin a sign-in: it has no such client, or does not allow the redirect URI.',
     fix: 'Register the redirect URI at the provider exactly as `GET /v1/admin/organisation/sso` shows it.',
   },
   'sso-pkce': {
-    means: 'The identity provider does not say that it knows PKCE with S256, which Gatehouse sends always.',
+    means: 'The identity provider does not declare PKCE with S256, which Gatehouse always sends.',
     fix: 'Turn PKCE on for the client at the provider, if it has such a switch.',
   },
   'sso-scopes': {
@@ -60,11 +60,11 @@ export const ssoAdvice: Readonly<Record<SsoFindingId, Advice>> = {
     fix: 'Synchronise the clock of the machine (NTP).',
   },
   'sso-no-domain': {
-    means: 'The organisation owns no mail domain. Only people who signed in before come in: no address finds or makes anybody.',
+    means: 'The organisation owns no mail domain. Only people who signed in before come in: no address finds or adds a person.',
     fix: 'Set `domains` (`OIDC_DOMAINS`). With several organisations, list the domains in `ORGANISATION_DOMAINS` too.',
   },
   'sso-domain-not-owned': {
-    means: 'A domain of the organisation does not count, since no operator says that it owns it.',
+    means: 'A domain of the organisation does not count, since no operator has assigned it to the organisation.',
     fix: 'Add it to `ORGANISATION_DOMAINS`, as `slug=domain`.',
   },
   'sso-mapping-gone': {
@@ -80,7 +80,7 @@ export const ssoAdvice: Readonly<Record<SsoFindingId, Advice>> = {
     fix: 'Download the metadata of the provider again, and set it as `metadata_xml` (`SAML_METADATA_XML`).',
   },
   'sso-saml-certificate': {
-    means: 'The certificates by which the SAML provider signs have ended, or end soon. Then nobody signs in by it.',
+    means: 'The certificates by which the SAML provider signs have ended, or end soon. Then people cannot sign in by it.',
     fix: 'Set the metadata with the new certificate before the provider changes its key; both serve meanwhile.',
   },
   'sso-saml-key': {

@@ -40,7 +40,7 @@ const ofWorkspace = `(a.owner_kind = 'workspace' AND a.owner_id = ? OR a.owner_i
 export const listAlerts = route({
   method: 'GET',
   path: '/alerts',
-  summary: 'List alerts of limits and of what expired, and what became of their deliveries',
+  summary: 'List alerts of limits and of expiries, with the outcomes of their deliveries',
   permission: ['organisation_settings.read', 'workspaces.read'],
   query: alertFilter,
   response: alertList,

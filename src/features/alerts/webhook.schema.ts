@@ -83,7 +83,7 @@ export const webhookTested = z
     error: z.string().nullable(),
     execution_time: z.number().meta({ description: 'Milliseconds.' }),
   })
-  .meta({ id: 'AlertWebhookTested', description: 'What became of a test event.' })
+  .meta({ id: 'AlertWebhookTested', description: 'The outcome of a test event.' })
 
 export const alertFilter = z.object({
   page_size: z.coerce.number().int().min(0).max(1000).default(50),
@@ -124,7 +124,7 @@ export const alertList = z
         owner_kind: z.string(),
         owner_id: z.uuid(),
         group: z.string().nullable(),
-        type: z.string().nullable().meta({ description: 'What the limit counts; null for what expired.' }),
+        type: z.string().nullable().meta({ description: 'The unit of the limit; null for expiries.' }),
         used: z.string().nullable(),
         limit: z.string().nullable(),
         created_at: z.iso.datetime(),

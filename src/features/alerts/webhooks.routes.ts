@@ -105,7 +105,7 @@ export const updateAlertWebhook = route({
 export const deleteAlertWebhook = route({
   method: 'DELETE',
   path: '/alert-webhooks/:webhookId',
-  summary: 'Delete a receiver of alerts; what waits for it is not sent',
+  summary: 'Delete a receiver of alerts; events that wait for it are not sent',
   permission: writing,
   action: 'delete',
   resource,
@@ -122,7 +122,7 @@ export const deleteAlertWebhook = route({
 export const testAlertWebhook = route({
   method: 'POST',
   path: '/alert-webhooks/:webhookId/test',
-  summary: 'Send a test event to a receiver of alerts now, and tell what it answered',
+  summary: 'Send a test event to a receiver of alerts now, and show its answer',
   permission: writing,
   resource,
   reads: true,

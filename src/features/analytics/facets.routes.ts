@@ -49,7 +49,7 @@ const query = logFilter
       .default(fieldNames.filter((name) => !ofLogs.has(name)))
       .meta({ description: `Comma-separated: ${namesOf(fieldNames)}. Absent: all but ${namesOf([...ofLogs])}, for which logs are read.` }),
   })
-  .meta({ id: 'LogFacetQuery', description: 'Of which logs and which fields; without a time the last 30 days.' })
+  .meta({ id: 'LogFacetQuery', description: 'The logs and the fields; without a time the last 30 days.' })
 
 const response = z
   .object({
@@ -64,7 +64,7 @@ const response = z
       }),
     ),
   })
-  .meta({ id: 'LogFacets', description: 'What the logs of a filter have in their fields.' })
+  .meta({ id: 'LogFacets', description: 'The values in the fields of the logs of a filter.' })
 
 type Counts = ReadonlyMap<string | null, number>
 

@@ -16,7 +16,7 @@ export interface Graph {
 }
 
 const count = z.number()
-const mean = z.number().nullable().meta({ description: 'Null: there was nothing to take the mean of.' })
+const mean = z.number().nullable().meta({ description: 'Null: there are no values for a mean.' })
 const timestamp = z.iso.datetime().meta({ description: 'The begin of its minute, hour or day, UTC.' })
 const same = (figures: Figures): Figures => figures
 const ratio = (all: unknown, of: unknown): number | null => (Number(of) === 0 ? null : Number(all) / Number(of))
@@ -120,7 +120,7 @@ export const graphs: Readonly<Record<string, Graph>> = {
     draw: drawRescued,
   },
   'cache/hit-rate': {
-    summary: 'Answers from the cache over time, and what they saved in US cents',
+    summary: 'Cache hits over time, and their savings in US cents',
     total: { total: count, rate: mean },
     point: {
       timestamp,

@@ -46,12 +46,12 @@ export const groupQuery = usageQuery
     }),
     ...groupPage,
   })
-  .meta({ id: 'GroupQuery', description: 'Which requests to group, and what to show of each group.' })
+  .meta({ id: 'GroupQuery', description: 'The requests to group, and the figures of each group.' })
 
 const group = z
   .object({
     object: z.literal('analytics-group'),
-    key: z.string().nullable().meta({ description: 'What the requests have in common; null: they have no such thing.' }),
+    key: z.string().nullable().meta({ description: 'The shared value of the requests; null: they have none.' }),
     requests: z.int(),
     ...measureFields,
   })

@@ -18,7 +18,7 @@ export const cents = (pico: unknown): number => fromPico(BigInt(String(pico)) * 
 const measure = (schema: z.ZodType, sql: string, show = same): Measure => ({ schema, from: { sql }, show })
 
 const figure = z.number().nullable()
-const knownOnly = 'Of the requests whose tokens are known; null when there are none.'
+const knownOnly = 'The mean of the requests whose tokens are known; null when there are none.'
 const average = (tokens: string): Measure =>
   measure(figure.meta({ description: knownOnly }), `(sum(l.${tokens}_tokens) / nullif(sum(l.${tokens}_known), 0))::float8`)
 const percentile = (share: number): Measure => ({

@@ -26,7 +26,7 @@ const query = usageQuery
         'The name of a time zone, such as `Europe/Paris`, in which days, weeks and months begin. Where it is no whole hours from UTC, an hour counts where it begins. Minutes and hours are those of UTC.',
     }),
   })
-  .meta({ id: 'OverviewQuery', description: 'Which requests to count, which figures to tell of them, and for which times.' })
+  .meta({ id: 'OverviewQuery', description: 'The requests to count, the figures, and the times.' })
 
 const moment = z.iso.datetime()
 const point: z.ZodRawShape = { timestamp: moment.meta({ description: 'The begin of the step.' }), ...figureFields }

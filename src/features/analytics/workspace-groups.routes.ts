@@ -31,7 +31,7 @@ const query = groupQuery
       description: `What else to group by, at most ${mostTraits} of ${traitNames.map((name) => `\`${name}\``).join(', ')}, comma-separated.`,
     }),
   })
-  .meta({ id: 'WorkspaceGroupQuery', description: 'Which requests to group, and what to show of each group.' })
+  .meta({ id: 'WorkspaceGroupQuery', description: 'The requests to group, and the figures of each group.' })
 
 const list = z
   .object({

@@ -87,7 +87,7 @@ export type UpdateApiKey = z.output<typeof updateApiKeyBody>
 export const rotateApiKeyBody = z.strictObject({ key_transition_period_ms: transition.optional() }).default({}).meta({
   id: 'RotateApiKey',
   description:
-    'How long the old secret stays valid; half an hour unless the rotation policy says otherwise. One that is still valid from an earlier rotation ends at once.',
+    'How long the old secret stays valid; by default that of the rotation policy, else half an hour. One that is still valid from an earlier rotation ends at once.',
 })
 
 export const apiKeyKindParams = z.object({ type: z.enum(['organisation', 'workspace']), subType: z.enum(['user', 'service']) })

@@ -52,7 +52,7 @@ export const auditRecord = z
   .object({
     id: z.uuid(),
     timestamp: z.iso.datetime(),
-    method: z.string().meta({ description: '`POST`, `PUT` or `DELETE`; `JOB` and `START` for what the process did by itself.' }),
+    method: z.string().meta({ description: '`POST`, `PUT` or `DELETE`; `JOB` and `START` for writes of the process itself.' }),
     uri: z.string(),
     request_id: z.string(),
     request_body: json.meta({ description: 'JSON text; secrets as keyed hashes.' }),
@@ -78,6 +78,6 @@ export const auditRecord = z
     hash: z.string().nullable().meta({ description: 'The link of the chain, in hex; `gatehouse audit verify` proves it.' }),
     object: z.literal('audit-log'),
   })
-  .meta({ id: 'AuditLog', description: 'One write on the control plane: who did what to which resource.' })
+  .meta({ id: 'AuditLog', description: 'One write on the control plane: actor, action and resource.' })
 
 export const auditList = listOf(auditRecord).meta({ id: 'AuditLogList', description: 'The audit trail, newest first.' })

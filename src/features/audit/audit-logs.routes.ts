@@ -10,7 +10,7 @@ import { presentAuditLog } from './present-audit-log.ts'
 export const listAuditLogs = route({
   method: 'GET',
   path: '/audit-logs',
-  summary: 'List the audit trail: who changed what',
+  summary: 'List the audit trail: all changes and their actors',
   permission: 'audit_logs.list',
   query: auditFilter,
   response: auditList,

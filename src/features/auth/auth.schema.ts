@@ -78,12 +78,15 @@ export const setupState = z
   .object({
     owner: z
       .boolean()
-      .meta({ description: 'True if the first organisation has an owner. The other fields are told only while it has none.' }),
+      .meta({ description: 'True if the first organisation has an owner. The other fields are present only while it has none.' }),
     provider: z.boolean().nullable(),
     key: z.boolean().nullable(),
     request: z.boolean().nullable(),
   })
-  .meta({ id: 'SetupState', description: 'What a new installation has already: an owner, a provider, a key of somebody, a first request.' })
+  .meta({
+    id: 'SetupState',
+    description: 'The present parts of a new installation: an owner, a provider, a key of a person, a first request.',
+  })
 
 const token = secretField(z.string().min(1).max(200)).meta({ description: 'From the link.' })
 
@@ -107,6 +110,6 @@ export type SetPassword = z.output<typeof setPasswordBody>
 
 export const ownPasswordBody = z
   .strictObject({ current_password: shownPassword.optional(), password: newPasswordField })
-  .meta({ id: 'OwnPassword', description: 'A new password for who is signed in. `current_password` is needed by those who have one.' })
+  .meta({ id: 'OwnPassword', description: 'A new password for the signed-in person. `current_password` is needed by people who have one.' })
 
 export const resetBody = z.strictObject({ email: emailField }).meta({ id: 'ResetPassword', description: 'The address of the account.' })

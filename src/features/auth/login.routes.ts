@@ -14,7 +14,7 @@ export const showLogin = route({
   method: 'GET',
   path: '/auth/login',
   root: true,
-  summary: 'Tell how somebody signs in: with a password, or by the identity provider of their organisation',
+  summary: 'Show how a person signs in: with a password, or by the identity provider of their organisation',
   permission: [],
   identify: nobody,
   query: loginQuery,

@@ -19,7 +19,7 @@ export const readMe = route({
   method: 'GET',
   path: '/auth/me',
   root: true,
-  summary: 'Tell who is signed in, what they may do where, and what this installation offers',
+  summary: 'Show the signed-in person, their rights, and the features of this installation',
   permission: [],
   callers: ['session'],
   response: meView,

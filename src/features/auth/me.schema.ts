@@ -21,7 +21,7 @@ export const meView = z
     }),
     organisation: z.object({ id: z.uuid(), slug: z.string(), name: z.string() }),
     scopes: scopes.meta({
-      description: 'What you may do without a workspace; empty unless you are an owner or an admin of the organisation.',
+      description: 'Your rights without a workspace; empty unless you are an owner or an admin of the organisation.',
     }),
     settings: z.record(z.string(), z.boolean()).meta({ description: 'The access settings of the organisation that count.' }),
     default_workspace: z
@@ -58,4 +58,4 @@ export const meView = z
       metrics_retention_days: z.number(),
     }),
   })
-  .meta({ id: 'Me', description: 'Who is signed in, what they may do where, and what this installation offers.' })
+  .meta({ id: 'Me', description: 'The signed-in person, their rights, and the features of this installation.' })

@@ -10,15 +10,15 @@ const preferences = z
   .record(z.string(), z.unknown())
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= maxBytes, `Preferences have ${maxBytes} bytes of JSON at most.`)
   .refine(isStorableJson, 'NUL characters and broken Unicode are not allowed.')
-  .meta({ description: `What a console keeps for the person, ${maxBytes} bytes of JSON at most. Gatehouse does not read it.` })
+  .meta({ description: `The data that a console keeps for the person, ${maxBytes} bytes of JSON at most. Gatehouse does not read it.` })
 
 const preferencesBody = z
   .strictObject({ preferences })
-  .meta({ id: 'SetPreferences', description: 'All preferences; what is left out is gone.' })
+  .meta({ id: 'SetPreferences', description: 'All preferences; omitted ones are deleted.' })
 
 const preferencesView = z
   .object({ preferences: z.record(z.string(), z.unknown()), last_updated_at: z.iso.datetime().nullable() })
-  .meta({ id: 'Preferences', description: 'What a console keeps for the person who is signed in.' })
+  .meta({ id: 'Preferences', description: 'The data that a console keeps for the signed-in person.' })
 
 const path = '/auth/me/preferences'
 const callers = ['session'] as const

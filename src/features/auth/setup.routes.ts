@@ -26,7 +26,7 @@ export const readSetup = route({
   method: 'GET',
   path: '/auth/setup',
   root: true,
-  summary: 'Tell what a new installation lacks',
+  summary: 'List the missing parts of a new installation',
   permission: [],
   identify: nobody,
   before: async (_, deps) => (await asSystem(deps.orm, (em) => em.execute<(typeof unknown)[]>(state)))[0] ?? unknown,

@@ -38,7 +38,7 @@ const details = z
     child_collections_last_updated_at: z.iso.datetime().nullable(),
     prompts_last_updated_at: z.iso.datetime().nullable(),
   })
-  .meta({ id: 'CollectionDetails', description: 'What lies directly in a collection.' })
+  .meta({ id: 'CollectionDetails', description: 'The direct contents of a collection.' })
 
 const fields = {
   id: z.uuid(),

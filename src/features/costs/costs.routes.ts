@@ -11,7 +11,7 @@ import { reprice, type RepricedCost } from './reprice.ts'
 export const recomputeCosts = route({
   method: 'POST',
   path: '/costs/recompute',
-  summary: 'Price logs again with the lists of now; what changes is written beside the first cost, never over it',
+  summary: 'Price logs again with the present lists; changes are written beside the first cost, never over it',
   permission: 'organisation_settings.update',
   organisationKey: true,
   resource: 'cost.recompute',
@@ -28,7 +28,7 @@ export const recomputeCosts = route({
   if (!body.dry_run) await lockCosts(em, organisationId)
   const rows = await readCosts(em, asked)
   if (rows.some(({ id, settlements }) => id === body.recompute_id || settlements?.some((settled) => settled.id === body.recompute_id)))
-    throw new ApiError('AB01', 'The id of a log, or of a job that it began, is kept for what that costs.', { param: 'recompute_id' })
+    throw new ApiError('AB01', 'The id of a log, or of a job that it began, is kept for the cost of that.', { param: 'recompute_id' })
   const findTerms = await readTerms(em, organisationId)
   const counted = rows.map((row): RecountedLog => {
     const termsOf = ({ slug }: { readonly slug?: string | null }) =>

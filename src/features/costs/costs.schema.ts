@@ -20,7 +20,7 @@ export const recomputeBody = z.strictObject({
         .meta({ description: 'The states that the logs have now, such as `unpriced`.' }),
     })
     .default({}),
-  dry_run: z.boolean().default(true).meta({ description: 'True: only tell what would change. Look at it first.' }),
+  dry_run: z.boolean().default(true).meta({ description: 'True: only show the changes. Look at them first.' }),
   reason: textField(500).optional().meta({ description: 'Why, for those who read the adjustments later.' }),
   limit: z.int().min(1).max(mostLogs).default(mostLogs).meta({ description: 'The most logs of one call.' }),
   after: z.uuid().optional().meta({ description: '`next_after` of the call before, to go on.' }),
@@ -47,4 +47,4 @@ export const recomputed = z
     has_more: z.boolean(),
     next_after: z.uuid().nullable().meta({ description: 'Send it as `after` for the logs that follow; null: all are done.' }),
   })
-  .meta({ id: 'CostRecompute', description: 'What costs are with the price lists of now. Amounts are whole pico-US-dollars.' })
+  .meta({ id: 'CostRecompute', description: 'The costs with the present price lists. Amounts are whole pico-US-dollars.' })

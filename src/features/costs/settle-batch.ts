@@ -63,7 +63,7 @@ export async function settleBatch(deps: Deps, row: BatchRow, bounds: FileBounds)
   }
   const cost = await costOf(source, told, { pricing, bounds })
   if (cost.state === 'unpriced' || (cost.lacksPrices && !isLate))
-    throw new ApiError('invalid_request', 'No price is known for the models of its answers, or they tell no usage.')
+    throw new ApiError('invalid_request', 'No price is known for the models of its answers, or they have no usage.')
   const reason = reasonOf(row.batch_id, told, cost.answers)
   await asSystem(deps.orm, (em) => writeCost(em, row, { cost, reason, prices: deps.catalogue.prices, termsOf }))
 }
@@ -91,7 +91,7 @@ async function costOf(
   if (answers !== null) await eachAnswer(source, { path: answers, bounds }, (answer) => sum.add(answer))
   // A provider that names a place of answers without counting them has one at least.
   if (sum.succeeded() < (succeeded ?? (answers === null ? 0 : 1)))
-    throw new ApiError('upstream_bad_response', 'The answers of the batch are fewer than its provider says.')
+    throw new ApiError('upstream_bad_response', 'The answers of the batch are fewer than the count of its provider.')
   return sum.cost()
 }
 

@@ -29,7 +29,7 @@ const tooMany = (bound: string): ApiError => new ApiError('AB06', `There are too
 export const streamEvents = route({
   method: 'GET',
   path: '/events',
-  summary: 'Hear of new logs, changes and exports as they happen',
+  summary: 'Stream new logs, changes and exports as they happen',
   permission: ['logs.list', 'logs.export', 'workspaces.read', 'virtual_keys.list', 'configs.list', 'prompts.list'],
   query: eventsQuery,
   raw: ['text/event-stream'],
@@ -42,7 +42,7 @@ export const streamEvents = route({
       throw new ApiError('AB03', `The topic ${topic} needs the scope ${scope}, which this API key lacks.`, { param: 'topics' })
   }
   const { events: feed } = deps
-  if (feed === null) throw new ApiError('AB01', 'This process hears no events: ROLES has no control.')
+  if (feed === null) throw new ApiError('AB01', 'This process receives no events: ROLES has no control.')
   const workspaceId = await workspaceFilter(em, actor, reference)
   const release = admit(actor)
   return new LaterAnswer(async (signal) => {

@@ -14,15 +14,15 @@ export const eventsQuery = z
       .pipe(z.array(z.enum(topics)).min(1))
       .meta({
         description:
-          'Comma-separated. `logs.tail`: new logs, as lists show them; it takes `logs.list`. `changes`: what was written through the control plane, of resources that the caller may read. `exports`: exports that went on; it takes `logs.export`.',
+          'Comma-separated. `logs.tail`: new logs, as lists show them; it takes `logs.list`. `changes`: writes through the control plane, to resources that the caller may read. `exports`: exports that went on; it takes `logs.export`.',
       }),
-    workspace_id: textField(255).optional().meta({ description: 'Id or slug. A workspace key hears of its own workspace only.' }),
+    workspace_id: textField(255).optional().meta({ description: 'Id or slug. A workspace key gets events of its own workspace only.' }),
     seconds: z.coerce.number().int().min(1).max(86_400).optional().meta({
       description: 'The stream ends after so many seconds, for clients that would rather ask again; absent: it goes on.',
     }),
     ...valueFilters,
   })
-  .meta({ id: 'EventsQuery', description: 'What to hear of. The filters are those of the list of logs, and are about `logs.tail`.' })
+  .meta({ id: 'EventsQuery', description: 'The wanted events. The filters are those of the list of logs, and apply to `logs.tail`.' })
 
 export type EventsQuery = z.output<typeof eventsQuery>
 

@@ -8,7 +8,7 @@ import { presentPast, readLoggedRequest } from './logged-request.ts'
 export const explainRequest = route({
   method: 'POST',
   path: '/explain',
-  summary: 'Tell what would become of a request to the data plane, without calling a provider',
+  summary: 'Explain a request to the data plane, without calling a provider',
   permission: 'configs.read',
   resource: 'explanation',
   reads: true,

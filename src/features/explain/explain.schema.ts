@@ -65,7 +65,7 @@ const past = z
     attempts: z.array(logAttempt).nullable(),
     hook_results: loggedHookResults,
   })
-  .meta({ description: 'What became of the logged request then.' })
+  .meta({ description: 'The outcome of the logged request.' })
 
 const judged = z.object({ option: z.string(), result: z.boolean().nullable(), target: z.string() })
 
@@ -73,7 +73,7 @@ export const explanation = z
   .looseObject({
     object: z.literal('explanation'),
     operation: z.string(),
-    logged: past.optional().meta({ description: 'With `log_id`: what became of the request then.' }),
+    logged: past.optional().meta({ description: 'With `log_id`: the outcome of the request.' }),
     answered_by: z.enum(['gatehouse', 'provider']),
     config: z.object({ slug: z.string().nullable(), version: z.int().nullable(), source: z.enum(['request', 'stored']) }).nullable(),
     conditions: z.array(judged).meta({ description: 'The conditions of the config, with their results; null: it could not be judged.' }),
@@ -81,4 +81,4 @@ export const explanation = z
       description: 'The targets in the order in which they would be tried, each with the request that it would be sent.',
     }),
   })
-  .meta({ id: 'Explanation', description: 'What would become of a request.' })
+  .meta({ id: 'Explanation', description: 'The way of a request through the gateway.' })

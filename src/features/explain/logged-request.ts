@@ -64,7 +64,7 @@ export async function readLoggedRequest(logId: string, given: Headers, { em, act
 
 /** Returns why a log is not of a request that can come again; null: it is. */
 function originFault(row: Log, actor: Actor): string | null {
-  if (row.operation === insertedOperation) return 'A client told of it: the gateway did not send it'
+  if (row.operation === insertedOperation) return 'A client reported it: the gateway did not send it'
   if (isGooglePath(row.path)) return 'It came by a path of Google’s clients'
   return actor.workspaceId !== null && actor.workspaceId !== row.workspace_id ? 'It belongs to another workspace' : null
 }

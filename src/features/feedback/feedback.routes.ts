@@ -13,7 +13,7 @@ const resource = 'feedback'
 export const createFeedback = route({
   method: 'POST',
   path: '/feedback',
-  summary: 'Say what you think of the answers of a trace',
+  summary: 'Rate the answers of a trace',
   permission,
   action: 'create',
   resource,

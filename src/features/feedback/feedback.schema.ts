@@ -24,7 +24,7 @@ export const updateFeedbackBody = z
     value,
     weight: weight.optional(),
     metadata: metadata.nullable().optional(),
-    feedback_id: z.string().optional().meta({ description: 'Clients send it along; the path says which one it is.' }),
+    feedback_id: z.string().optional().meta({ description: 'Clients send it along; the path names the resource.' }),
   })
   .meta({ id: 'UpdateFeedback', description: 'The new value; weight and metadata stay when they are absent.' })
 

@@ -12,10 +12,14 @@ export const tryGuardrailBody = z
   .strictObject({
     guardrail: z.string().min(1).max(255).optional().meta({ description: 'The id or slug of a stored guardrail.' }),
     checks: checks.optional().meta({ description: 'Or checks that are stored nowhere.' }),
-    actions: guardrailActions.optional().meta({ description: 'What follows from the checks that are given.' }),
+    actions: guardrailActions.optional().meta({ description: 'The actions on the given checks.' }),
     workspace_id: z.string().min(1).max(255).optional(),
     phase: z.enum(['input', 'output']).default('input').meta({ description: 'Before the call on the request, or after it on the answer.' }),
-    text: z.string().max(1_000_000).optional().meta({ description: 'What a user says, or with `output` a model: a chat of one message.' }),
+    text: z
+      .string()
+      .max(1_000_000)
+      .optional()
+      .meta({ description: 'The message of a user, or with `output` of a model: a chat of one message.' }),
     path: z
       .string()
       .regex(/^\/[\w./:@-]{1,500}$/)
@@ -36,7 +40,7 @@ export const tryGuardrailBody = z
     path: ['text'],
     message: 'Give a text, or the body of the phase (`request` with `input`, `response` with `output`), or logs: one of them.',
   })
-  .meta({ id: 'TryGuardrail', description: 'A guardrail, and what to try it on.' })
+  .meta({ id: 'TryGuardrail', description: 'A guardrail, and the input of its trial.' })
 
 export type TryGuardrail = z.output<typeof tryGuardrailBody>
 
@@ -47,19 +51,22 @@ export const trialView = z
     verdict: z.boolean().meta({ description: 'Whether every check passed.' }),
     denied: z.boolean().meta({ description: 'Whether the caller would be refused.' }),
     transformed: z.boolean(),
-    body: z.unknown().meta({ description: 'The body that would go on, with what checks changed.' }),
+    body: z.unknown().meta({ description: 'The body that would go on, with the changes of checks.' }),
     checks: z.array(
       z.object({
         id: z.string(),
         verdict: z.boolean(),
         data: z.record(z.string(), z.unknown()).nullable(),
-        error: z.object({ name: z.string(), message: z.string() }).optional().meta({ description: 'Why the check could not tell.' }),
+        error: z
+          .object({ name: z.string(), message: z.string() })
+          .optional()
+          .meta({ description: 'The reason why the check could not decide.' }),
         execution_time: z.number().meta({ description: 'Milliseconds.' }),
         transformed: z.boolean(),
       }),
     ),
   })
-  .meta({ id: 'GuardrailTest', description: 'What a guardrail makes of a sample; nothing is stored.' })
+  .meta({ id: 'GuardrailTest', description: 'The result of a guardrail for a sample; it is not stored.' })
 
 const verdictOfLog = z.object({
   log_id: z.uuid(),
@@ -88,7 +95,7 @@ export const logTrialView = z
     transformed: z.int().meta({ description: 'How many bodies would have been changed.' }),
     results: z.array(verdictOfLog).meta({ description: 'The latest first.' }),
   })
-  .meta({ id: 'GuardrailLogTest', description: 'What a guardrail would have made of the latest requests; nothing is stored.' })
+  .meta({ id: 'GuardrailLogTest', description: 'The results of a guardrail for the latest requests; they are not stored.' })
 
 export const checkFilter = z.object({ id: z.string().max(255).optional().meta({ description: 'Only this check.' }) })
 
@@ -104,8 +111,8 @@ export const checkCatalogue = z
         phases: z.array(z.enum(['input', 'output'])),
         reads: z.enum(['text', 'request']),
         scopes: z.array(z.enum(scopes)),
-        changes: z.boolean().meta({ description: 'Whether it may change what it looks at.' }),
-        calls_out: z.boolean().meta({ description: 'Whether it sends what it looks at to another service.' }),
+        changes: z.boolean().meta({ description: 'Whether it may change its input.' }),
+        calls_out: z.boolean().meta({ description: 'Whether it sends its input to another service.' }),
         timeout: z.int().nullable().meta({ description: 'Milliseconds that such a call may take unless its parameters say otherwise.' }),
         plugin: z.string().nullable().meta({ description: 'The partner whose credentials may be stored with `POST /plugins`.' }),
         secrets: z.array(z.string()).meta({ description: 'Parameters that hold secrets.' }),

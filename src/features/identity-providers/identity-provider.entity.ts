@@ -55,7 +55,7 @@ export interface SamlSettings {
 
 export type ProviderType = 'oidc' | 'saml'
 
-/** A group in a claim that gives a role in a workspace, whatever its name. */
+/** A group in a claim that gives a role in a workspace, under any name. */
 export interface RoleMapping {
   readonly group: string
   readonly workspace_id: string

@@ -15,7 +15,7 @@ export function providerError(thrown: unknown): ApiError {
     })
   }
   if (thrown instanceof ClientError && thrown.code !== undefined && faults.has(thrown.code))
-    return new ApiError('upstream_bad_response', `The identity provider answered what it should not: ${thrown.message}.`, { cause: thrown })
+    return new ApiError('upstream_bad_response', `The answer of the identity provider is wrong: ${thrown.message}.`, { cause: thrown })
   return unverified(thrown instanceof ClientError ? reasonOf(thrown) : 'it is not what was asked for', thrown)
 }
 

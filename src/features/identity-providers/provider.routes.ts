@@ -57,7 +57,7 @@ export const putProvider = route({
 export const testProvider = route({
   method: 'POST',
   path: `${path}/test`,
-  summary: 'Ask the identity provider what it offers, and for its keys',
+  summary: 'Ask the identity provider for its discovery document and keys',
   permission: 'organisation_settings.update',
   organisationKey: true,
   resource,

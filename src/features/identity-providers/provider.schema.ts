@@ -42,8 +42,8 @@ const clientKey = z.looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']), d: z.string
 
 /** The fields of every provider. */
 const common = {
-  enabled: z.boolean().default(true).meta({ description: 'False: nobody signs in by the provider. What is set stays.' }),
-  name: nameField.optional().meta({ description: 'As people know the provider. Default: the host at which people sign in.' }),
+  enabled: z.boolean().default(true).meta({ description: 'False: people cannot sign in by the provider. Its settings stay.' }),
+  name: nameField.optional().meta({ description: 'The name of the provider for people. Default: the host at which people sign in.' }),
   domains: z.array(domainField).max(100).default([]).meta({
     description:
       'The mail domains of the organisation. They choose the provider, and only addresses of them find or make a person. Where there are several organisations, `ORGANISATION_DOMAINS` has to list them.',
@@ -61,7 +61,7 @@ const common = {
   ),
   role_mappings: since(
     '1.6.0',
-    z.array(mapping).max(1000).optional().meta({ description: 'Groups that give a role in a workspace, whatever they are called.' }),
+    z.array(mapping).max(1000).optional().meta({ description: 'Groups that give a role in a workspace, under any name.' }),
   ),
 }
 
@@ -106,7 +106,9 @@ export const oidcBody = z
     post_logout_redirect_uri: url.nullable().default(null).meta({
       description: 'Where the provider sends a browser on that has signed out there. The provider must know it. Null: nowhere.',
     }),
-    email_verified_claim: claimPath.default('email_verified').meta({ description: 'The claim that says whether an address is verified.' }),
+    email_verified_claim: claimPath
+      .default('email_verified')
+      .meta({ description: 'The claim that states whether an address is verified.' }),
   })
   .meta({ id: 'PutOidcProvider', description: 'A provider of OpenID Connect, whole.' })
 
@@ -123,7 +125,7 @@ export const samlBody = z
       description: 'The entity id of Gatehouse. Default: the URL of its metadata.',
     }),
     subject_claim: claimPath.nullable().default(null).meta({
-      description: 'The attribute that says who somebody is, whatever else changes. Null: NameID.',
+      description: 'The attribute that identifies a person for good. Null: NameID.',
     }),
     email_claim: claimPath.nullable().default(null).meta({ description: 'The attribute with the address. Null: the usual ones.' }),
     allow_idp_initiated: z.boolean().default(false).meta({
@@ -156,7 +158,7 @@ const samlView = z
     sso_url: z.string().nullable().meta({ description: 'Where people sign in, by the metadata of the provider.' }),
     certificates: z
       .array(z.object({ sha256: z.string(), valid_from: z.iso.datetime(), valid_until: z.iso.datetime() }))
-      .meta({ description: 'The certificates of the provider. Their keys count until they leave the metadata, whatever their dates say.' }),
+      .meta({ description: 'The certificates of the provider. Their keys count until they leave the metadata, even after their end.' }),
     metadata_xml: z.string().nullable(),
     subject_claim: z.string().nullable(),
     email_claim: z.string().nullable(),
@@ -164,7 +166,7 @@ const samlView = z
     sign_requests: z.boolean().nullable(),
     sp_certificate: z.string().nullable().meta({ description: 'The certificate of the key of Gatehouse, PEM.' }),
   })
-  .meta({ id: 'SamlProvider', description: 'What Gatehouse and a provider of SAML know of each other.' })
+  .meta({ id: 'SamlProvider', description: 'The facts that Gatehouse and a provider of SAML have about each other.' })
 
 export const providerView = z
   .object({
@@ -194,9 +196,9 @@ export const providerView = z
     group_claim: since('1.6.0', z.string().nullable()),
     role_mappings: since('1.6.0', z.array(z.object({ group: z.string(), workspace_id: z.uuid(), role: z.enum(workspaceRoles) }))),
     saml: samlView.meta({
-      description: 'Its first three fields are there without a provider too: that is what the provider asks for first.',
+      description: 'Its first three fields are there without a provider too: the provider asks for them first.',
     }),
-    redirect_uri: z.url().meta({ description: 'What the provider must allow to be sent back to.' }),
+    redirect_uri: z.url().meta({ description: 'The redirect URI that the provider must allow.' }),
     login_url: z.url().meta({ description: 'Where people begin to sign in.' }),
   })
   .meta({ id: 'IdentityProvider', description: 'The identity provider of the organisation, without its secret.' })
@@ -208,4 +210,4 @@ export const providerTested = z
       z.object({ step: z.enum(['discovery', 'keys', 'metadata', 'certificates', 'own_key']), ok: z.boolean(), detail: z.string() }),
     ),
   })
-  .meta({ id: 'IdentityProviderTested', description: 'What the provider answered. Nothing is changed.' })
+  .meta({ id: 'IdentityProviderTested', description: 'The answer of the provider. Nothing is changed.' })

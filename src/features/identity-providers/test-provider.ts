@@ -49,7 +49,7 @@ async function keysOf(egress: Egress, url: string, provider: Provider): Promise<
     const signing = keySet.parse(JSON.parse(text)).keys.filter(({ use }) => use === undefined || use === 'sig')
     return { step: 'keys', ok: signing.length > 0, detail: `The provider has ${signing.length} keys to sign with.` }
   } catch (error) {
-    return { step: 'keys', ok: false, detail: error instanceof ApiError ? error.message : `What is at ${url} is no set of keys.` }
+    return { step: 'keys', ok: false, detail: error instanceof ApiError ? error.message : `The answer of ${url} is no set of keys.` }
   }
 }
 

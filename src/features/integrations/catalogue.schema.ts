@@ -30,7 +30,7 @@ const row = z.object({
     .meta({ description: 'The operations that it serves as they are asked. Everything else of it is reached by its own paths.' }),
   formats: z
     .array(z.object({ task: z.string(), dialect: z.string(), streams: z.boolean() }))
-    .meta({ description: 'What it does in a format of its own; `streams`: a stream is asked for at a path of its own.' }),
+    .meta({ description: 'Its task in a format of its own; `streams`: streams have a path of their own.' }),
   lists_models: z.boolean().meta({ description: 'Whether Gatehouse reads its list of models.' }),
   links: z.object({ documentation: z.string(), keys: z.string().nullable() }),
   object: z.literal('catalogue_provider'),

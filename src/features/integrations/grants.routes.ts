@@ -59,7 +59,7 @@ const presentGlobal = (access: GlobalAccess | null | undefined) =>
 export const putGrants = route({
   method: 'PUT',
   path: '/integrations/:slug/workspaces',
-  summary: 'Say which workspaces may use an integration of the organisation',
+  summary: 'Set the workspaces that may use an integration of the organisation',
   permission: integrationScopes('update'),
   resource: 'integration',
   params: integrationParams,

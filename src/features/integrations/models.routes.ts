@@ -14,7 +14,7 @@ const empty = z.object({})
 export const listModels = route({
   method: 'GET',
   path: '/integrations/:slug/models',
-  summary: 'List the models of which an integration says something',
+  summary: 'List the models with settings in an integration',
   permission: integrationScopes('read'),
   params: integrationParams,
   query: modelsPage,
@@ -47,7 +47,7 @@ export const putModels = route({
 export const removeModels = route({
   method: 'DELETE',
   path: '/integrations/:slug/models',
-  summary: 'Forget what an integration says of models',
+  summary: 'Delete the settings of models in an integration',
   permission: integrationScopes('update'),
   action: 'update',
   resource,

@@ -21,7 +21,7 @@ const pricingConfig = z
     type: z.literal('static'),
     pay_as_you_go: z.strictObject({ request_token: price.optional(), response_token: price.optional() }),
   })
-  .meta({ id: 'ModelPrices', description: 'What tokens of this model cost, in place of the known prices.' })
+  .meta({ id: 'ModelPrices', description: 'The prices of tokens of this model, in place of the known ones.' })
 
 export type PricingConfig = z.output<typeof pricingConfig>
 

@@ -28,7 +28,7 @@ export const integrationTest = z
       z.object({
         step: z.enum(testSteps),
         status: z.enum(['passed', 'failed', 'skipped']).meta({
-          description: '`skipped`: an earlier step failed, or the provider has nothing by which it can be told.',
+          description: '`skipped`: an earlier step failed, or the provider has no request that decides it.',
         }),
         execution_time: z.number().nullable().meta({ description: 'Milliseconds.' }),
         message: z.string(),
@@ -38,6 +38,6 @@ export const integrationTest = z
     models: z
       .object({ total: z.int(), ids: z.array(z.string()).meta({ description: 'The first 100.' }) })
       .nullable()
-      .meta({ description: 'What the provider lists; null: no list could be read.' }),
+      .meta({ description: 'The models that the provider lists; null: no list could be read.' }),
   })
-  .meta({ id: 'IntegrationTest', description: 'What came of the steps by which a provider account was tried.' })
+  .meta({ id: 'IntegrationTest', description: 'The outcomes of the steps in the test of a provider account.' })

@@ -8,7 +8,7 @@ import { limitFilter, limitList } from './limit-list.schema.ts'
 export const listLimits = route({
   method: 'GET',
   path: '/limits',
-  summary: 'List the limits of keys, providers, workspaces and policies, with what of them is used',
+  summary: 'List the limits of keys, providers, workspaces and policies, with their usage',
   permission: ['organisation_settings.read', 'workspaces.read'],
   query: limitFilter,
   response: limitList,

@@ -17,5 +17,5 @@ export const limitFilter = z.object({
 export const limitList = listOf(
   z
     .object({ object: z.literal('limit'), ...limitOwner, workspace_id: z.uuid().nullable(), ...standingFields })
-    .meta({ id: 'LimitStanding', description: 'A limit, and what of it is used.' }),
+    .meta({ id: 'LimitStanding', description: 'A limit, and its usage.' }),
 ).meta({ id: 'LimitList', description: 'Limits of all kinds; those of which the largest share is used come first.' })

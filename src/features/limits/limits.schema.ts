@@ -8,7 +8,7 @@ import { givenBorder, moneyFault, periodFault, thresholdFault, toPeriod, usageTy
 export const moneyFields = {
   on_unpriced: z
     .enum(unpricedTerms)
-    .meta({ description: 'What becomes of requests to models without a price, under a budget in US dollars; `deny` when absent.' }),
+    .meta({ description: 'The fate of requests to models without a price, under a budget in US dollars; `deny` when absent.' }),
   output_policy: z.enum(outputPolicies).meta({
     description:
       'How much output a request without a bound of its own is expected to have: `strict` as much as the model can give; `typical` (when absent) as much as 99 of 100 answers of the key and the model had lately, at least 1,024 tokens; `inject` the same, and the request is sent with it as its bound.',
@@ -102,10 +102,7 @@ const budgetView = {
   credit_limit: z.number().nullable(),
   alert_threshold: z.number().nullable(),
   next_usage_reset_at: since('1.10.0', z.string().nullable()),
-  current_usage: z
-    .number()
-    .optional()
-    .meta({ description: 'What was used in this period: US dollars (fractions too), tokens or requests.' }),
+  current_usage: z.number().optional().meta({ description: 'The usage in this period: US dollars (fractions too), tokens or requests.' }),
   status: z.enum(['active', 'exhausted']).optional(),
   last_reset_at: z.string().nullable().optional().meta({ description: 'When the period began that is counted now.' }),
   is_threshold_alerts_sent: z.boolean().optional().meta({ description: 'True: the alert of this period was noted.' }),

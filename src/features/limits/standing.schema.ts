@@ -24,18 +24,18 @@ export const limitOwner = {
   group: z.string().nullable().meta({ description: 'The values by which a policy groups.' }),
   kind: z.enum(['rate', 'usage']),
   type: z.enum(usageTypes),
-  unit: z.string().nullable().meta({ description: 'Of a rate limit: `rpm` and its kin.' }),
+  unit: z.string().nullable().meta({ description: 'The unit of a rate limit: `rpm` and its kin.' }),
 }
 
 /** The use of the budget of a key, a provider or a workspace. */
 export const usageShown = whileOn('USAGE_LIMITS_ENABLED', z.object(standingFields).nullable().optional()).meta({
-  description: 'What of its budget is used; null: it has none.',
+  description: 'The usage of its budget; null: it has none.',
 })
 
 /** Facts about a key or a provider that its row does not have. */
 export const lastUseFields = {
   last_used_at: z.iso.datetime().nullable().optional().meta({ description: 'When the last logged request used it; null: none did.' }),
-  owner_name: z.string().nullable().optional().meta({ description: 'The person of a key, or who made it; null: no person did.' }),
+  owner_name: z.string().nullable().optional().meta({ description: 'The person of a key, or its maker; null: no person.' }),
 }
 
 /** A limit above a key or a provider as it is answered. */

@@ -124,7 +124,7 @@ export async function whileClaimed<T>(
 }
 
 /**
- * Stores a part and how far it reaches in one transaction. Returns false, and stores nothing, if the export was stopped, or belongs to another
+ * Stores a part and how far it reaches in one transaction. Returns false, without storing it, if the export was stopped, or belongs to another
  * process by now.
  */
 export async function storePart(

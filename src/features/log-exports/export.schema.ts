@@ -31,16 +31,18 @@ const fields = {
     .array(textField(255).min(1))
     .max(10)
     .optional()
-    .meta({ description: 'The keys of metadata that rows of costs are told apart by: they become `Tags`.' }),
+    .meta({ description: 'The keys of metadata that distinguish rows of costs: they become `Tags`.' }),
   format: z.enum(formats).default('jsonl').meta({ description: 'The form of the file.' }),
   description: textField(255).min(1).optional().meta({ description: 'What the export is for.' }),
 }
 
-export const createExportBody = z.strictObject(fields).meta({ id: 'CreateExport', description: 'Which logs to export, and what of each.' })
+export const createExportBody = z
+  .strictObject(fields)
+  .meta({ id: 'CreateExport', description: 'The logs to export, and the fields of each.' })
 
 export const updateExportBody = z
   .strictObject({ ...fields, format: z.enum(formats).optional() })
-  .meta({ id: 'UpdateExport', description: 'What to change of a draft. `filters` are replaced as a whole.' })
+  .meta({ id: 'UpdateExport', description: 'The changes of a draft. `filters` are replaced as a whole.' })
 
 export const exportParams = z.object({ exportId: z.string() })
 
@@ -74,18 +76,18 @@ export const exportItem = z
     expected_rows: z
       .int()
       .nullable()
-      .meta({ description: 'Rows that were expected when it was started; null: it was not, or nobody could tell.' }),
+      .meta({ description: 'Rows that were expected when it was started; null: it was not, or the number was unknown.' }),
     progress: z
       .number()
       .min(0)
       .max(1)
       .nullable()
-      .meta({ description: 'The share that is done, from 0 to 1, by the expected rows; null: nobody can tell.' }),
+      .meta({ description: 'The share that is done, from 0 to 1, by the expected rows; null: unknown.' }),
     sha256: z.string().nullable().meta({ description: 'The digest of the file, in hexadecimal digits; null: there is none yet.' }),
     denied_fields: z
       .array(z.string())
       .meta({ description: 'Those of `requested_data` that the organisation denies by now: without them, or not at all.' }),
-    error: z.string().nullable().meta({ description: 'Why it failed, or what it waits for.' }),
+    error: z.string().nullable().meta({ description: 'The reason why it failed, or waits.' }),
     created_by: z.uuid().meta({ description: 'The API key.' }),
     created_at: z.iso.datetime(),
     last_updated_at: z.iso.datetime(),
@@ -124,17 +126,19 @@ export const exportDownload = z
 const deniedField = z
   .object({
     field: z.string(),
-    denied_with: z.string().meta({ description: 'The field that the organisation denies: this one, or one that tells the same.' }),
+    denied_with: z.string().meta({ description: 'The field that the organisation denies: this one, or one that reveals the same.' }),
   })
   .meta({ id: 'DeniedExportField', description: 'A field that no export may have.' })
 
 export const exportEstimate = z
   .object({
     object: z.literal('export.estimate'),
-    rows: z.int().nullable().meta({ description: 'Null: nobody can tell soon.' }),
-    bytes: z.int().nullable().meta({ description: 'Of the file, from some of its rows; null: nobody can tell soon.' }),
-    is_exact: z.boolean().meta({ description: 'True: the rows were counted. False: they are told from roll-ups and some of the logs.' }),
-    sampled_rows: z.int().meta({ description: 'The rows from which `bytes` are told.' }),
+    rows: z.int().nullable().meta({ description: 'Null: it cannot be found soon.' }),
+    bytes: z.int().nullable().meta({ description: 'The size of the file, from some of its rows; null: it cannot be found soon.' }),
+    is_exact: z
+      .boolean()
+      .meta({ description: 'True: the rows were counted. False: they are estimated from roll-ups and some of the logs.' }),
+    sampled_rows: z.int().meta({ description: 'The rows from which `bytes` are estimated.' }),
     denied_fields: z
       .array(deniedField)
       .meta({ description: 'Those of the wanted fields that an export is refused for. The estimate is that of the others.' }),

@@ -67,7 +67,7 @@ export const createExport = route({
 export const estimateNewExport = route({
   method: 'POST',
   path: '/logs/exports/estimate',
-  summary: 'Tell how large the file of an export would be, and which fields are denied',
+  summary: 'Estimate the size of the file of an export, and list its denied fields',
   permission,
   resource,
   action: 'estimate',
@@ -116,7 +116,7 @@ export const listExports = route({
 export const readRestrictions = route({
   method: 'GET',
   path: '/logs/exports/field-restrictions',
-  summary: 'Tell which fields exports can have, and which of them are denied',
+  summary: 'List the fields that exports can have, and the denied ones',
   permission,
   query: restrictionsQuery,
   response: restrictions,
@@ -210,7 +210,7 @@ export const startExport = route({
 export const cancelExport = route({
   method: 'POST',
   path: '/logs/exports/:exportId/cancel',
-  summary: 'Stop an export that runs, and delete what it has so far',
+  summary: 'Stop a running export, and delete its data so far',
   permission,
   resource,
   action: 'cancel',

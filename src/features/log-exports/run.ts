@@ -42,7 +42,7 @@ async function makePart(deps: Deps, claimed: ClaimedExport): Promise<void> {
 
 /** A refusal stays one: a field that is denied by now, a filter that this release does not support. */
 const failureOf = (error: unknown) => ({
-  message: error instanceof ApiError ? error.message : 'Something went wrong on our side; the log of the server says what.',
+  message: error instanceof ApiError ? error.message : 'An internal error stopped it; see the log of the server.',
   isFinal: error instanceof ApiError && error.status < 500,
 })
 

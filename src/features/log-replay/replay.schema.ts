@@ -13,7 +13,7 @@ export const replayBody = z
       .optional()
       .meta({ description: 'Fields in place of those of the logged JSON body; a field that is null here is left out.' }),
   })
-  .meta({ id: 'ReplayRequest', description: 'What is to be different from the logged request.' })
+  .meta({ id: 'ReplayRequest', description: 'The differences from the logged request.' })
 
 export const replayed = z.unknown().meta({
   id: 'ReplayAnswer',

@@ -26,17 +26,17 @@ const countedAmount = z
       .meta({ description: 'What is limited: `api-key`, `provider`, `workspace`, `integration-workspace`, `policy` or `token`.' }),
     owner_id: z.uuid(),
     group: z.string().nullable().meta({ description: 'The values by which a policy groups; null also when its count is no longer kept.' }),
-    type: z.string().meta({ description: 'What the budget counts: `cost`, `tokens` or `requests`.' }),
+    type: z.string().meta({ description: 'The unit of the budget: `cost`, `tokens` or `requests`.' }),
     amount: z.string().meta({ description: 'Whole pico-US-dollars of costs, otherwise tokens or requests, as a decimal text.' }),
   })
-  .meta({ id: 'LogCountedAmount', description: 'What an attempt of a request counted against a budget.' })
+  .meta({ id: 'LogCountedAmount', description: 'The amount that an attempt of a request counted against a budget.' })
 
 const costAdjustment = z
   .object({
     id: z.uuid(),
     recompute_id: z.uuid(),
     created_at: z.iso.datetime(),
-    delta_pico_usd: z.string().meta({ description: 'What it adds to the cost before it; negative when the request became cheaper.' }),
+    delta_pico_usd: z.string().meta({ description: 'The addition to the cost before it; negative when the request became cheaper.' }),
     cost_pico_usd: z.string().meta({ description: 'The cost with it.' }),
     state: z.enum(costStates),
     catalogue: z.string().nullable(),
@@ -57,10 +57,10 @@ export const logCost = z
     currency: z.literal('USD'),
     cost_pico_usd: amount.meta({ description: 'Whole pico-US-dollars (10^-12 of a dollar), as a decimal text; null when unpriced.' }),
     total_pico_usd: amount.meta({ description: 'The cost with all adjustments; the same as `cost_pico_usd` when there is none.' }),
-    adjustments: z.array(costAdjustment).meta({ description: 'What `POST /costs/recompute` made of the cost, the oldest first.' }),
-    saved_pico_usd: amount.meta({ description: 'What an answer from the cache would have cost; null for other answers.' }),
+    adjustments: z.array(costAdjustment).meta({ description: 'The costs after each `POST /costs/recompute`, the oldest first.' }),
+    saved_pico_usd: amount.meta({ description: 'The saved cost of a cache hit; null for other answers.' }),
     lines: z.array(costLine),
-    unpriced: z.array(z.string()).meta({ description: 'What was used and has no known price.' }),
+    unpriced: z.array(z.string()).meta({ description: 'Usage without a known price.' }),
     catalogue: z.string().nullable().meta({ description: 'The digest of the price list.' }),
     usage: z
       .array(
@@ -70,12 +70,12 @@ export const logCost = z
           model: z.string().nullable(),
           inconsistent: z.boolean().meta({
             description:
-              'True: the figures contradict each other (a part above its whole, a total that is no sum, a count below 0). What was above its whole is cut down to it.',
+              'True: the figures contradict each other (a part above its whole, a total that is no sum, a count below 0). A part above its whole is cut down to it.',
           }),
           usage: z.unknown(),
         }),
       )
       .meta({ description: 'The usage objects of the providers, as they sent them.' }),
-    budgets: z.array(countedAmount).meta({ description: 'What was counted against which budgets, before adjustments.' }),
+    budgets: z.array(countedAmount).meta({ description: 'The amounts counted against budgets, before adjustments.' }),
   })
-  .meta({ id: 'LogCost', description: 'What a request cost, line by line.' })
+  .meta({ id: 'LogCost', description: 'The cost of a request, line by line.' })

@@ -12,7 +12,7 @@ const mostErased = 1000
 
 const body = z
   .strictObject({
-    user_id: z.uuid().optional().meta({ description: 'A person of the organisation: what was asked with their own keys.' }),
+    user_id: z.uuid().optional().meta({ description: 'A person of the organisation: the requests of their own keys.' }),
     metadata: z
       .record(textField(255), textField(2000))
       .optional()
@@ -41,7 +41,7 @@ const response = z
 export const eraseLogsOf = route({
   method: 'POST',
   path: '/logs/erasures',
-  summary: 'Take out of logs whatever tells of a person; what requests used and cost stays',
+  summary: 'Erase personal data from logs; the usage and cost of requests stay',
   permission: 'organisation_settings.update',
   resource: 'log',
   action: 'erase',
@@ -58,7 +58,7 @@ export const eraseLogsOf = route({
     return { object: 'log.erasure' as const, id, ...done, objects: [...done.objects] }
   } catch (error) {
     if (!(error instanceof LogStoreError)) throw error
-    throw new ApiError('dependency_unavailable', `Nothing was erased, because the log store cannot be changed: ${error.message}.`, {
+    throw new ApiError('dependency_unavailable', `No log was erased, because the log store cannot be changed: ${error.message}.`, {
       cause: error,
     })
   }

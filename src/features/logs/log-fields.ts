@@ -116,7 +116,7 @@ export const logFields = {
   api_key_id: shows('api_key_id', z.uuid()),
   api_key_name: shows(
     'api_key_name',
-    text.meta({ description: 'What the key is called now; of a deleted one its last name. Null: it is no stored key.' }),
+    text.meta({ description: 'The present name of the key; for a deleted one its last name. Null: it is no stored key.' }),
   ),
   user_id: shows('user_id', z.uuid().nullable()),
   user_name: shows('user_name', text.meta({ description: 'The name of the person whose key it is, or their e-mail address without one.' })),
@@ -143,7 +143,7 @@ export const logFields = {
     text.meta({ description: 'Whole pico-US-dollars (10^-12), as a decimal text; null when the price is not known.' }),
   ),
   total_cost_pico_usd: made(
-    text.meta({ description: 'The cost with what recomputes changed, as analytics sum it up; the same as `cost_pico_usd` when none did.' }),
+    text.meta({ description: 'The cost with the changes of recomputes, as analytics sum it up; the same as `cost_pico_usd` without any.' }),
     (row) => row.adjusted_pico ?? row.cost_pico,
   ),
   cost_state: shows('cost_state', z.enum(costStates).nullable().meta({ description: costStatesMeaning })),
@@ -154,7 +154,7 @@ export const logFields = {
     'operation',
     z.string().meta({
       description:
-        "What was asked for: an operation, a method of Google's API such as `generateContent`, `rerank`, or `proxy` for any other path; `inserted` for a log that a client inserted with `POST /v1/logs`.",
+        "The operation of the request: an operation, a method of Google's API such as `generateContent`, `rerank`, or `proxy` for any other path; `inserted` for a log that a client inserted with `POST /v1/logs`.",
     }),
   ),
   is_proxy_call: shows('operation', z.boolean(), (operation) => operation === 'proxy'),
@@ -219,7 +219,7 @@ export const logFields = {
       '1.5.0',
       z.enum(pathFormats).nullable().meta({
         description:
-          'The path format in which the log store has the bodies, whatever LOG_STORE_FILE_PATH_FORMAT says now; null: it has none.',
+          'The path format in which the log store has the bodies, even if LOG_STORE_FILE_PATH_FORMAT has changed since; null: it has none.',
       }),
     ),
     (format) => format ?? null,

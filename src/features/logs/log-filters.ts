@@ -240,7 +240,7 @@ const filters = {
     hints: metadataHints,
   }),
   metadata_keys: filter(texts, (keys) => ({ sql: keys.map(() => 'jsonb_exists(l.metadata, ?)').join(' AND '), values: keys }), {
-    description: 'Keys that the metadata have, whatever their values, comma-separated.',
+    description: 'Keys that the metadata have, with any value, comma-separated.',
   }),
   is_success: filter(z.stringbool(), (value) => ({ sql: value ? success : `NOT ${success}`, values: [] }), {
     hints: (value) => ({ all: [successTerm(value)] }),

@@ -74,7 +74,7 @@ export const logList = z
             }),
           })
           .nullable()
-          .meta({ description: 'What the index of words answers; null: bodies are read one after the other.' }),
+          .meta({ description: 'The answer of the index of words; null: bodies are read one after the other.' }),
         until: z.iso.datetime().nullable().meta({ description: 'The time of the log that was looked at last; null: all were.' }),
       })
       .nullable()
@@ -102,7 +102,9 @@ export const logAttempt = z
     model: nullableText,
     status: z.int().meta({ description: 'The status of the answer, or of the error in its place.' }),
     failure: z.enum(failureKinds).nullable().meta({ description: 'The kind of failure, if it has one.' }),
-    error: nullableText.meta({ description: 'What the provider or Gatehouse said; null without an error, or if bodies are not kept.' }),
+    error: nullableText.meta({
+      description: 'The message of the provider or of Gatehouse; null without an error, or if bodies are not kept.',
+    }),
     start_ms: z.number().nullable().meta({ description: 'Milliseconds from the request to this attempt; null if it was not sent.' }),
     duration_ms: z.number().nullable(),
     response_bytes: z.number(),
@@ -136,7 +138,7 @@ export const logObject = z
     }),
     response: z.object({ status: z.int(), responseTime: z.int(), lastUsedOptionJsonPath: z.string(), ...bodyFields }),
     hook_results: loggedHookResults.meta({
-      description: 'What guardrails found before and after the call, as the answer told it; null when none ran.',
+      description: 'The results of guardrails before and after the call, as the answer showed them; null when none ran.',
     }),
     attempts: z.array(logAttempt).nullable().meta({
       description:
@@ -146,10 +148,9 @@ export const logObject = z
       .object({ dropped_params: z.array(z.string()), provider_error: z.string().nullable() })
       .nullable()
       .meta({
-        description:
-          'What was left out when the request was translated, and the error of the provider in its own words; null when neither is there to tell.',
+        description: 'The losses of the translation of the request, and the error of the provider in its own words; null without either.',
       }),
-    cost: logCost.meta({ description: 'What the request cost, as `GET /logs/{id}/cost` tells it.' }),
+    cost: logCost.meta({ description: 'The cost of the request, as `GET /logs/{id}/cost` shows it.' }),
     metrics: logMetrics,
     log_format: since('1.12.0', z.literal('v1')),
   })

@@ -70,7 +70,7 @@ export const readLog = route({
 export const readLogCost = route({
   method: 'GET',
   path: '/logs/:logId/cost',
-  summary: 'Read what a request cost, line by line',
+  summary: 'Read the cost of a request, line by line',
   permission: 'logs.view',
   params: logParams,
   response: logCost,

@@ -25,7 +25,7 @@ export const organisationView = z
     log_retention_display: since('1.9.0', z.int().meta({ description: 'Days for which logs are kept, as LOG_RETENTION_DISPLAY says.' })),
     metrics_retention_display: since(
       '1.9.0',
-      z.int().meta({ description: 'Days for which analytics are kept, as METRICS_RETENTION_DISPLAY says.' }),
+      z.int().meta({ description: 'Days for which analytics are kept, as METRICS_RETENTION_DISPLAY states.' }),
     ),
     created_at: z.iso.datetime(),
     last_updated_at: z.iso.datetime(),

@@ -8,7 +8,7 @@ import { secretField } from '../../lib/json/secret-fields.ts'
 
 const credentials = secretField(z.record(z.string(), z.unknown())).meta({
   description:
-    'What the service asks for: the `credentials` among the `parameters` of its checks in `GET /catalogue/checks`, those of several checks together.',
+    'The credentials of the service: the `credentials` among the `parameters` of its checks in `GET /catalogue/checks`, those of several checks together.',
 })
 
 const baseUrl = calledUrl.meta({ description: 'Another address of the service: of a region, or of a proxy of your own.' })

@@ -38,4 +38,4 @@ export const draftTried = z
       }),
     ),
   })
-  .meta({ id: 'PolicyPreview', description: 'What a policy would have counted, by value key: the 100 that used most.' })
+  .meta({ id: 'PolicyPreview', description: 'The usage that a policy would have counted, by value key: the 100 with the most.' })

@@ -98,7 +98,7 @@ export const updateRateLimit = route({
 export const deleteRateLimit = route({
   method: 'DELETE',
   path: '/policies/rate-limits/:rateLimitsPolicyId',
-  summary: 'Archive a rate-limit policy, which then applies to nothing',
+  summary: 'Archive a rate-limit policy, which then applies to no requests',
   permission: 'policies.delete',
   resource,
   params: rateLimitParams,

@@ -32,7 +32,7 @@ export const createRateLimitBody = z
 
 export const updateRateLimitBody = z
   .strictObject({ name: nameField.nullable().optional(), unit: unit.optional(), value: value.optional() })
-  .meta({ id: 'UpdateRateLimitsPolicy', description: 'What to change; conditions and groups stay as they are.' })
+  .meta({ id: 'UpdateRateLimitsPolicy', description: 'The changes; conditions and groups stay as they are.' })
 
 export const rateLimitParams = z.object({ rateLimitsPolicyId: z.string() })
 

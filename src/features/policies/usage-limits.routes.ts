@@ -143,7 +143,7 @@ export const updateUsageLimit = route({
 export const deleteUsageLimit = route({
   method: 'DELETE',
   path: '/policies/usage-limits/:policyUsageLimitsId',
-  summary: 'Archive a usage-limit policy, which then applies to nothing',
+  summary: 'Archive a usage-limit policy, which then applies to no requests',
   permission: 'policies.delete',
   flag: 'USAGE_LIMITS_ENABLED',
   resource,

@@ -44,13 +44,13 @@ export const updateUsageLimitBody = z
     ...limits,
     reset_usage_for_value: textField(2000).min(1).optional().meta({ description: 'The value key that starts again with a usage of 0.' }),
   })
-  .meta({ id: 'UpdateUsageLimitsPolicy', description: 'What to change; conditions and groups stay as they are.' })
+  .meta({ id: 'UpdateUsageLimitsPolicy', description: 'The changes; conditions and groups stay as they are.' })
 
 export const usageLimitParams = z.object({ policyUsageLimitsId: z.string() })
 
 export const usageLimitRead = z.object({
   status: policyStatus.default('active'),
-  include_usage: z.stringbool().default(false).meta({ description: 'Whether the answer says what was used, by value key.' }),
+  include_usage: z.stringbool().default(false).meta({ description: 'Whether the answer lists the usage, by value key.' }),
 })
 
 export const usageLimitQuery = z.object({

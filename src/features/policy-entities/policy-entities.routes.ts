@@ -17,7 +17,7 @@ const param = 'policyUsageLimitsId'
 export const listEntities = route({
   method: 'GET',
   path: '/policies/usage-limits/:policyUsageLimitsId/entities',
-  summary: 'List what a usage-limit policy has counted',
+  summary: 'List the usage under a usage-limit policy',
   permission: 'policies.read',
   flag: 'USAGE_LIMITS_ENABLED',
   params: usageLimitParams,
@@ -38,7 +38,7 @@ export const listEntities = route({
 export const listRateEntities = route({
   method: 'GET',
   path: '/policies/rate-limits/:rateLimitsPolicyId/entities',
-  summary: 'List what a rate-limit policy counts now',
+  summary: 'List the present counts of a rate-limit policy',
   permission: 'policies.read',
   params: rateLimitParams,
   query: rateEntityQuery,

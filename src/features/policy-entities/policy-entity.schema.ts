@@ -24,8 +24,8 @@ export const entityList = listOf(
       last_reset_at: z.iso.datetime().nullable(),
       object: z.literal('policy_entity'),
     })
-    .meta({ id: 'UsageLimitsPolicyEntity', description: 'What one combination of the values that a policy groups by has used.' }),
-).meta({ id: 'UsageLimitsPolicyEntityList', description: 'What a policy has counted, by value key.' })
+    .meta({ id: 'UsageLimitsPolicyEntity', description: 'The usage of one combination of the values that a policy groups by.' }),
+).meta({ id: 'UsageLimitsPolicyEntityList', description: 'The usage under a policy, by value key.' })
 
 export const rateEntityQuery = z.object({
   ...listFields({ sorts: { value_key: 'valueKey' }, sort: 'value_key' }),
@@ -41,8 +41,8 @@ export const rateEntityList = listOf(
       status,
       object: z.literal('policy_entity'),
     })
-    .meta({ id: 'RateLimitsPolicyEntity', description: 'What one combination of the values that a policy groups by counts now.' }),
+    .meta({ id: 'RateLimitsPolicyEntity', description: 'The present count of one combination of the values that a policy groups by.' }),
 ).meta({
   id: 'RateLimitsPolicyEntityList',
-  description: 'What a rate-limit policy counts now; what counted nothing in its window is not in it.',
+  description: 'The present counts of a rate-limit policy; combinations without a count in its window are not in it.',
 })

@@ -42,7 +42,7 @@ export const updateProviderBody = z
   .strictObject({
     name: accountName.optional(),
     reset_usage: z.boolean().optional(),
-    workspace_id: z.string().min(1).max(255).optional().meta({ description: 'The workspace it is in, when the query does not say it.' }),
+    workspace_id: z.string().min(1).max(255).optional().meta({ description: 'The workspace it is in, when the query does not name it.' }),
     ...providerFields,
     ...tags,
   })

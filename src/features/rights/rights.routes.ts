@@ -26,7 +26,7 @@ const presentPlace = (workspace: Workspace | null) => workspace && { id: workspa
 export const readUserRights = route({
   method: 'GET',
   path: '/admin/users/:userId/rights',
-  summary: 'Tell what a person may do in a workspace or in the organisation, and what decides',
+  summary: 'Show the rights of a person in a workspace or in the organisation, and their reasons',
   permission: ['organisation_users.read', 'workspace_users.read'],
   params: userParams,
   query: rightsQuery,
@@ -34,7 +34,7 @@ export const readUserRights = route({
 })(async ({ em, actor, deps, params, query }) => {
   // Rights in the organisation are shown to callers that see its people, not to those of one workspace.
   if (query.workspace === undefined && !actor.permissions.has('organisation_users.read'))
-    throw new ApiError('AB08', 'You see nobody of the organisation as a whole: name a workspace.', { param: 'workspace' })
+    throw new ApiError('AB08', 'You do not see the people of the organisation as a whole: name a workspace.', { param: 'workspace' })
   const user = await findUser(em, actor, { id: params.userId })
   const workspace = await placeAskedFor(em, actor, { user, workspace: query.workspace })
   const acting = await actingOf(em, user, workspace)
@@ -54,7 +54,7 @@ export const readUserRights = route({
 export const readKeyRights = route({
   method: 'GET',
   path: '/api-keys/:id/rights',
-  summary: 'Tell what an API key may do, and what decides',
+  summary: 'Show the rights of an API key, and their reasons',
   permission: keyScopes('read'),
   params: apiKeyParams,
   query: keyRightsQuery,
@@ -90,7 +90,7 @@ export const listScopes = route({
 export const listSettings = route({
   method: 'GET',
   path: '/catalogue/settings',
-  summary: 'List the settings of the organisation: what they do, their values, and whom they bind',
+  summary: 'List the settings of the organisation: their effects, values, and the people that they bind',
   permission: ['organisation_settings.read', 'workspaces.read'],
   query: settingsQuery,
   response: settingCatalogue,

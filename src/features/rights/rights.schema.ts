@@ -58,7 +58,7 @@ const common = {
 
 export const userRights = z
   .object({ ...common, user: z.object({ id: z.uuid(), email: z.string(), role: z.enum(organisationRoles) }) })
-  .meta({ id: 'UserRights', description: 'What a person may do when they are signed in: each scope, and what decides.' })
+  .meta({ id: 'UserRights', description: 'The rights of a person when they are signed in: each scope, and its reason.' })
 
 export const keyRights = z
   .object({
@@ -80,7 +80,7 @@ export const scopeCatalogue = z
         scopes: z.array(
           z.object({
             scope: z.string(),
-            kind: z.enum(['view', 'write', 'use']).meta({ description: '`use`: calling models, and what calls bring.' }),
+            kind: z.enum(['view', 'write', 'use']).meta({ description: '`use`: calling models, and the scopes that calls need.' }),
             since: z.string().nullable().meta({ description: 'The release that brought it; null: it was always there.' }),
             key_types: z.array(z.enum(keyTypes)).meta({ description: 'The types of keys that can have it.' }),
             roles: z.object(Object.fromEntries(roles.map((name) => [name, grant]))).meta({
@@ -112,7 +112,7 @@ export const settingCatalogue = z
         name: z.string().meta({ description: 'Its path in `settings` of the organisation.' }),
         category: z.string().nullable().meta({ description: 'The category under which a workspace overrides it; null: none may.' }),
         effect: z.string(),
-        default: z.unknown().meta({ description: 'The value unless somebody sets it; null: no rule.' }),
+        default: z.unknown().meta({ description: 'The default value; null: no rule.' }),
         since: z.string().nullable().meta({ description: 'The release that brought it; null: it was always there.' }),
         value: z.unknown().meta({ description: 'The value that counts.' }),
         source: z.enum(['default', 'organisation', 'workspace']),
@@ -136,7 +136,7 @@ export const settingCatalogue = z
       )
       .meta({
         description:
-          'The settings of the installation that bind people of every organisation. The operator sets them, and nobody over the API. Hosts, paths and credentials are not among them.',
+          'The settings of the installation that bind people of every organisation. The operator sets them; the API cannot. Hosts, paths and credentials are not among them.',
       }),
   })
   .meta({ id: 'SettingCatalogue', description: 'The settings of the organisation, their values, and whom they bind.' })

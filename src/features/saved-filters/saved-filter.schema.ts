@@ -87,12 +87,12 @@ const view = {
   visibility: z
     .enum(visibilities)
     .optional()
-    .meta({ description: '`private`: only the person who made it sees it. Nobody else changes this.' }),
+    .meta({ description: '`private`: only the person who made it sees it. Only that person changes this.' }),
 }
 
 export const createFilterBody = z
   .strictObject({ name: nameField, workspace_id: workspace.optional(), type: type.default('logs'), filters: logFilters, ...view })
-  .meta({ id: 'CreateSavedFilter', description: 'A filter of logs or analytics under a name, with the table that shows what it finds.' })
+  .meta({ id: 'CreateSavedFilter', description: 'A filter of logs or analytics under a name, with the table of its results.' })
 
 export const updateFilterBody = z
   .strictObject({ name: nameField.optional(), filters: logFilters.optional(), ...view })

@@ -148,7 +148,7 @@ async function settleWorkspaces(
 
 type GivenPlace = Difference & { readonly wanted: WorkspaceRole }
 
-/** By one statement: a full synchronisation gives thousands of places at once. */
+/** In one statement: a full synchronisation gives thousands of places at once. */
 async function give(em: EntityManager, organisationId: string, given: readonly GivenPlace[]): Promise<readonly RowChange[]> {
   if (given.length === 0) return []
   const rows = given.map((row) => ({

@@ -8,7 +8,7 @@ const sorts = { created_at: 'createdAt' } as const
 
 const activityFilter = z.object({
   ...listFields({ sorts, sort: '-created_at' }),
-  failed: z.stringbool().optional().meta({ description: 'True: only what was refused; false: only what was done.' }),
+  failed: z.stringbool().optional().meta({ description: 'True: only refused requests; false: only successful ones.' }),
   operation: z.enum(operations).optional(),
   resource_type: z.enum(resourceTypes).optional(),
   token_id: z.uuid().optional().meta({ description: 'Only the requests with this token.' }),
@@ -28,17 +28,17 @@ const activityList = listOf(
       ok: z.boolean(),
       status: z.int().meta({ description: 'Of the answer (HTTP).' }),
       scim_type: z.string().nullable().meta({ description: 'The name that SCIM has for the error, such as `uniqueness`.' }),
-      error: z.string().nullable().meta({ description: 'What the identity provider was told; null: it was not refused.' }),
+      error: z.string().nullable().meta({ description: 'The error for the identity provider; null: it was not refused.' }),
       request_id: z.string().meta({ description: 'It leads to the log of the process, and to the audit trail.' }),
       created_at: z.iso.datetime(),
     })
     .meta({ id: 'ScimActivity', description: 'A write of an identity provider, or a request of it that was refused.' }),
-).meta({ id: 'ScimActivityList', description: 'What identity providers did lately, the latest first.' })
+).meta({ id: 'ScimActivityList', description: 'The latest requests of identity providers, the newest first.' })
 
 export const listScimActivity = route({
   method: 'GET',
   path: '/scim/activity',
-  summary: 'List what identity providers wrote by SCIM lately, and what was refused to them and why',
+  summary: 'List the latest writes of identity providers by SCIM, and the refused ones with their reasons',
   permission: 'organisation_settings.read',
   organisationKey: true,
   query: activityFilter,

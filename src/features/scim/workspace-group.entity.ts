@@ -3,7 +3,7 @@ import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { WorkspaceRole } from '../../lib/access/roles.ts'
 
-/** A group whose members have a role in a workspace, whatever its name. */
+/** A group whose members have a role in a workspace, under any name. */
 export const ScimWorkspaceGroup = defineEntity({
   name: 'ScimWorkspaceGroup',
   tableName: 'scim_workspace_groups',

@@ -59,11 +59,8 @@ export const groupView = z
     display_name: z.string(),
     external_id: z.string().nullable(),
     member_count: z.int(),
-    named_workspace: z
-      .string()
-      .nullable()
-      .meta({ description: 'The workspace that the name of the group says, by slug or name; null: none.' }),
-    named_role: z.enum(workspaceRoles).nullable().meta({ description: 'The role there that the name says.' }),
+    named_workspace: z.string().nullable().meta({ description: 'The workspace in the name of the group, by slug or name; null: none.' }),
+    named_role: z.enum(workspaceRoles).nullable().meta({ description: 'The role there in the name.' }),
     organisation_role: z.enum(['owner', 'admin']).nullable().meta({ description: 'The role in the organisation that the name says.' }),
     created_at: z.iso.datetime(),
     last_updated_at: z.iso.datetime(),

@@ -15,7 +15,7 @@ const mapping = z
   .strictObject({
     target_field: textField(255).min(1).meta({
       description:
-        'What the secret is: `key`, or `configurations.` with a field of the credential, such as `configurations.aws_secret_access_key`.',
+        'The field for the secret: `key`, or `configurations.` with a field of the credential, such as `configurations.aws_secret_access_key`.',
     }),
     secret_reference_id: textField(255).min(1).meta({ description: 'Id or slug of the secret reference.' }),
     secret_key: textField(255)

@@ -167,4 +167,4 @@ export const referenceTest = z
     ),
     fields: z.array(z.string()).nullable().meta({ description: 'The names of its fields, if it is a JSON object. No values.' }),
   })
-  .meta({ id: 'SecretReferenceTest', description: 'What came of trying to read a secret now, past the memory. No answer shows a value.' })
+  .meta({ id: 'SecretReferenceTest', description: 'The outcome of reading a secret now, past the memory. No answer shows a value.' })

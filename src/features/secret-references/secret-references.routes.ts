@@ -58,7 +58,7 @@ export const createReference = route({
 export const listReferences = route({
   method: 'GET',
   path: '/secret-references',
-  summary: 'List secret references, with what came of asking for each last',
+  summary: 'List secret references, with the outcome of the last read of each',
   permission: 'secret_references.list',
   query: referenceFilter,
   response: referenceList,
@@ -86,7 +86,7 @@ export const readReference = route({
 export const updateReference = route({
   method: 'PUT',
   path: '/secret-references/:secretReferenceId',
-  summary: 'Change a secret reference; what uses it reads the new secret at once',
+  summary: 'Change a secret reference; its users read the new secret at once',
   permission: 'secret_references.update',
   resource,
   params: referenceParams,

@@ -95,7 +95,7 @@ const readOnly: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 const endOf = ({ createdAt, expiresAt, settings }: FoundSession, { config }: Deps): number =>
   Math.min(expiresAt, createdAt + Math.min(config.sessions.lifetimeMs, longestSessionMs(settings)))
 
-/** One answer for every invalid cookie, whatever the fault. */
+/** One answer for every invalid cookie. */
 const ended = () => new ApiError('AB05', 'This session has ended. Sign in again.', { param: 'cookie' })
 
 /** Throws while a person has no second factor whose organisation asks for one: till then they only reach the routes to set one up. */
@@ -113,7 +113,7 @@ function demandOwnPage(deps: Deps, { asked: { headers }, secret }: ShownSession)
   demandSameOrigin(deps, headers)
   const sent = headers['x-csrf-token']
   if (typeof sent !== 'string' || !isCsrfToken(deps.vault, secret, sent))
-    throw new ApiError('AB03', 'A request by session that changes something needs the header x-csrf-token, as GET /auth/me tells it.', {
+    throw new ApiError('AB03', 'A request by session that writes needs the header x-csrf-token, with the value from GET /auth/me.', {
       param: 'x-csrf-token',
     })
 }

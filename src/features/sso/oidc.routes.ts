@@ -39,7 +39,7 @@ export const backchannelLogout = route({
   method: 'POST',
   path: '/auth/oidc/backchannel-logout',
   root: true,
-  summary: 'Take the word of an identity provider that somebody has signed out there',
+  summary: 'Take the notice of an identity provider that a person has signed out there',
   permission: [],
   identify: hearLogout,
   form: true,

@@ -48,21 +48,21 @@ export async function personOf(em: EntityManager, deps: Deps, arriving: Arriving
   if (known?.status === 'active') return notAbove(provider, known)
   const email = verifiedEmail(claims, provider.email_verified_claim)
   if (email === null)
-    throw refused(`The identity provider does not say (claim ${provider.email_verified_claim}) that your e-mail address is verified.`)
+    throw refused(`The identity provider does not confirm (claim ${provider.email_verified_claim}) that your e-mail address is verified.`)
   if (!isOwned(provider, email)) throw refused('Your e-mail address is of a domain that this organisation does not own.')
   await lockAddress(em, provider.organisationId, email)
   const user =
     (await personAt(em, provider.organisationId, email)) ?? (await newcomer(em, deps, { ...arriving, email, wasHere: known !== null }))
   if (user === null) throw refused('You have no account in this organisation. Ask one of its owners or admins for an invitation.')
   if (await linkIdentity(em, notAbove(provider, user), identity)) return user
-  throw refused('The person with your e-mail address signs in here as somebody else.')
+  throw refused('The person with your e-mail address signs in here by another identity.')
 }
 
 /** Returns the person; throws AB03 for one that ranks above those who set the provider, since they control its claims. */
 function notAbove({ rank }: Provider, user: User): User {
   if (isAtLeast(rank, rankedRole(user.role))) return user
   throw refused(
-    'The identity provider was not set by an owner, and signs in nobody above those who set it. Sign in otherwise; an owner who is signed in may then set it again.',
+    'The identity provider was not set by an owner, and cannot sign in people who rank above those who set it. Sign in otherwise; an owner who is signed in may then set it again.',
   )
 }
 

@@ -5,12 +5,12 @@ import { secretField } from '../../lib/json/secret-fields.ts'
 
 export const loginParams = z.object({ organisation: z.string().min(1).max(255).meta({ description: 'The slug of the organisation.' }) })
 
-export const sentOn = z.object({}).meta({ description: 'Nothing: the browser is sent on by 303.' })
+export const sentOn = z.object({}).meta({ description: 'No content: the browser is sent on by 303.' })
 
 /** The answer to a browser that comes back. */
 export const comeBack = z
-  .object({ test_sign_in: testSignInView.optional().meta({ description: 'Of a test sign-in: what it has shown.' }) })
-  .meta({ description: 'Nothing: the browser is sent on by 303. Who comes back from a test sign-in sees what it has shown.' })
+  .object({ test_sign_in: testSignInView.optional().meta({ description: 'The outcome of a test sign-in.' }) })
+  .meta({ description: 'No content: the browser is sent on by 303. A person who comes back from a test sign-in sees its outcome.' })
 
 /** The path at which people go on by default. */
 export const home = '/console'
@@ -26,7 +26,7 @@ export const loginQuery = z.object({
       return z.NEVER
     })
     .meta({ description: 'The path on this origin where the person goes on. Default: `/console`.' }),
-  test: secretField(z.string().min(1).max(200)).optional().meta({ description: 'Of a test sign-in, in the URL that it was made with.' }),
+  test: secretField(z.string().min(1).max(200)).optional().meta({ description: 'The secret of a test sign-in, from its URL.' }),
 })
 
 export type LoginQuery = z.output<typeof loginQuery>
@@ -55,9 +55,9 @@ export const acsBody = z
       description: 'The response of the provider, in base64 (HTTP-POST binding).',
     }),
     RelayState: z.string().max(4096).optional().meta({
-      description: 'Of somebody who began at the provider: the path on this origin where they go on. Else it is not looked at.',
+      description: 'The path on this origin where a person goes on who began at the provider. Else it is ignored.',
     }),
   })
-  .meta({ id: 'SamlAnswer', description: 'The form that the browser of somebody who signed in at the provider sends here.' })
+  .meta({ id: 'SamlAnswer', description: 'The form that the browser of a person who signed in at the provider sends here.' })
 
 export type AcsBody = z.output<typeof acsBody>

@@ -5,10 +5,10 @@ import { secretField } from '../../lib/json/secret-fields.ts'
 
 export const introspectionBody = z
   .object({
-    token: secretField(textField(16_384).min(1)).meta({ description: 'The API key or JSON Web Token to tell of.' }),
+    token: secretField(textField(16_384).min(1)).meta({ description: 'The API key or JSON Web Token to describe.' }),
     token_type_hint: z.string().max(255).optional().meta({ description: 'Taken and not needed: a token shows what it is.' }),
   })
-  .meta({ id: 'IntrospectToken', description: 'A token to tell of, as JSON or as a form (RFC 7662).' })
+  .meta({ id: 'IntrospectToken', description: 'A token to describe, as JSON or as a form (RFC 7662).' })
 
 const seconds = z.int().optional()
 

@@ -7,7 +7,7 @@ import { spanKinds, spanStatuses } from './read-spans.ts'
 const moment = z.iso.datetime({ offset: true })
 const text = z.string().nullable()
 const count = z.number()
-const cost = z.string().meta({ description: 'Whole pico-US-dollars (10^-12), as a decimal text, with what recomputes changed.' })
+const cost = z.string().meta({ description: 'Whole pico-US-dollars (10^-12), as a decimal text, with the changes of recomputes.' })
 
 const after = z.string().transform((given, context) => {
   const cursor = readTraceCursor(given)

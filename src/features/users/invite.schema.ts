@@ -24,7 +24,7 @@ export const createInviteBody = z
       .optional()
       .meta({
         description:
-          'Whoever accepts gets an API key with these scopes in each workspace. Not when `api_key_metadata_keys` asks for metadata of keys.',
+          'The accepting person gets an API key with these scopes in each workspace. Not when `api_key_metadata_keys` asks for metadata of keys.',
       }),
   })
   .meta({ id: 'CreateInvite', description: 'The person to invite, with their roles and workspaces.' })

@@ -13,7 +13,7 @@ export function demandScope(actor: Actor, scope: string): void {
 
 /** Refuses with AB03 a caller that would give, take or change a role above their own. */
 export function demandRank(actor: Actor, role: Role, param: string): void {
-  if (!isAtLeast(rankOf(actor), role)) throw new ApiError('AB03', `Nobody gives or takes a role above their own: ${role}.`, { param })
+  if (!isAtLeast(rankOf(actor), role)) throw new ApiError('AB03', `You cannot give or take a role above your own: ${role}.`, { param })
 }
 
 /**

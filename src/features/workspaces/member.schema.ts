@@ -29,11 +29,9 @@ export const addMembersBody = z
       .refine((users) => new Set(users.map(({ id }) => id.toLowerCase())).size === users.length, 'A user comes twice.'),
     workspaceId: z.string().optional().meta({ description: 'As in the path.' }),
   })
-  .meta({ id: 'AddWorkspaceMembers', description: 'Who joins the workspace, and as what.' })
+  .meta({ id: 'AddWorkspaceMembers', description: 'The person who joins the workspace, and their role.' })
 
-export const updateMemberBody = z
-  .strictObject({ role })
-  .meta({ id: 'UpdateWorkspaceMember', description: 'What the member is from now on.' })
+export const updateMemberBody = z.strictObject({ role }).meta({ id: 'UpdateWorkspaceMember', description: 'The new role of the member.' })
 
 export const memberView = z
   .object({
@@ -47,7 +45,7 @@ export const memberView = z
     workspace_id: z.uuid(),
     scopes: z
       .array(valuesSince(scopeReleases, z.string()))
-      .meta({ description: 'What the member may do here with an API key that holds every scope.' }),
+      .meta({ description: 'The rights of the member here with an API key that holds every scope.' }),
     settings: z.null(),
     created_at: z.iso.datetime(),
     last_updated_at: z.iso.datetime(),

@@ -71,7 +71,7 @@ export const readMember = route({
 export const updateMember = route({
   method: 'PUT',
   path: '/admin/workspaces/:workspaceId/users/:userId',
-  summary: 'Change what a member of a workspace is',
+  summary: 'Change the role of a member of a workspace',
   permission: 'workspace_users.update',
   resource,
   params: memberParams,

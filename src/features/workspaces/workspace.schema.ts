@@ -48,14 +48,11 @@ const defaults = z.strictObject({
 
 export type WorkspaceDefaults = z.output<typeof defaults>
 
-const resetUsage = z.boolean().optional().meta({ description: 'True: what the workspace used counts from 0 again.' })
+const resetUsage = z.boolean().optional().meta({ description: 'True: the usage of the workspace counts from 0 again.' })
 
 const optionalFields = {
   description: textField(10_000).nullable().optional(),
-  icon: textField(64)
-    .nullable()
-    .optional()
-    .meta({ description: 'What stands for the workspace in lists, such as an emoji; empty clears it.' }),
+  icon: textField(64).nullable().optional().meta({ description: 'The icon of the workspace in lists, such as an emoji; empty clears it.' }),
   defaults: defaults.nullable().optional(),
   usage_limits: usageLimitsList,
   rate_limits: rateLimits.nullable().optional(),

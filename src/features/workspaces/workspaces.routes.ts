@@ -109,7 +109,7 @@ const deleteWorkspace = route({
 const restoreWorkspace = route({
   method: 'POST',
   path: '/admin/workspaces/:workspaceId/restore',
-  summary: 'Restore an archived workspace; what was deleted with it stays deleted',
+  summary: 'Restore an archived workspace; resources that were deleted with it stay deleted',
   permission: 'workspaces.delete',
   organisationKey: true,
   action: 'restore',

@@ -61,10 +61,10 @@ export interface WholeBody {
 export function faultOfWhole({ bytes, contentType }: WholeBody, work: AnsweredWork): AnswerFault | null {
   if (isMedia(contentType)) return null
   const text = bytes.toString('utf8')
-  if (text.trim() === '') return noAnswer('The provider answered with nothing.')
+  if (text.trim() === '') return noAnswer('The answer of the provider is empty.')
   if (contentType.startsWith('text/html') || isPage.test(text)) return noAnswer('The provider answered with a page in place of an answer.')
   const json = jsonOrUndefined(text)
-  if (json === undefined) return contentType.includes('json') ? noAnswer('The provider answered with what is no JSON.') : null
+  if (json === undefined) return contentType.includes('json') ? noAnswer('The answer of the provider is no JSON.') : null
   const error = readProviderError(json)
   if (error !== null) return errorFault(error)
   return faultOfJson(json, work)
@@ -86,7 +86,7 @@ function faultOfJson(json: unknown, { dialect, task }: AnsweredWork): AnswerFaul
   return faultOfEvents(codec.answer.decode(json, contextOf(dialect)))
 }
 
-const nothingSaid = noAnswer('The provider answered with what is no answer of its API.')
+const nothingSaid = noAnswer('The answer of the provider is not one of its API.')
 
 function hasEntries(json: Fields, list: string): boolean {
   const entries = json[list]
@@ -151,4 +151,4 @@ export function faultOfStream(bytes: Buffer, work: AnsweredWork): AnswerFault | 
   return judge.end()
 }
 
-const silent = noAnswer('The provider ended its stream before it said anything.')
+const silent = noAnswer('The provider ended its stream before any content.')

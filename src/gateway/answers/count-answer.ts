@@ -49,7 +49,7 @@ export class CountAnswer implements EgressHandler {
     const json = jsonOrUndefined(text)
     if (this.#status > 299) return this.#fail(json ?? text)
     const tokens = readCount(from, json)
-    if (tokens === null) this.onError(new ApiError('upstream_bad_response', 'The provider answered with what is no count of tokens.'))
+    if (tokens === null) this.onError(new ApiError('upstream_bad_response', 'The answer of the provider is no count of tokens.'))
     else this.#answer(this.#status, countClients[to]?.answer(tokens, false) ?? {})
   }
 

@@ -10,19 +10,19 @@ const nothing: HeaderList = []
 /** The destinations in which a browser shows an answer, as `sec-fetch-dest` names them. */
 const shown = new Set(['document', 'iframe', 'frame', 'fencedframe', 'object', 'embed'])
 
-interface Asked {
+interface HeaderReader {
   header(name: string): string | undefined
 }
 
-/** Returns true if a browser was led to the data plane and would show the answer. No API client says so of itself. */
-const isShown = (exchange: Asked): boolean =>
+/** Returns true if a browser was led to the data plane and would show the answer. API clients do not announce it. */
+const isShown = (exchange: HeaderReader): boolean =>
   exchange.header('sec-fetch-mode') === 'navigate' || shown.has(exchange.header('sec-fetch-dest') ?? '')
 
 /**
  * Returns the headers, flat, that keep an answer of a provider from acting as a page of this host in the browser of a person that was led to it.
  * API clients ignore them. `theirs`: the provider's headers as they go to the caller; a page that a browser asked for becomes a download.
  */
-export function inertHeaders(exchange: Asked, theirs: string[]): HeaderList {
+export function inertHeaders(exchange: HeaderReader, theirs: string[]): HeaderList {
   const isPage = runs.test(headerValue(theirs, 'content-type')?.trimStart() ?? '')
   if (!isShown(exchange)) return isPage ? sandbox : nothing
   if (!isPage) return sandbox
@@ -33,6 +33,6 @@ export function inertHeaders(exchange: Asked, theirs: string[]): HeaderList {
 const kept: HeaderList = ['cache-control', 'no-store']
 const keptWhole: HeaderList = ['cache-control', 'no-store, no-transform']
 
-/** Returns what caches on the way are told of a provider's answer: it was given for a credential. A provider may still ask that nobody repacks it. */
+/** Returns the headers for caches on the way of a provider's answer: it was given for a credential. A provider may still forbid repacking. */
 export const privacyOf = (rawHeaders: HeaderList): HeaderList =>
   headerValue(rawHeaders, 'cache-control')?.toLowerCase().includes('no-transform') === true ? keptWhole : kept

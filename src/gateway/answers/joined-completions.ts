@@ -141,7 +141,7 @@ export class JoinedCompletions implements JoinedAnswerParts {
   #take(part: number, head: Head, bytes: Buffer): void {
     if (!isSuccess(head.status)) return this.#refuse(head, bytes)
     const json = jsonOrUndefined(bytes.toString('utf8'))
-    if (!isFields(json)) return this.break(new ApiError('upstream_bad_response', 'The provider answered with what is no completion.'))
+    if (!isFields(json)) return this.break(new ApiError('upstream_bad_response', 'The answer of the provider is no completion.'))
     this.#answers[part] = json
     this.#missing -= 1
     if (this.#missing > 0) return

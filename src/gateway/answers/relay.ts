@@ -67,7 +67,7 @@ export type RelayEnd =
 const mostForwardedHints = 8
 const mostHints = 100
 
-/** The one hint that goes on. Early hints (103) would have a browser load what a provider names. */
+/** The one hint that goes on. Early hints (103) would have a browser load the addresses that a provider names. */
 const stillWorking = 102
 
 /**

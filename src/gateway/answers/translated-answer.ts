@@ -289,7 +289,7 @@ export class TranslatedAnswer implements EgressHandler {
       this.#providerError = JSON.stringify(json)
       return this.#fail(last.error)
     }
-    if (last?.type !== 'end') return this.#break('The provider answered with what is no answer of its API.')
+    if (last?.type !== 'end') return this.#break('The answer of the provider is not one of its API.')
     if (this.#encoder === null) return this.#send(turned)
     const written: Frame[] = []
     for (const event of turned) this.#take(event, written)

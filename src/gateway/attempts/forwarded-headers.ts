@@ -16,20 +16,20 @@ export interface CheckedHeaders {
 }
 
 /**
- * Returns the caller's headers for the provider. Those in which credentials come go on only when `x-service-forward-headers` or the config
- * names them; what authorizes the request takes their place. Those by which a provider is told for whom to act, or who pays, go with the
+ * Returns the caller's headers for the provider. Headers with credentials go on only when `x-service-forward-headers` or the config
+ * names them; the headers that authorize the request take their place. Those that set for whom a provider acts, or who pays, go with the
  * caller's own credential; beside a stored one only when a stored config names them. A key of ours never goes on.
  */
-export function forwardedHeaders({ call, target }: Aimed, { added, holdsAnswer }: CheckedHeaders): readonly string[] {
+export function forwardedHeaders({ call, target }: AimedForHeaders, { added, holdsAnswer }: CheckedHeaders): readonly string[] {
   const { headers, caller, config } = call
   const named = namedHeaders(headers, caller, config)
   const checked = added.reduce(withChecked, target.isCallers ? named : withoutActing(named, config))
   return holdsAnswer ? [...headersWithout(checked, (name) => name === 'accept-encoding'), 'accept-encoding', 'identity'] : checked
 }
 
-type Aimed = Pick<AimedCall, 'call'> & { readonly target: Pick<AimedCall['target'], 'isCallers'> }
+type AimedForHeaders = Pick<AimedCall, 'call'> & { readonly target: Pick<AimedCall['target'], 'isCallers'> }
 
-/** A caller that sends its config can say no more in it than in its headers. */
+/** A caller's own config can set no more than its headers. */
 function withoutActing(headers: readonly string[], config: TargetConfig | null): readonly string[] {
   const allowed = config === null || config.slug === null ? none : config.forwardHeaders
   const drops = (name: string): boolean => isActingHeader(name) && !allowed.has(name)
@@ -38,7 +38,7 @@ function withoutActing(headers: readonly string[], config: TargetConfig | null):
 
 const none: ReadonlySet<string> = new Set()
 
-/** Puts what guardrails say of the caller in place of what the caller says of itself. */
+/** Puts the facts of guardrails about the caller in place of the caller's own claims. */
 const withChecked = (headers: readonly string[], { added, replaces }: NonNullable<Verdict['headers']>): readonly string[] => [
   ...headersWithout(headers, (name) => name.startsWith(replaces)),
   ...added,

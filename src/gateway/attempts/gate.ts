@@ -192,7 +192,7 @@ export class Gate implements EgressHandler {
     const encoding = headerValue(rawHeaders, 'content-encoding')?.toLowerCase() ?? 'identity'
     const held = this.#bytes.join()
     const bytes = encoding === 'identity' ? held : decompress(held, encoding)
-    // Bytes that cannot be read decide nothing.
+    // Unreadable bytes do not decide.
     if (bytes.length === 0 && held.length > 0) return true
     const contentType = headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? ''
     const fault = faultOfWhole({ bytes, contentType }, this.#options.work)

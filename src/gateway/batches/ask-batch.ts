@@ -54,7 +54,7 @@ function ofVideos(provider: string, facts: JobFacts): BatchApi {
     read: (told) => {
       const video = videoApiOf(provider)?.read(told, facts) ?? null
       if (video?.made?.length === 0 && video.made.reported === null)
-        throw new ApiError('upstream_bad_response', 'The provider does not tell how long the video is, or of which size.')
+        throw new ApiError('upstream_bad_response', 'The provider does not state the length of the video, or its size.')
       return (
         video && {
           ...nothing,
@@ -91,7 +91,7 @@ export async function askBatch(provider: AskedProvider, noted: string): Promise<
   if (status < 200 || status > 299) throw new ApiError('upstream_bad_response', `The provider answers ${status} for the ${nounOf(noted)}.`)
   const told = jsonOrUndefined(text)
   const batch = isFields(told) ? read(told, noted) : null
-  if (batch === null) throw new ApiError('upstream_bad_response', `The provider tells no ${nounOf(noted)}.`)
+  if (batch === null) throw new ApiError('upstream_bad_response', `The provider returns no ${nounOf(noted)}.`)
   return batch
 }
 

@@ -190,8 +190,8 @@ const shared = {
   on_error: z
     .enum(['allow', 'deny'])
     .optional()
-    .meta({ description: 'What counts when a service that is asked fails or takes too long; as the guardrail denies, unless given.' }),
-  failOnError: z.boolean().optional().meta({ description: 'An older way to say `on_error`: true is `deny`, false is `allow`.' }),
+    .meta({ description: 'The verdict when a called service fails or takes too long; by default, as the guardrail denies.' }),
+  failOnError: z.boolean().optional().meta({ description: 'The older form of `on_error`: true is `deny`, false is `allow`.' }),
 }
 
 const timeout = (ms: number) => z.int().min(1).max(60_000).default(ms).meta({ description: 'The milliseconds that the call may take.' })

@@ -34,7 +34,7 @@ export function editForm({ bytes, contentType, fields }: Form, edits: readonly B
   return Buffer.concat([...pieces, bytes.subarray(at)])
 }
 
-const unfit = () => new Error('Of a form nothing but the texts of its fields can be changed.')
+const unfit = () => new Error('Only the texts of the fields of a form can be changed.')
 
 type Texts = readonly (readonly [field: FormField, text: string])[]
 

@@ -56,7 +56,7 @@ export const guardrailActions = z
 const saysActions = (given: Readonly<Record<string, unknown>>): boolean =>
   Object.entries(given).some(([name, value]) => name !== 'message' && value !== undefined && value !== null)
 
-const actionsMissing = 'Say what follows: `onFail` (block, warn or log), or `deny`, `async` and what goes with them.'
+const actionsMissing = 'Set the actions: `onFail` (block, warn or log), or `deny`, `async` and the fields that go with them.'
 
 /** The actions of a new guardrail, which must be complete. */
 export const newGuardrailActions = guardrailActions
@@ -65,7 +65,7 @@ export const newGuardrailActions = guardrailActions
   })
   .meta({
     id: 'GuardrailActions',
-    description: 'What follows when a check fails or passes: `onFail` with a message, or at least one of the other fields.',
+    description: 'The actions when a check fails or passes: `onFail` with a message, or at least one of the other fields.',
   })
 
 /** The actions as a PUT changes them. */

@@ -34,7 +34,7 @@ const long = 'The body is so large that it is passed on as it comes, unread.'
 const unclear = 'The form is written in a way that readers understand differently.'
 const opaque = 'The body is of a kind that cannot be read.'
 const foreign = 'The body is in another charset than UTF-8.'
-const inTokens = 'It says something in numbers of tokens, which cannot be read.'
+const inTokens = 'It holds a prompt as numbers of tokens, which cannot be read.'
 
 /** Returns the parts of a body that checks can read. */
 export function inspectBody(body: RequestBody, aimed: AimedCall): InspectedBody {
@@ -85,7 +85,7 @@ const mayHoldTexts = (path: string): boolean => path.includes('?') || path.inclu
 
 /** Why a change cannot be made to a request; null when it can. */
 export const refusesEdit = ({ path: [first] }: BodyEdit): string | null =>
-  first === addressed ? 'What the path, the query and escapes in a body say cannot be changed.' : null
+  first === addressed ? 'Texts in the path, the query and escapes of a body cannot be changed.' : null
 
 interface BodyRead {
   readonly body: RequestBody

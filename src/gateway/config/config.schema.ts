@@ -118,14 +118,10 @@ const ownFields = {
     .optional()
     .meta({ description: 'The prompt that makes chat completions of requests: an id or slug, also with `@latest`, `@12` or `@label`.' }),
   custom_host: url.optional().meta({ description: 'The base URL of the provider. A stored credential never goes there.' }),
-  forward_headers: z
-    .array(headerName)
-    .max(100)
-    .optional()
-    .meta({
-      description:
-        'Headers of the caller that the provider gets although they may contain a credential or, beside a stored one, say who pays.',
-    }),
+  forward_headers: z.array(headerName).max(100).optional().meta({
+    description:
+      'Headers of the caller that the provider gets although they may contain a credential or, beside a stored one, choose the payer.',
+  }),
   retry: retry.optional().meta({ description: 'The number of retries of a call.' }),
   cache: cache.optional().meta({ description: 'The cache for answers.' }),
   cb_config: breaker.optional().meta({ description: 'The circuit breaker: when a failing target gets no requests for a while.' }),
@@ -229,14 +225,14 @@ export const gatewayConfig: z.ZodType<GatewayConfig> = z
   })
   .meta({
     id: 'GatewayConfig',
-    description: 'What a request becomes before it is sent: its target, credential, parameters, timeouts and guardrails.',
+    description: 'How a request is changed before it is sent: its target, credential, parameters, timeouts and guardrails.',
   })
 
 type Fault = readonly [path: readonly (string | number)[], message: string]
 
 function faultsOf(config: GatewayConfig): readonly Fault[] {
   const meaningful = Object.entries(config).some(([name, value]) => value !== undefined && !idle.has(name))
-  if (!meaningful) return [[[], 'The config says nothing of what to do: give at least a provider, targets, parameters or guardrails.']]
+  if (!meaningful) return [[[], 'The config has no effect: give at least a provider, targets, parameters or guardrails.']]
   return [...strategyFaults(config), ...passthroughFaults(config), ...guardrailFaults(config), ...mirrorFaults(config)]
 }
 
@@ -305,7 +301,7 @@ function* mirrorFaults({ mirror }: GatewayConfig): Generator<Fault> {
   const { target } = mirror
   for (const [name, value] of Object.entries(target))
     if (value !== undefined && !mirrorFields.has(name))
-      yield [['mirror', 'target', name], 'The target of a mirror only says where copies go, and what is changed in them: take this out.']
+      yield [['mirror', 'target', name], 'The target of a mirror only sets the destination of copies, and their changes: take this out.']
   const { provider: named, custom_host: host } = target
   const isOther = (named !== undefined && !named.startsWith('@')) || host !== undefined
   if (isOther && credentials.every((name) => target[name] === undefined))

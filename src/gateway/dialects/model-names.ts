@@ -43,7 +43,7 @@ function namesInBody(contentType: string, { kind, bytes, json }: RequestBody): r
   if (!isFields(json)) return []
   const found = existingPaths(json, bodyPlaces, mostPlaces)
   if (found === null)
-    throw new ApiError('invalid_request', 'The models that this body names cannot be told: it has too many tools or requests.', {
+    throw new ApiError('invalid_request', 'The models that this body names cannot be determined: it has too many tools or requests.', {
       param: 'body',
     })
   return [...stringsOf(bytes, 'model'), ...found.map((place) => valueAt(json, place)).filter((name) => typeof name === 'string')]

@@ -64,8 +64,8 @@ const unsendable: Explanation = ['invalid_request', 'The request cannot be sent:
 
 const table: Readonly<Record<string, Explanation>> = {
   UND_ERR_HEADERS_OVERFLOW: ['upstream_bad_response', 'The provider sent more than 64 KB of headers.'],
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['upstream_bad_response', 'The provider sent a body of another length than it said.'],
-  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: ['invalid_request', 'The request body has another length than its content-length says.'],
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['upstream_bad_response', 'The length of the body of the provider differs from its header.'],
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: ['invalid_request', 'The request body has another length than its content-length.'],
   UND_ERR_INVALID_ARG: unsendable,
   UND_ERR_NOT_SUPPORTED: unsendable,
 }

@@ -29,7 +29,7 @@ export function asksToExplain({ headers, caller: { key } }: CallHead): boolean {
   if (asked === undefined || asked === '' || asked === 'false') return false
   if (asked !== 'true') throw new ApiError('invalid_request', `${header} must be true or false.`, { param: header })
   if (key.scopes.has('configs.read')) return true
-  throw new ApiError('forbidden', `${header} tells of configs and prompts: the key needs the scope configs.read.`, { param: header })
+  throw new ApiError('forbidden', `${header} shows configs and prompts: the key needs the scope configs.read.`, { param: header })
 }
 
 function demandShort({ body }: Call): void {

@@ -130,13 +130,9 @@ async function fill(
   } catch (error) {
     observe('unavailable')
     if ((whenUnavailable ?? (limit.kind === 'rate' ? 'allow' : 'deny')) === 'allow') return 'away'
-    throw new ApiError(
-      'dependency_unavailable',
-      `The database is away, so that nobody can tell whether this request fits into ${limit.name}.`,
-      {
-        cause: error,
-      },
-    )
+    throw new ApiError('dependency_unavailable', `The database is away, so it is unknown whether this request fits into ${limit.name}.`, {
+      cause: error,
+    })
   }
 }
 

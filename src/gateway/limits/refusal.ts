@@ -100,7 +100,7 @@ export const unpricedRefusal = (limit: Limit): ApiError =>
 export const jobRefusal = (limit: Limit): ApiError =>
   unknownCost(limit, {
     reason: 'unpriced_job',
-    message: `What a batch, a training, a video or a realtime session costs is known when it has ended, and ${limit.name} lets no request through whose cost is not known. Set on_unpriced of the limit to "allow" to let it begin.`,
+    message: `The cost of a batch, a training, a video or a realtime session is known only when it has ended, and ${limit.name} lets no request of unknown cost through. Set on_unpriced of the limit to "allow" to let it begin.`,
   })
 
 /**
@@ -110,7 +110,7 @@ export const jobRefusal = (limit: Limit): ApiError =>
 export const unknownRefusal = (limit: Limit): ApiError =>
   unknownCost(limit, {
     reason: 'unpriced_work',
-    message: `Gatehouse does not know what this path costs, and the request names no model: ${limit.name} lets no request through whose cost is not known. Set on_unpriced of the limit to "allow" to let it through.`,
+    message: `Gatehouse does not know the cost of this path, and the request names no model: ${limit.name} lets no request of unknown cost through. Set on_unpriced of the limit to "allow" to let it through.`,
   })
 
 function unknownCost({ id, value }: Limit, { reason, message }: { readonly reason: string; readonly message: string }): ApiError {

@@ -54,7 +54,7 @@ const units = {
   rpw: { ms: 7 * dayMs, words: 'per week' },
 } as const satisfies Record<RateLimit['unit'], { ms: number; words: string }>
 
-/** A second has fewer parts: a slice that is gone before it is used limits nothing. */
+/** A second has fewer parts: a slice that is gone before it is used has no effect. */
 export const windowOfUnit = (unit: RateLimit['unit']): Window => {
   const parts = unit === 'rps' ? 10 : slots
   return { slotMs: units[unit].ms / parts, slots: parts }

@@ -123,14 +123,14 @@ async function connect(origin: EgressOrigin): Promise<StepOutcome<null>> {
 
 async function present({ question, call }: ConnectionCheck, access: ProviderAccess): Promise<StepOutcome<SmallResponse | null>> {
   if (question === null || call === null)
-    return { message: 'This provider has no request that tells a good credential and costs nothing.', result: null, unknown: true }
+    return { message: 'This provider has no free request that tests a credential.', result: null, unknown: true }
   const answer = await askProvider(question, access)
   const { status } = answer
   if ((status >= 200 && status < 300) || call.accepted?.includes(status) === true)
     return { message: `The provider took the credential (${status}).`, result: answer }
   if (status === 404 || status === 405)
     return {
-      message: `The provider answered ${status} at ${plain(question.path)}, which tells nothing of the credential.`,
+      message: `The provider answered ${status} at ${plain(question.path)}, which does not show whether the credential is good.`,
       result: null,
       unknown: true,
     }

@@ -1,4 +1,4 @@
-/** Headers of one provider's API that say for whom a request acts, who pays for it, or which deployment answers it. */
+/** Headers of one provider's API that set for whom a request acts, who pays for it, or which deployment answers it. */
 interface ActingHeaders {
   /** Names in lower case, and beginnings of names that end with `-`. */
   readonly names: readonly string[]
@@ -69,6 +69,6 @@ const all = rows.flatMap(({ names }) => names)
 const exact: ReadonlySet<string> = new Set(all.filter((name) => !name.endsWith('-')))
 const beginnings = all.filter((name) => name.endsWith('-'))
 
-/** Returns true if a header of this name, in lower case, can say for whom a credential acts, or who pays. */
+/** Returns true if a header of this name, in lower case, can set for whom a credential acts, or who pays. */
 export const isActingHeader = (lower: string): boolean =>
   exact.has(lower) || (!exceptions.has(lower) && beginnings.some((beginning) => lower.startsWith(beginning)))

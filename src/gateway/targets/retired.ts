@@ -7,7 +7,7 @@ export function assertServed({ retired }: Provider, how: { readonly id: string; 
   if (retired === undefined || host !== null) return
   throw new ApiError(
     'unsupported_operation',
-    `The API of the provider ${id} has ended, so that nothing answers there any more. Use the provider ${retired} in its place.`,
+    `The API of the provider ${id} has ended, so that no service answers there any more. Use the provider ${retired} in its place.`,
     { param },
   )
 }

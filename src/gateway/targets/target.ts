@@ -135,7 +135,7 @@ interface Details {
   readonly isStored: boolean
 }
 
-/** A config may add what travels as a header of the provider's, unless the request brought it and the credential would act for others; what decides where a stored credential goes is stored with it. */
+/** A config may add details that travel as headers of the provider's, unless the request brought it and the credential would act for others; details that decide where a stored credential goes are stored with it. */
 function withDetails({ credential, slug }: ProviderView, { fieldHeaders = {} }: Provider, { fields, isStored }: Details): Credential {
   if (fields === noFields || Object.keys(fields).length === 0) return credential
   const mayAdd = (name: string): boolean => Object.hasOwn(fieldHeaders, name) && (isStored || !isActingHeader(fieldHeaders[name] ?? ''))

@@ -61,7 +61,7 @@ export async function decompressRequest(bytes: Buffer, encoding: string, limit: 
           cause,
         },
       )
-    throw new ApiError('invalid_request', `The request body is not what content-encoding says: ${encoding}.`, {
+    throw new ApiError('invalid_request', `The request body is not encoded as content-encoding states: ${encoding}.`, {
       param: 'content-encoding',
       cause,
     })

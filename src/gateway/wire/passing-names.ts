@@ -12,7 +12,7 @@ const notForProvider = new Set([
   'x-xsrf-token',
   'proxy-authorization', // credentials of the hop
   'proxy-authenticate',
-  'forwarded', // what a client claims of its own network is no business of the provider
+  'forwarded', // a client's claims about its own network are no business of the provider
   'x-forwarded-for',
   'x-forwarded-host',
   'x-forwarded-proto',
@@ -28,7 +28,7 @@ const notForProvider = new Set([
   'true-client-ip',
   'cf-connecting-ip',
   'fastly-client-ip',
-  'origin', // the page that called us; some providers refuse what they take for a browser
+  'origin', // the page that called us; some providers refuse requests that look like a browser's
   'referer', // the URL of that page, whose query may hold a key of ours
   'x-original-url', // a server that honours these serves another path, or method, than the one that was looked at
   'x-original-uri',
@@ -53,7 +53,7 @@ const notForCaller = new Set([
   'strict-transport-security', // would bind our host
   'alt-svc', // would lead the client around the gateway
   'public-key-pins',
-  // a browser would do to our host, or on its behalf, what these say: empty its storage, report its visitors, go elsewhere, run a worker
+  // a browser would do these to our host, or on its behalf: empty its storage, report its visitors, go elsewhere, run a worker
   'clear-site-data',
   'nel',
   'report-to',
@@ -69,10 +69,10 @@ const notForCaller = new Set([
   'use-as-dictionary',
   'accept-ch',
   'critical-ch',
-  'link', // a browser would load, or connect to, what it names
+  'link', // a browser would load, or connect to, the addresses in it
   'content-security-policy', // it may report our URL, which may hold a key, to a host of its own; ours is set in its place
   'content-security-policy-report-only',
-  'referrer-policy', // would let a page tell our URL to the hosts that it links to
+  'referrer-policy', // would let a page reveal our URL to the hosts that it links to
   'cross-origin-resource-policy', // may open our answers to pages of others
   'timing-allow-origin',
   'x-dns-prefetch-control',
@@ -93,7 +93,7 @@ const notForCaller = new Set([
   'x-lighttpd-send-file',
   'x-litespeed-location',
   'x-reproxy-url',
-  // an answer that was given for a credential is kept by no cache: ours says so (`privacyOf`)
+  // an answer that was given for a credential is kept by no cache: ours states it (`privacyOf`)
   'cache-control',
   'expires',
   'age',
@@ -106,14 +106,14 @@ const notForCaller = new Set([
   'cdn-cache-control',
   'cloudflare-cdn-cache-control',
   'edge-control',
-  // what pages may call the provider is no word about who may call us
+  // the pages that may call the provider are not those that may call us
   'access-control-allow-origin',
   'access-control-allow-credentials',
   'access-control-allow-headers',
   'access-control-allow-methods',
   'access-control-expose-headers',
   'access-control-max-age',
-  'x-content-type-options', // ours says it already
+  'x-content-type-options', // ours is set already
 ])
 
 /** Returns true for a request header that a provider may see; the name in lower case. Headers that begin with `sec-` are a browser's words to us. */

@@ -68,7 +68,7 @@ const rules: Readonly<Record<string, { readonly manager: Grants; readonly member
   logs: { manager: { view: 'managersViewLogs', write: 'managersViewLogs' }, member: { view: 'membersViewLogs', write: false } },
 }
 
-/** Calling models, and the scopes that such calls need: open to every holder of the scope, whatever rule the resource has. */
+/** Calling models, and the scopes that such calls need: open to every holder of the scope under any rule of the resource. */
 const use: ReadonlySet<string> = new Set(['prompts.render', 'guardrails.invoke', 'logs.read', 'logs.write'])
 
 /** Only for owners and admins of the organisation. */

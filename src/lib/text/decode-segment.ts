@@ -1,4 +1,4 @@
-/** Decodes a segment of a path; returns one whose percent signs escape nothing as it is. */
+/** Decodes a segment of a path; returns one with invalid escapes as it is. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)

@@ -7,7 +7,7 @@ export const headerValue = z
   .max(8192)
   .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'This is not a header value.')
 
-/** Headers that say to whom a message goes and where it ends: whoever sends it makes them. */
+/** Headers for the destination and the end of a message: its sender makes them. */
 const ofTheSender = /^(?:host|connection|keep-alive|transfer-encoding|content-length|te|trailer|upgrade|expect|proxy-.*)$/i
 
 /** The name of a header that is to be sent along. */

@@ -10,7 +10,7 @@ interface Inflater {
   readonly later: (bytes: Uint8Array) => Promise<Uint8Array>
 }
 
-/** A body that was cut gives what can be read of it. */
+/** A body that was cut is inflated as far as it goes. */
 const bounds = (finishFlush: number) => ({ finishFlush, maxOutputLength: maxInflatedBytes })
 const gunzip = promisify<Uint8Array, zlib.ZlibOptions, Uint8Array>(zlib.gunzip)
 const inflate = promisify<Uint8Array, zlib.ZlibOptions, Uint8Array>(zlib.inflate)
@@ -22,7 +22,7 @@ const gzipped: Inflater = {
   later: (bytes) => gunzip(bytes, bounds(Z_SYNC_FLUSH)),
 }
 
-/** By content encoding. */
+/** The inflaters by content encoding. */
 const inflaters: Readonly<Record<string, Inflater>> = {
   gzip: gzipped,
   'x-gzip': gzipped,
@@ -45,7 +45,7 @@ export async function inflated(bytes: Uint8Array, contentEncoding: string | unde
   }
 }
 
-/** Returns the same at once, for a thread that nobody waits for. */
+/** Returns the same at once, for a thread whose delay blocks no request. */
 export function inflatedNow(bytes: Uint8Array, contentEncoding: string | undefined): Uint8Array {
   try {
     return inflaterOf(contentEncoding)?.now(bytes) ?? bytes

@@ -37,15 +37,14 @@ export interface RestoreFault {
   readonly reason: 'unknown' | 'moved'
 }
 
-/** Returns the refusal of a mask at a field; `moved` tells that what is stored would be sent elsewhere. */
+/** Returns the refusal of a mask at a field; `moved`: the stored secret would be sent elsewhere. */
 export function maskFault(param: string, reason: RestoreFault['reason'], moved: string): ApiError {
   const why = reason === 'unknown' ? `holds only the mask ${maskText}, and there is no stored value that it could stand for` : moved
   return new ApiError('AB01', `${param} ${why}. Give the value itself.`, { param })
 }
 
 /**
- * A copy in which every mask is the stored secret again, at the same path and with the same way to go: whoever cannot read a secret
- * must not be able to send it elsewhere. The first one that cannot be put back is given instead.
+ * A copy in which every mask is the stored secret again, at the same path and with the same way to go: a caller that cannot read a secret must not be able to send it elsewhere. The first one that cannot be put back is returned instead.
  */
 export function restoreSecrets(
   document: unknown,

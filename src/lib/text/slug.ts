@@ -24,7 +24,7 @@ const nameUpTo = (most: number) =>
     .trim()
     .min(1)
     .max(most)
-    // oxlint-disable-next-line no-control-regex -- control characters are what it refuses
+    // oxlint-disable-next-line no-control-regex -- the pattern refuses control characters
     .regex(/^[^\u0000-\u001F\u007F-\u009F\uD800-\uDFFF]*$/u, 'Control characters are not allowed.')
 
 /** A slug as a caller may choose it. */

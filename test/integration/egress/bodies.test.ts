@@ -129,7 +129,7 @@ for (const [name, length] of [
   test(`a stream ${name} than its content-length`, async (t) => {
     const { origin } = await start(t, () => {})
     const answer = await sendTo(origin, { method: 'POST', headers: ['content-length', length], body: pieces() }).done
-    t.like(answer.error, { code: 'invalid_request', message: 'The request body has another length than its content-length says.' })
+    t.like(answer.error, { code: 'invalid_request', message: 'The request body has another length than its content-length.' })
   })
 }
 

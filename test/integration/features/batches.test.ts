@@ -374,7 +374,7 @@ test.serial('a batch of a budget that is used up is refused, and one whose budge
   await eventually(async () => (await ask(key, '/batches', asked)).status === 412, withinMs, 'two batches to use the dollar up')
   const refused = await ask(await keyWith(budget({ on_unpriced: 'deny' })), '/batches', asked)
   t.is(refused.status, 412)
-  t.regex(refused.text, /What a batch, a training, a video or a realtime session costs is known when it has ended.*on_unpriced/)
+  t.regex(refused.text, /The cost of a batch, a training, a video or a realtime session is known only when it has ended.*on_unpriced/)
   t.like(JSON.parse(refused.text), { error: { reason: 'unpriced_job' } })
 })
 
@@ -424,16 +424,19 @@ const faults: Readonly<Record<string, { told: Parameters<typeof end>[1]; fault: 
     told: { status: 'cancelled', lines: [], more: { request_counts: { total: 3, completed: 1, failed: 0 } } },
     fault: /keeps the answers of the batch where Gatehouse cannot read them/,
   },
-  'a file without the answers that it is said to have': { told: { lines: [{ custom_id: 'x' }] }, fault: /fewer than its provider says/ },
+  'a file without the answers that it is said to have': {
+    told: { lines: [{ custom_id: 'x' }] },
+    fault: /fewer than the count of its provider/,
+  },
   'a file with fewer answers than are counted': {
     told: { lines: lines.slice(2), more: { request_counts: { total: 4, completed: 3, failed: 1 } } },
-    fault: /fewer than its provider says/,
+    fault: /fewer than the count of its provider/,
   },
   'an answer without usage to an endpoint that is not told': {
     told: { endpoint: '', lines: [bodyLine({ model: 'gpt-4o', choices: [] })] },
-    fault: /or they tell no usage/,
+    fault: /or they have no usage/,
   },
-  'an answer without usage': { told: { lines: [bodyLine({ model: 'gpt-4o', choices: [] })] }, fault: /or they tell no usage/ },
+  'an answer without usage': { told: { lines: [bodyLine({ model: 'gpt-4o', choices: [] })] }, fault: /or they have no usage/ },
 }
 
 for (const [name, { told, fault }] of Object.entries(faults))
@@ -541,7 +544,7 @@ test.serial(
     await look()
     t.is((await rowOf(failed))?.state, 'settled')
     t.like(await costOf(failed), { total_pico_usd: '0', adjustments: [{ state: 'not_charged', delta_pico_usd: '0', lines: [] }] })
-    t.like(await rowOf(unknown), { state: 'open', fault: 'The provider does not tell how long the video is, or of which size.' })
+    t.like(await rowOf(unknown), { state: 'open', fault: 'The provider does not state the length of the video, or its size.' })
     const before = videos.size
     const refused = await ask(await keyWith(budget({ on_unpriced: 'deny' })), '/videos', filmed)
     t.like({ ...refused, body: JSON.parse(refused.text) as Fields }, { status: 412, body: { error: { reason: 'unpriced_job' } } })

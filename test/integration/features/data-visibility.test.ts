@@ -206,7 +206,7 @@ async function references(probe: Figures, caller: string): Promise<ReadonlyMap<S
   return new Map(sets.flat())
 }
 
-const isRefused = (status: number, text: string) => status === 403 || (status === 401 && /Nobody is signed in here|No API key/.test(text))
+const isRefused = (status: number, text: string) => status === 403 || (status === 401 && /There is no session here|No API key/.test(text))
 
 async function cellOf(operation: string, probe: Probe, caller: string): Promise<string> {
   if (probe.kind === 'each') return cellOfEach(probe, caller)

@@ -438,7 +438,7 @@ test.serial('an edited video of which nobody tells the size waits, and is never 
   const logId = String(headers['x-service-request-id'])
   await eventually(async () => (await rowOf(logId)) !== undefined, withinMs)
   await look()
-  t.like(await rowOf(logId), { state: 'open', fault: 'The provider does not tell how long the video is, or of which size.' })
+  t.like(await rowOf(logId), { state: 'open', fault: 'The provider does not state the length of the video, or its size.' })
   t.like(await costOf(logId), { state: 'unpriced', adjustments: [] })
 })
 

@@ -77,7 +77,7 @@ const refusal =
   /which this request needs|This needs an organisation key|The token is not accepted: (?:it lacks|it claims|a token reads)|lacks the scope completions\.write|This request needs it|Only owners and admins of the organisation/
 
 /** That the route, or the data plane, does not take this kind of credential. */
-const otherKind = /Nobody is signed in here|No API key/
+const otherKind = /There is no session here|No API key/
 
 /** A request that would be let in and then do nothing: what it names is not there, and its body is none that is known. */
 async function isLetIn({ method, path }: Row, caller: string): Promise<boolean> {
@@ -131,7 +131,7 @@ test.serial('whoever may never may not with every setting on', async (t) => {
   t.deepEqual(await different(constant(false)), [])
 })
 
-const noCredential = /Nobody is signed in here|No API key/
+const noCredential = /There is no session here|No API key/
 
 test.serial('without a credential people may show who they are, and do nothing else', async (t) => {
   t.true(open.length > 10, String(open.length))

@@ -39,7 +39,7 @@ export interface HistoryEntry {
   readonly by: string
   readonly status: 'running' | 'done' | 'failed'
   readonly error: string | null
-  /** The reason why the guards were overridden; null: they refused nothing. */
+  /** The reason why the guards were overridden; null: they were not. */
   readonly reason: string | null
   readonly startedAt: Date
   readonly finishedAt: Date | null

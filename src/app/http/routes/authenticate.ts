@@ -38,7 +38,7 @@ export async function admit(asked: Admission, running: FrameServices): Promise<K
     return known
   }
   if (kinds.includes('key') && takesKeys(running.deps, route)) return byKey()
-  throw new ApiError('AB05', 'Nobody is signed in here. Sign in first.')
+  throw new ApiError('AB05', 'There is no session here. Sign in first.')
 }
 
 const takesKeys = ({ config, level }: Pick<Deps, 'config' | 'level'>, { forCalls }: Pick<Route, 'forCalls'>): boolean =>

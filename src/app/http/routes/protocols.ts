@@ -182,7 +182,7 @@ const heardOf = (ctx: Context, { route, heard, answer }: Omit<ProtocolReply, 'ru
   return { ...heard, route, params, answer, requestId: ctx.state.requestId }
 }
 
-/** Reports a refusal to the protocol; if the database could not serve the request, the protocol could note nothing. */
+/** Reports a refusal to the protocol; if the database could not serve the request, the protocol cannot note it. */
 async function tell(ctx: Context, { protocol, frame }: ProtocolInFrame, told: ProtocolReply): Promise<void> {
   if (protocol.refused === undefined || told.answer.status === 503) return
   try {

@@ -11,14 +11,14 @@ export const reproofBody = z
 
 export const totpEnrolment = z
   .object({
-    uri: z.string().meta({ description: 'What an authenticator app reads from a QR code (`otpauth://`).' }),
+    uri: z.string().meta({ description: 'The text that an authenticator app reads from a QR code (`otpauth://`).' }),
     secret: z.string().meta({ description: 'The same to be typed, in base32. Both are shown once.' }),
     expires_at: z.iso.datetime().meta({ description: 'Until then a code has to confirm it.' }),
   })
   .meta({ id: 'TotpEnrolment', description: 'An authenticator app that is being set up. It counts once a code of it was sent.' })
 
 export const totpConfirmBody = z
-  .strictObject({ code: secretField(textField(64).min(1)).meta({ description: 'What the authenticator app shows now.' }) })
+  .strictObject({ code: secretField(textField(64).min(1)).meta({ description: 'The code that the authenticator app shows now.' }) })
   .meta({ id: 'ConfirmTotp', description: 'The first code of the authenticator app.' })
 
 export const recoveryCodes = z
@@ -28,7 +28,7 @@ export const recoveryCodes = z
 /** The session goes on with another secret: in the cookie of the answer. */
 const renewed = {
   csrf_token: z.string().meta({ description: 'For the header `x-csrf-token` from now on.' }),
-  expires_at: z.iso.datetime().meta({ description: 'When the session ends whatever happens.' }),
+  expires_at: z.iso.datetime().meta({ description: 'The latest end of the session.' }),
 }
 
 export const factorAdded = z

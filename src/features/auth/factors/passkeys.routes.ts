@@ -69,7 +69,7 @@ export const beginPasskey = route({
   method: 'POST',
   path: `${path}/register/options`,
   root: true,
-  summary: 'Begin to make a passkey: what the browser needs for it',
+  summary: 'Begin to make a passkey: the options for the browser',
   permission: [],
   callers,
   resource,
@@ -196,7 +196,7 @@ export const beginPasskeyLogin = route({
   method: 'POST',
   path: `${path}/login/options`,
   root: true,
-  summary: 'Begin to sign in with a passkey: what the browser needs for it',
+  summary: 'Begin to sign in with a passkey: the options for the browser',
   permission: [],
   identify: async ({ clientNetwork }, deps) => {
     demandLocal(deps)

@@ -70,7 +70,7 @@ export const confirmTotp = route({
     throw new ApiError('AB08', 'No authenticator app is being set up, or its time is over. Begin again: POST /auth/totp.')
   const step = stepOf(body.code.replaceAll(/\s/g, ''), await deps.vault.decrypt(totpPlace(totp), totp.secret), now)
   if (step === null)
-    throw new ApiError('AB03', 'This is not what the authenticator app shows now. See that its clock is right.', { param: 'code' })
+    throw new ApiError('AB03', 'This is not the code that the authenticator app shows now. See that its clock is right.', { param: 'code' })
   totp.confirmedAt = new Date(now)
   await em.flush()
   await spendStep(em, actor.id, step)

@@ -55,7 +55,7 @@ async function discover(deps: Needs, provider: Provider): Promise<DiscoveryOutco
   const clock = clockFindings(deps, answer)
   if (answer.status !== 200) return { clock, finding: wrong('sso-discovery', `${url} answered ${answer.status}`) }
   const said = document.safeParse(toJson(answer.text)).data
-  if (said === undefined) return { clock, finding: wrong('sso-discovery', `what ${url} answered is no discovery document`) }
+  if (said === undefined) return { clock, finding: wrong('sso-discovery', `the answer of ${url} is no discovery document`) }
   // As a sign-in compares them: the text of a URL may end with a slash or not.
   if (URL.parse(said.issuer)?.href !== new URL(issuer).href)
     return { clock, finding: wrong('sso-issuer-differs', `it is set as ${issuer}, and the document names ${said.issuer.slice(0, 200)}`) }
@@ -75,7 +75,7 @@ async function ask({ egress }: Needs, provider: Provider, url: string): Promise<
       ...callsTo(provider),
     })
   } catch (error) {
-    return error instanceof ApiError ? error : new ApiError('upstream_bad_response', `What ${url} answered could not be read.`)
+    return error instanceof ApiError ? error : new ApiError('upstream_bad_response', `The answer of ${url} could not be read.`)
   }
 }
 
@@ -152,10 +152,11 @@ async function clientFindings(client: Configuration, { redirectUri }: Provider):
   try {
     const verifier = randomBytes(32).toString('base64url')
     await genericGrantRequest(client, 'authorization_code', { code, redirect_uri: redirectUri, code_verifier: verifier })
-    return [wrong('sso-client-refused', 'the token endpoint gave a token for a code that nobody has')]
+    return [wrong('sso-client-refused', 'the token endpoint gave a token for a made-up code')]
   } catch (error) {
     const said = refusalOf(error)
-    if (said === 'invalid_client' || said === 'unauthorized_client') return [wrong('sso-client-refused', `the token endpoint said ${said}`)]
+    if (said === 'invalid_client' || said === 'unauthorized_client')
+      return [wrong('sso-client-refused', `the token endpoint answered ${said}`)]
     if (said !== null) return []
     const failure = providerError(error)
     return failure.status === 401 ? [] : [wrong('sso-client-refused', sentence(failure))]

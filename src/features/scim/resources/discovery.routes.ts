@@ -17,7 +17,7 @@ type Deps = Call<unknown, unknown, unknown>['deps']
 export const readServiceProviderConfig = route({
   method: 'GET',
   path: '/ServiceProviderConfig',
-  summary: 'Read what this server supports',
+  summary: 'Read the features that this server supports',
   permission,
   response: scimAnswer,
 })(async ({ deps }) =>

@@ -130,9 +130,13 @@ async function changeStatus(em: EntityManager, { row, changes }: StoredUser, sta
 /** Takes a user out of the organisation: out of its workspaces, with their API keys. Throws AB03 for the last owner. */
 export async function removeUser(em: EntityManager, user: User): Promise<void> {
   if (await isLastOwner(em, user))
-    throw new ApiError('AB03', `${user.email} is the last owner of the organisation, which keeps one. Make somebody else an owner first.`, {
-      param: 'active',
-    })
+    throw new ApiError(
+      'AB03',
+      `${user.email} is the last owner of the organisation, which keeps one. Make another person an owner first.`,
+      {
+        param: 'active',
+      },
+    )
   await archiveUser(em, user)
 }
 

@@ -41,7 +41,7 @@ const groups = (mutability: 'readOnly' | 'readWrite') =>
   })
 
 const attributes: Schema['attributes'] = [
-  text('userName', 'The name by which the identity provider knows the user; in most cases the e-mail address.', {
+  text('userName', 'The name of the user at the identity provider; in most cases the e-mail address.', {
     required: true,
     uniqueness: 'server',
   }),
@@ -60,8 +60,8 @@ const attributes: Schema['attributes'] = [
   list('ims', 'Addresses for instant messages.'),
   list('photos', 'URLs of photos.', { types: ['photo', 'thumbnail'], value: reference('value', 'The URL of a photo.') }),
   addresses,
-  list('entitlements', 'What the identity provider says the user is entitled to. Kept, and of no effect.'),
-  list('roles', 'What the identity provider calls the user. Kept, and of no effect: groups give roles.'),
+  list('entitlements', 'The entitlements of the user at the identity provider. Kept, without effect.'),
+  list('roles', 'The roles of the user at the identity provider. Kept, without effect: groups give roles.'),
   list('x509Certificates', 'Certificates of the user.', {
     value: { ...text('value', 'A certificate in base64.'), type: 'binary', caseExact: true },
   }),

@@ -82,7 +82,7 @@ function confirmationOf(subject: XmlElement, { acsUrl, nowMs }: Audience): Pick<
 
 function sessionOf(root: XmlElement, { nowMs }: Audience): Pick<Assertion, 'sessionIndex' | 'endsAt'> {
   const [statement] = childrenOf(root, saml.assertion, 'AuthnStatement')
-  if (statement === undefined) throw new SamlFault('the assertion does not say that somebody signed in (AuthnStatement)')
+  if (statement === undefined) throw new SamlFault('the assertion does not state that a person signed in (AuthnStatement)')
   const endsAt = instantOf(statement, 'SessionNotOnOrAfter')
   if (endsAt !== null && endsAt <= nowMs) throw new SamlFault('the session at the provider has ended')
   return { sessionIndex: statement.attributes.get('SessionIndex') ?? null, endsAt }

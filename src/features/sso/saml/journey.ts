@@ -8,8 +8,7 @@ type Needs = Pick<Deps, 'vault' | 'config' | 'clock'>
 /**
  * The way of a browser to a provider of SAML and back. As with OpenID Connect it is not stored when the person leaves. RelayState takes only 80 bytes
  * and is not signed: so each request has a cookie of its own with its contents, and the id of the request, which the provider signs as InResponseTo,
- * is a keyed hash of that cookie. The answer is a POST from another site, which brings along only cookies with `SameSite=None`: this one opens
- * nothing without an answer that a provider has signed for it.
+ * is a keyed hash of that cookie. The answer is a POST from another site, which brings along only cookies with `SameSite=None`: this one is useless without an answer that a provider has signed for it.
  */
 export interface SamlDeparture {
   readonly requestId: string

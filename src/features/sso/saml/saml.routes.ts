@@ -47,7 +47,7 @@ export const samlMetadata = route({
   method: 'GET',
   path: '/auth/saml/:organisation/metadata',
   root: true,
-  summary: 'Read what a SAML identity provider has to know of Gatehouse',
+  summary: 'Read the metadata of Gatehouse for a SAML identity provider',
   permission: [],
   identify: async ({ params }: { readonly params: { readonly organisation: string } }, deps: Deps) => {
     const known = await samlProviderOf(deps, params)

@@ -138,7 +138,7 @@ function identityIn({ attributes, nameId, nameIdFormat }: Assertion, { subject_c
   if (subject === null || subject === undefined || values.length > 1)
     return new ApiError(
       'AB03',
-      `The identity provider does not say who you are: ${subject_claim ?? 'NameID'} is missing, or has several values.`,
+      `The identity provider does not identify you: ${subject_claim ?? 'NameID'} is missing, or has several values.`,
     )
   if (subject.length > longestSubject)
     return new ApiError('AB03', `${subject_claim ?? 'NameID'} is longer than ${longestSubject} characters.`)

@@ -16,7 +16,7 @@ const path = '/admin/organisation/sso/test-sign-ins'
 export const createTestSignIn = route({
   method: 'POST',
   path,
-  summary: 'Begin a sign-in that shows what claims come and what they would give, and changes nothing',
+  summary: 'Begin a sign-in that shows its claims and their effects, and makes no changes',
   permission: 'organisation_settings.update',
   organisationKey: true,
   resource: 'test-sign-in',
@@ -33,7 +33,7 @@ export const createTestSignIn = route({
 export const readTestSignIn = route({
   method: 'GET',
   path: `${path}/:testSignInId`,
-  summary: 'Read what a test sign-in has shown',
+  summary: 'Read the outcome of a test sign-in',
   permission: 'organisation_settings.update',
   organisationKey: true,
   params: testSignInParams,

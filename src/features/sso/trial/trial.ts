@@ -45,7 +45,7 @@ export const isTester = (actor: Actor): boolean => tried.has(actor)
 /** Keeps the outcome of a test sign-in, and shows it to the person who has signed in: it is about themselves. */
 export async function finishTest({ em, deps, actor, audit }: Pick<Call<unknown, unknown, unknown>, 'em' | 'deps' | 'actor' | 'audit'>) {
   const trial = tried.get(actor)
-  if (trial === undefined) throw new Error('nobody has tested a sign-in')
+  if (trial === undefined) throw new Error('no sign-in was tested')
   const row = await em.findOne(TestSignIn, { id: trial.id, finishedAt: null }, { lockMode: LockMode.PESSIMISTIC_WRITE })
   if (row === null) throw over()
   row.finishedAt = new Date(deps.clock.now())

@@ -130,7 +130,7 @@ function finish({ inspection, hooks, head, bytes, rawTrailers }: HeldAnswer, out
 
 /** Returns why a change cannot be made to an answer; null when it can. */
 const refusesEdit = ({ json }: Answer, { path: [first], value }: BodyEdit): string | null =>
-  first !== spanning || (Array.isArray(json) && typeof value === 'string') ? null : 'What lines of JSON say together cannot be changed.'
+  first !== spanning || (Array.isArray(json) && typeof value === 'string') ? null : 'Texts that span lines of JSON cannot be changed.'
 
 /** An answer that cannot be read. */
 const closed = (reason: string): Answer => ({ ...unreadable(reason), text: null, isJson: false })

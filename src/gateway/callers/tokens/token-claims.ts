@@ -49,7 +49,7 @@ export function readClaims(payload: Payload, prefixes: ClaimPrefixes): TokenClai
   if (organisation === null) return 'The claim organisation_id is missing, or is no UUID.'
   if (workspace === null) return 'The claim workspace_slug is missing.'
   if (isUnverified(payload)) return 'The claim email_verified is false, so that email_id says nothing.'
-  if (holder === null) return 'The token says nobody: it has none of the claims email_id, sub, uid.'
+  if (holder === null) return 'The token names no person: it has none of the claims email_id, sub, uid.'
   if (scopes === null) return 'The claim scope is neither a text nor a list of texts.'
   if (typeof optional === 'string') return optional
   const expiresAt = milliseconds(payload['exp'])

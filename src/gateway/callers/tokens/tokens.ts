@@ -107,7 +107,7 @@ function claimsOf(
   { token, address }: ShownToken,
   { settings, version, organisationId, allowedHosts }: TokenIssuer,
 ): MaybePromise<TokenClaims> {
-  if (settings === null) throw new Error('an issuer without settings verifies nothing')
+  if (settings === null) throw new Error('an issuer without settings verifies no token')
   const id = `${version}:${hash('sha256', token, 'base64')}`
   return state.verified.get(id, state.now(), async (): Promise<ExpiringValue<TokenClaims>> => {
     if (address !== undefined && state.good.get(id) === undefined && state.spent(address)) throw tokenFault('it was not looked at.')

@@ -57,9 +57,9 @@ async function ask(
   })
   if (status !== 200) throw new Error(`The issuer answered ${status} when asked about the token.`)
   const said: unknown = JSON.parse(text)
-  if (!isSaid(said)) throw new Error('The issuer did not say whether the token is active.')
+  if (!isSaid(said)) throw new Error('The answer of the issuer does not state whether the token is active.')
   const seconds = context.now() / 1000
-  if (!said.active) return 'The issuer says that the token is not active.'
+  if (!said.active) return 'The token is not active by the answer of the issuer.'
   if (said.exp !== undefined && said.exp + clockTolerance <= seconds) return 'The token has expired.'
   if (said.nbf !== undefined && said.nbf - clockTolerance > seconds) return 'The token is not valid yet.'
   return said

@@ -72,7 +72,7 @@ const fields = {
     .string()
     .regex(/^[a-z][a-z0-9-]{0,62}-$/i, 'Write letters, digits and dashes, with a dash at the end.')
     .default('x-jwt-')
-    .meta({ description: 'What the names of those headers begin with; a caller cannot send such headers.' }),
+    .meta({ description: 'The prefix of the names of those headers; a caller cannot send such headers.' }),
 }
 
 type Parameters = z.output<z.ZodObject<typeof fields>>
@@ -128,7 +128,7 @@ export const jwt = check({
 })
 
 const onlyOfOrganisation =
-  'Only a guardrail of the organisation asks an introspection endpoint about what may be any credential. Give jwksUri or jwks beside it.'
+  'Only a guardrail of the organisation asks an introspection endpoint about a text that may be any credential. Give jwksUri or jwks beside it.'
 
 /** Returns whether an endpoint sees any credential that callers send: without keys a text cannot be recognised as a token before. */
 function showsCredentials(given: Fields): boolean {
@@ -144,7 +144,7 @@ type Verify = (token: string, context: CheckContext) => Promise<JWTPayload | str
 function verifier(parameters: Parameters): Verify {
   const signed = signatureVerifier(parameters)
   const { introspectEndpoint: url } = parameters
-  if (url === undefined) return signed ?? (() => Promise.resolve('There is nothing that the token could be verified with.'))
+  if (url === undefined) return signed ?? (() => Promise.resolve('There is no key to verify the token with.'))
   const asked: Verify = (token, context) => introspect(token, { url, ...parameters }, context)
   if (signed === null) return async (token, context) => withClaims(await asked(token, context), token, { parameters, context })
   return async (token, context) => {

@@ -11,7 +11,7 @@ export const regexReplace = check({
   changes: true,
   fields: {
     rule: patternField.meta({ description: 'The pattern, also as `/pattern/i`.' }),
-    redactText: z.string().max(1000).default('[REDACTED]').meta({ description: 'What stands in place of a match.' }),
+    redactText: z.string().max(1000).default('[REDACTED]').meta({ description: 'The text in place of a match.' }),
     failOnDetection: z.boolean().default(false).meta({ description: 'Whether a match is a failure too.' }),
   },
   ready({ rule, redactText, failOnDetection }) {

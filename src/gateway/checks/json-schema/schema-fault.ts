@@ -85,7 +85,7 @@ function misspeltFault(root: unknown): string | null {
 }
 
 /**
- * Returns the fault of a schema, as a sentence's end; null when it can be used. A keyword of the wrong shape would judge nothing, and its author
+ * Returns the fault of a schema, as a sentence's end; null when it can be used. A keyword of the wrong shape would have no effect, and its author
  * would never notice.
  */
 export function schemaFault(root: unknown): string | null {

@@ -10,8 +10,7 @@ export const baseUrl = calledUrl.optional().meta({ description: 'Another address
 /** The parameters with which a check names its account: its own credentials, unless those that are stored for the partner serve. */
 export const accountFields = <Credentials extends z.ZodType>(schema: Credentials) => ({
   credentials: schema.optional().meta({
-    description:
-      'What the service asks for; absent: what is stored for it with `POST /plugins`. Secrets are sealed, and shown as `********`.',
+    description: 'The credentials of the service; absent: those stored with `POST /plugins`. Secrets are sealed, and shown as `********`.',
   }),
   baseUrl,
 })

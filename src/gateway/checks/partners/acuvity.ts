@@ -86,7 +86,7 @@ function detected(found: Extraction, parameters: Parameters): readonly string[] 
 function serviceOf(apiKey: string): string {
   const { opaque } = decodeJwt<{ opaque?: Readonly<Record<string, unknown>> }>(apiKey)
   const url = opaque?.['apex-url']
-  if (typeof url !== 'string') throw new Error('The key of Acuvity does not say where the service is. Give baseUrl.')
+  if (typeof url !== 'string') throw new Error('The key of Acuvity does not contain the address of the service. Give baseUrl.')
   return url.includes('://') ? url : `https://${url}`
 }
 

@@ -51,7 +51,7 @@ function actionsIn(value: unknown): readonly string[] {
 export const bedrockGuard = partner({
   id: 'bedrock.guard',
   title: 'AWS Bedrock guardrail',
-  about: 'Applies a guardrail of Bedrock; with `redact` what it would mask is masked, and only what it blocks fails.',
+  about: 'Applies a guardrail of Bedrock; with `redact` texts that it would mask are masked, and only texts that it blocks fail.',
   basis: 'documented',
   fields: {
     guardrailId: z

@@ -7,7 +7,7 @@ import { bearer, key, messagesOf, redact } from './words.ts'
 export const crowdstrikeGuard = partner({
   id: 'crowdstrike-aidr.guardChatCompletions',
   title: 'CrowdStrike AIDR',
-  about: 'Guards the conversation by the policy of a collector: what it blocks fails; with `redact` its changes are made.',
+  about: 'Guards the conversation by the policy of a collector: blocked texts fail; with `redact` its changes are made.',
   since: '1.8.0',
   basis: 'documented',
   fields: { redact },

@@ -40,7 +40,7 @@ export const exaOnline = check({
   id: 'exa.online',
   title: 'Exa web search',
   about:
-    'Searches the web for what the user said last, and adds what was found to the instructions of a chat or the prompt of a completion.',
+    'Searches the web for the last message of the user, and adds the results to the instructions of a chat or the prompt of a completion.',
   phases: ['input'],
   timeoutMs: 10_000,
   changes: true,
@@ -48,7 +48,7 @@ export const exaOnline = check({
   urls: ['baseUrl'],
   basis: 'documented',
   fields: {
-    prefix: z.string().max(1000).default('\n<web_search_context>').meta({ description: 'What stands before the results.' }),
+    prefix: z.string().max(1000).default('\n<web_search_context>').meta({ description: 'The text before the results.' }),
     suffix: z.string().max(1000).default('\n</web_search_context>').meta({ description: 'What stands behind them.' }),
     numResults: z.int().min(1).max(100).default(5).meta({ description: 'How many results are asked for.' }),
     includeDomains: domains.meta({ description: 'Only results from these.' }),

@@ -121,7 +121,7 @@ export const patronus: readonly Check[] = [
   judged({
     name: 'retrievalAnswerRelevance',
     title: 'answer relevance',
-    about: 'Passes when the answer is relevant to what was asked.',
+    about: 'Passes when the answer is relevant to the question.',
     evaluator: 'retrieval-answer-relevance',
     timeoutMs: 15_000,
   }),

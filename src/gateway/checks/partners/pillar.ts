@@ -33,7 +33,7 @@ function scan<Scanner extends string>(phase: 'input' | 'output', scanners: reado
     }),
     find(answer, { parameters }) {
       const missing = parameters.scanners.filter((name) => !Object.hasOwn(answer, name))
-      if (missing.length === parameters.scanners.length) throw new Error('Pillar Security says nothing of any scanner.')
+      if (missing.length === parameters.scanners.length) throw new Error('The answer of Pillar Security has no scanner.')
       const found = parameters.scanners.filter((name) => Object.hasOwn(answer, name) && answer[name] !== null && answer[name] !== false)
       return { passed: found.length === 0, data: { found } }
     },

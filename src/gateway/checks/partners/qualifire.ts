@@ -140,7 +140,7 @@ export const qualifire: readonly Check[] = [
   withMode({
     name: 'grounding',
     title: 'grounding',
-    about: 'Fails when the answer is not grounded in what was given.',
+    about: 'Fails when the answer is not grounded in the given texts.',
     phases: ['output'],
     flag: 'grounding',
   }),
@@ -171,7 +171,7 @@ export const qualifire: readonly Check[] = [
     fields: {
       policies: z.array(z.string().min(1).max(2000)).min(1).max(100).meta({ description: 'The policies, each a sentence.' }),
       mode,
-      policy_target: z.enum(['input', 'output', 'both']).default('both').meta({ description: 'What the policies are about.' }),
+      policy_target: z.enum(['input', 'output', 'both']).default('both').meta({ description: 'The subject of the policies.' }),
     },
     call: ({ subject, text, parameters: { policies, mode: chosen, policy_target: target } }) => ({
       path,

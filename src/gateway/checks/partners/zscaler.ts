@@ -6,7 +6,7 @@ import { bearer, key } from './words.ts'
 export const zscalerProtect = partner({
   id: 'zscaler.zscalerprotect',
   title: 'Zscaler AI Guard',
-  about: 'Scans the texts by a detection policy; passes unless the policy says `BLOCK`.',
+  about: 'Scans the texts by a detection policy; passes unless the verdict of the policy is `BLOCK`.',
   since: '1.12.0',
   basis: 'observed',
   timeoutMs: 10_000,

@@ -15,7 +15,7 @@ type OfCitation = NeutralEvent & { readonly type: 'citation' }
 const none: readonly NeutralEvent[] = []
 
 /**
- * Returns a function that makes the events of an answer fit each other, whatever its provider sends: the finish of each choice its content, and
+ * Returns a function that makes the events of an answer fit each other, for any provider: the finish of each choice its content, and
  * sources their text, behind all of which they come, since one that names no place is of the whole block.
  */
 export function fitAnswer(): (event: NeutralEvent) => NeutralEvent | readonly NeutralEvent[] {
