@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { PlacedVector, PlacedAnswer } from '../../gateway/cache/vectors.ts'
 
-/** Whether a server keeps vectors: `ready`, or the reason why not. */
+/** The ability of a server to keep vectors: `ready`, or the reason why not. */
 export type VectorSupport = 'ready' | 'missing' | 'old' | 'forbidden'
 
 /** Makes the extension, table and index for vectors of this many dimensions, where the server has pgvector. */

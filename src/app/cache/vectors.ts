@@ -19,7 +19,7 @@ export interface OpenVectors extends Vectors {
   changed(change: Change): void
   /** Forgets all: purges may have been missed. */
   clear(): void
-  /** Where vectors are; `undecided` before the first. */
+  /** Returns the place of vectors; `undecided` before the first. */
   place(): 'undecided' | 'memory' | 'pgvector'
   memoryBytes(): number
 }
