@@ -10,6 +10,7 @@ import type { Route } from '../../../src/app/route.ts'
 import { features } from '../../../src/features/index.ts'
 import { testDatabase, type TestDatabase } from '../../support/database.ts'
 import { startEmulator, type Emulator } from '../../support/emulator/emulator.ts'
+import { nightly } from '../../support/size.ts'
 
 const now = '1.12.0'
 const next = '1.13.0'
@@ -107,13 +108,16 @@ test(
   /GET \/echo\/integration reads otherwise/,
   /row 2 /,
 )
-test(
+/** The other ways to fail are found by the same pieces as the first; skipped, and reported so, unless `NIGHTLY=1`. */
+const further = nightly ? test : test.skip
+
+further(
   'a column that old rows cannot have',
   finds,
   expand('ALTER TABLE collections ADD COLUMN tier text NOT NULL;'),
   /migration v01\.13\.00\/001-wrong failed at line 3: column "tier" of relation "collections" contains null values/,
 )
-test(
+further(
   'a step that depends on the data',
   finds,
   expand(
@@ -122,13 +126,13 @@ test(
   ),
   /the schema lacks what a fresh installation has: index CREATE INDEX labels_extra/,
 )
-test(
+further(
   'a backfill that does not end well',
   finds,
   { 'v01.13.00/002-fill': '-- phase: backfill\n-- Wrong.\nSELECT $1::text AS cursor, 1 / (1 - least($2, 1)) AS processed;' },
   /1\.13\.0 cannot be finalized now, and nothing was changed:\s+the backfill v01\.13\.00\/002-fill is not done/,
 )
-test(
+further(
   'a contract step that was taken too early',
   finds,
   expand('ALTER TABLE labels DROP COLUMN color_code;'),
