@@ -1,8 +1,8 @@
-import { randomUUIDv7 } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import type { RouterContext } from '@koa/router'
 import Koa from 'koa'
 import { ApiError } from '../../lib/errors.ts'
+import { uuidv7 } from '../../lib/uuid.ts'
 import type { Middleware, State } from './context.ts'
 import { controlPlane } from './control-plane.ts'
 import { dataPlane } from './data-plane.ts'
@@ -42,7 +42,7 @@ export function createManagementHandler(frame: Frame): RequestListener {
 const begin =
   ({ draining, edgeHeaders }: Pick<Frame, 'draining' | 'edgeHeaders'>): Middleware =>
   (ctx, next) => {
-    const requestId = randomUUIDv7()
+    const requestId = uuidv7()
     ctx.state.requestId = requestId
     ctx.state.startedAt = performance.now()
     ctx.state.access = {}

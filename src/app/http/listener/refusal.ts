@@ -1,7 +1,7 @@
-import { randomUUIDv7 } from 'node:crypto'
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ApiError, errorBody, type ErrorCode } from '../../../lib/errors.ts'
+import { uuidv7 } from '../../../lib/uuid.ts'
 import { eachHeader } from '../../../gateway/wire/header-list.ts'
 
 /** Why a request is refused before any handler sees it. */
@@ -15,7 +15,7 @@ interface Refusal {
 }
 
 function toRefusal([code, message]: Fault): Refusal {
-  const requestId = randomUUIDv7()
+  const requestId = uuidv7()
   const error = new ApiError(code, message)
   const body = JSON.stringify(errorBody(error, requestId))
   const headers = ['content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(body))]
