@@ -5,7 +5,7 @@ const mostTries = 4
 /** 55P03 lock_not_available, 40P01 deadlock_detected. */
 const codes = new Set<unknown>(['55P03', '40P01'])
 
-/** Returns whether PostgreSQL gave up a statement because other work holds a lock. That statement has changed nothing. */
+/** Returns whether PostgreSQL gave up a statement because other work holds a lock. That statement has had no effect. */
 export const isLockTrouble = (error: unknown): boolean => codes.has(codeOf(error))
 
 /**

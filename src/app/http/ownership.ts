@@ -33,7 +33,7 @@ export function ownership({ segments, shared, foreign }: Claims): OwnerOf {
   }
 }
 
-/** The path below `/v1`, in the form in which it is compared; a base URL with the version twice changes nothing, nor does double escaping. */
+/** The path below `/v1`, in the form in which it is compared; a base URL with the version twice is the same path, and so is one that is escaped twice. */
 function claimedForm(url: string): string {
   const path = (url.split('?', 1)[0] ?? url).replaceAll(/%(?:25)+/g, '%').replaceAll(/(?:;|%3b)(?:(?!%2f|%5c)[^/\\])*/gi, '')
   return plainPath(path)

@@ -4,7 +4,7 @@ const replacement = '\uFFFD'
 /** PostgreSQL's text cannot hold U+0000. A lone surrogate becomes U+FFFD when the text is encoded. */
 export const cleanText = (text: string): string => (text.includes('\0') ? text.replaceAll('\0', replacement) : text)
 
-/** The escapes that jsonb refuses: U+0000 and, when alone, surrogates. A match may be harmless; then cleaning changes nothing. */
+/** The escapes that jsonb refuses: U+0000 and, when alone, surrogates. A match may be harmless; then cleaning has no effect. */
 const refused = /\\u(?:0000|d[89a-f])/i
 
 /** JSON text that jsonb takes, for strings of any characters. */

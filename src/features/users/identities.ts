@@ -19,7 +19,7 @@ export async function findByIdentity(em: EntityManager, organisationId: string, 
 }
 
 /**
- * Links a person to their identity at an issuer. Returns false, and changes nothing, if the issuer knows the person by another subject, or another
+ * Links a person to their identity at an issuer. Returns false, without a change, if the issuer knows the person by another subject, or another
  * present person by this one. The caller has to be sure that both are the same: an e-mail address proves it only if the issuer has verified it and
  * the organisation owns its domain.
  */

@@ -95,7 +95,7 @@ export function answer(exchange: Exchange, body: object, own: readonly string[])
   exchange.discardRest()
 }
 
-/** Answers with one of our own errors, in the caller's dialect. Sends nothing when the client has left. */
+/** Answers with one of our own errors, in the caller's dialect. Does not send when the client has left. */
 export function refuse(exchange: Exchange, error: ApiError, own: readonly string[]): void {
   if (exchange.closed || exchange.status !== 0) {
     exchange.destroy()

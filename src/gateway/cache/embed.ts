@@ -6,7 +6,7 @@ import type { InnerAnswer, InnerRequest } from '../exchange/inner-exchange.ts'
 import type { SemanticSettings } from '../settings.ts'
 
 /** Turns a text into a vector of the length 1, at the expense of the caller. Resolves with null when that fails or takes too long. */
-export type Embed = (asker: CallHead, text: string) => Promise<Float32Array | null>
+export type Embedder = (asker: CallHead, text: string) => Promise<Float32Array | null>
 
 export interface EmbedOptions {
   /** `Gateway.perform`. */
@@ -26,7 +26,7 @@ const mostDimensions = 4000
 const embedding = z.object({ data: z.tuple([z.object({ embedding: z.array(z.number()).min(1).max(mostDimensions) })]) })
 
 /** Lets the data plane itself ask the stored provider that the settings name. */
-export function createEmbed({ perform, settings, observe }: EmbedOptions): Embed {
+export function createEmbed({ perform, settings, observe }: EmbedOptions): Embedder {
   const resting = new Map<string, number>()
   return async (asker, text) => {
     const { organisationId, workspaceId } = asker.caller.key

@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { CallHead } from '../call.ts'
 import type { AnswerScope, AnswerStore, CachedAnswer } from './answer-store.ts'
-import type { Embed } from './embed.ts'
+import type { Embedder } from './embed.ts'
 import type { HeardAnswer } from './recorder.ts'
 import type { Vectors } from './vectors.ts'
 
@@ -64,7 +64,7 @@ export interface AnswerCacheOptions {
 
 /** How similar requests are found. */
 export interface SimilaritySearch {
-  readonly embed: Embed
+  readonly embed: Embedder
   readonly vectors: Vectors
 }
 

@@ -40,7 +40,7 @@ export function estimateInput({ json, dialect, model }: EstimatedRequest): numbe
 const turnFields = ['messages', 'contents'] as const
 const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0)
 
-/** Estimates the tokens of what a model said. */
+/** Estimates the tokens of a model's texts. */
 export const estimateTexts = (texts: readonly string[], model: string | null): number => tokensOfModel(countTokensOf(texts), model)
 
 /** Estimates the tokens of an answer that is no stream. */

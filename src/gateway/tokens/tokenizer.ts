@@ -23,7 +23,7 @@ const plain = { disallowedSpecial: new Set<string>() }
 
 /** The most characters of the texts of a body that are all counted; more are taken to be like samples of them. */
 export const countedLength = 65_536
-/** They lie evenly over all texts, each anywhere in its part of them: a caller who knew where could put spaces there. */
+/** They lie evenly over all texts, each anywhere in its part of them: a caller with the positions could put spaces there. */
 const samples = 64
 /** A number of whole pieces of a word without an end. */
 const sampleLength = 1000
@@ -35,7 +35,7 @@ const pieces = /\s?\S{1,200}|\s{1,200}/g
 /** Counts the tokens that a text has in the vocabulary of OpenAI's models. */
 export const countTokens = (text: string): number => countTokensOf([text])
 
-/** Counts the tokens of all texts of a body: the bound of what is counted is one for all, or many short texts would be past it. */
+/** Counts the tokens of all texts of a body: all texts share one bound, or many short ones would be past it. */
 export function countTokensOf(texts: readonly string[]): number {
   const length = texts.reduce((sum, text) => sum + text.length, 0)
   if (length <= countedLength) return texts.reduce((sum, text) => sum + countAll(text), 0)

@@ -33,7 +33,7 @@ export interface BodyOptions {
   readonly owner: string
   /** Resolves when so many bytes may be parsed; null: at once. Rejects when they need not be. */
   readonly turn: (bytes: number) => Promise<void> | null
-  /** Hold even an opaque body of up to so many bytes, because somebody reads it or the credential signs it; 0: it goes through as it comes. */
+  /** Hold even an opaque body of up to so many bytes, because a step reads it or the credential signs it; 0: it is streamed through. */
   readonly maxHeldBytes: number
   /** More than may be held goes through as it comes, in place of being refused. */
   readonly letsLongOnesPass?: boolean
@@ -127,7 +127,7 @@ function declaredLength(asked: Inbound): number | null {
   return text === undefined ? null : Number(text)
 }
 
-/** The request as a stream that fails when more than `limit` bytes come, or what may not pass. `watched` gets what passes. */
+/** The request as a stream that fails when more than `limit` bytes come, or bytes that may not pass. `watched` gets the passing bytes. */
 function bounded(asked: Inbound, { owner, limit, watched, inspects }: Omit<OpenBody, 'length'>): Readable {
   const source = asked.body
   let size = 0
@@ -145,7 +145,7 @@ function bounded(asked: Inbound, { owner, limit, watched, inspects }: Omit<OpenB
   source.on('data', onData)
   if (source.isPaused()) source.resume() // Its beginning was read and put back.
   through.on('drain', () => flow.resume())
-  // It may fail before a connection to the provider reads it; whoever takes it over then learns why.
+  // It may fail before a connection to the provider reads it; its later reader then gets the error.
   through.on('error', () => {})
   if (source.destroyed) through.destroy(clientGone())
   // When it is not read any more, the rest is thrown away, so that the client gets to read its answer.

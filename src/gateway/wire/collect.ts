@@ -23,7 +23,7 @@ export function refuseLong(held: ByteList, limit: number): never {
   throw tooLarge(limit)
 }
 
-/** Collects a body. If it turns out to be too long, what was read is put back, so that it can be read as a stream. */
+/** Collects a body. If it turns out to be too long, the bytes that were read are put back, so that it can be read as a stream. */
 export const collectOrGiveBack = (source: Readable, most: Most): Promise<Buffer | null> =>
   collected<Buffer | null>(source, most, {
     whole: (bytes) => bytes,
@@ -34,20 +34,20 @@ export const collectOrGiveBack = (source: Readable, most: Most): Promise<Buffer 
     },
   })
 
-/** Makes of bytes what is wanted of them; what they throw rejects. */
-interface Made<T> {
+/** Makes a result of bytes; an error of it rejects. */
+interface BodyMaker<T> {
   whole(bytes: Buffer): MaybePromise<T>
-  /** Takes what came of too many bytes. */
+  /** Takes the held bytes of a body that is too long. */
   overflow(held: ByteList, limit: number): T
 }
 
 /** Collects a body, in one promise: one is made for every request. */
-export function collected<T>(source: Readable, { limit, owner }: Most, made: Made<T>): Promise<T> {
+export function collected<T>(source: Readable, { limit, owner }: Most, made: BodyMaker<T>): Promise<T> {
   if (source.destroyed) return Promise.reject(clientGone())
   return new Promise((resolve, reject) => {
     const bytes = new ByteList()
     const pace = paceOf(owner, source)
-    // What settles first counts; a listener that fires later finds the promise settled and makes nothing.
+    // The first settlement counts; a listener that fires later finds the promise settled and has no effect.
     let settled = false
     const settle = (make: () => MaybePromise<T>) => {
       if (settled) return

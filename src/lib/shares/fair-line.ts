@@ -8,7 +8,7 @@ export interface FairLine<T> {
   /** Takes out the item that waits longest of the owner whose turn it is, among those that may go. */
   next(mayGo?: (owner: Owner) => boolean): T | undefined
   waitingOf(owner: Owner): number
-  /** Returns the owners of what waits. */
+  /** Returns the owners of waiting work. */
   owners(): Iterable<Owner>
   readonly size: number
   /** Takes out all items, and returns them. */

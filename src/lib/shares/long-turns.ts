@@ -12,10 +12,10 @@ const sliceMs = 20
 const mostWaitingBytes = 256 * 1024 * 1024
 const longestRestMs = 1000
 
-interface Asked {
+interface TurnOptions {
   /** The bytes that are held until the turn comes; absent: none. */
   readonly bytes?: number
-  /** Tells whether the work is wanted when its turn has come. Absent: it is. */
+  /** Returns whether the work is still wanted when its turn has come. Absent: it is. */
   readonly isWanted?: () => boolean
 }
 
@@ -25,22 +25,22 @@ export interface LongTurns {
    * Resolves when it is the owner's turn to do long work at once: all that follows without waiting for anything is the turn. Rejects with
    * `overloaded` when bodies of the owner that wait hold too much. Work that is not wanted any longer goes on without a turn.
    */
-  readonly take: (owner: Owner, asked?: Asked) => Promise<void>
+  readonly take: (owner: Owner, asked?: TurnOptions) => Promise<void>
   /** The same before a step on so many bytes; null: the step is short, or the turn that runs has time for it. */
-  readonly before: (owner: Owner, bytes: number, asked?: Omit<Asked, 'bytes'>) => Promise<void> | null
+  readonly before: (owner: Owner, bytes: number, asked?: Omit<TurnOptions, 'bytes'>) => Promise<void> | null
 }
 
-interface Waiting extends Required<Asked> {
+interface WaitingTurn extends Required<TurnOptions> {
   readonly owner: Owner
   readonly start: () => void
 }
 
 /**
  * Returns turns at the event loop. One piece of long work is done at a time, and the event loop is then free for as long as it took: requests that
- * take little time go on meanwhile. Of the owners that wait, the one that has had the least time is next.
+ * take little time go on meanwhile. The waiting owner that has had the least time is next.
  */
 export function createLongTurns(): LongTurns {
-  const line = createChargedLine<Waiting>()
+  const line = createChargedLine<WaitingTurn>()
   const bytesOf = new Map<Owner, number>()
   let isAwaited = false
   /** The turn that runs. */
@@ -87,7 +87,7 @@ export function createLongTurns(): LongTurns {
     else bytesOf.delete(owner)
   }
 
-  function take(owner: Owner, { bytes = 0, isWanted = always }: Asked = {}): Promise<void> {
+  function take(owner: Owner, { bytes = 0, isWanted = always }: TurnOptions = {}): Promise<void> {
     const held = bytesOf.get(owner) ?? 0
     if (held > 0 && held + bytes > mostWaitingBytes) return Promise.reject(tooMany())
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -9,7 +9,7 @@ const mostAtOnce = 2
 const line = createFairLine<() => void>()
 let isOpening = false
 
-/** Lets the next streams go on. A socket gives what it has within one turn: twenty of them would fill it for a tenth of a second. */
+/** Lets the next streams go on. A socket emits its buffered bytes within one turn: twenty of them would fill it for a tenth of a second. */
 function open(): void {
   isOpening = false
   for (let at = 0; at < mostAtOnce; at += 1) line.next()?.()
@@ -22,7 +22,7 @@ function openSoon(): void {
   setImmediate(open)
 }
 
-/** A stream that can be stopped. What has been read of it already may still come. */
+/** A stream that can be stopped. Bytes that were read already may still come. */
 export interface Pausable {
   pause(): unknown
   resume(): unknown
@@ -38,7 +38,7 @@ export interface Pace {
 
 /**
  * Returns the pace of one stream of an owner: a long one is stopped after each piece, until it is the owner's turn again. Bytes that come
- * are work for the event loop, whatever becomes of them.
+ * are work for the event loop, used or not.
  */
 export function paceOf(owner: string | null, stream: Pausable): Pace {
   let size = 0

@@ -124,7 +124,7 @@ async function keyFindings(deps: Needs, provider: Provider, url: string): Promis
   ]
 }
 
-/** Begins a sign-in as a browser does, and goes no further. A provider that knows neither client nor redirect URI reports it here. */
+/** Begins a sign-in as a browser does, and goes no further. A provider without this client, or this redirect URI, reports it here. */
 async function startFindings(deps: Needs, provider: Provider, said: Document): Promise<readonly SsoFinding[]> {
   const url = new URL(said.authorization_endpoint ?? '')
   const challenge = createHash('sha256').update(randomBytes(32)).digest('base64url')

@@ -11,7 +11,7 @@ export function namespaceOf(block: BlockStart, tools: readonly Tool[]): string |
 
 const known = new WeakMap<readonly Tool[], ReadonlyMap<string, string | null>>()
 
-/** Returns the group of each tool by its name, made once for all calls of an answer. Of tools with one name the first counts. */
+/** Returns the group of each tool by its name, made once for all calls of an answer. The first of several tools with one name counts. */
 function namespacesOf(tools: readonly Tool[]): ReadonlyMap<string, string | null> {
   const made = known.get(tools)
   if (made !== undefined) return made
