@@ -42,7 +42,7 @@ export function spread(times: readonly number[]): Spread {
   return { p50: at(sorted, 0.5), p95: at(sorted, 0.95), max: sorted.at(-1) ?? NaN }
 }
 
-/** Does work again and again until it is told to stop; returns what ends it. */
+/** Repeats work until it is stopped; returns the function that ends it. */
 export function again(work: (turn: number) => Promise<unknown>): () => Promise<void> {
   const ending = new AbortController()
   const going = (async () => {

@@ -42,7 +42,7 @@ export async function fillLogs(server: ClientConfig, amounts: LogAmounts, say: (
     for (let day = amounts.days; day >= 0; day--)
       await clients[0]?.query('SELECT ensure_log_partitions($1::date)', [new Date(now - day * dayMs).toISOString().slice(0, 10)])
     const half = { rows: amounts.rows / 2, days: amounts.days / 2 }
-    // Of different days: who counts the logs of a day waits for who counts others of it.
+    // The days differ: a counter of the logs of a day waits for other counters of it.
     await Promise.all(clients.map((client, at) => fillHalf(client, { ...half, until: now - at * half.days * dayMs }, say)))
     const filled = (performance.now() - startedAt) / 1000
     await settle(clients[0], amounts.days)
@@ -81,18 +81,18 @@ async function settle(client: Client | undefined, days: number): Promise<void> {
 /** How many of the latest logs have bodies: those that are searched and exported. */
 export const withBodies = (rows: number): number => Math.round(rows / 10)
 
-/** Every so many logs with bodies one says so. */
+/** Every so many logs with bodies one has it. */
 export const markedEvery = 100_000
 const words = 2_000
 
-/** Returns a text of words that nobody has heard. */
+/** Returns a text of made-up words. */
 function corpusOf(): string {
   const syllables = ['ka', 'lo', 'mi', 'ren', 'su', 'ta', 'vo', 'zen', 'bri', 'dal', 'fe', 'gu', 'ho', 'ji', 'na', 'per']
   const pick = () => syllables[Math.floor(Math.random() * syllables.length)] ?? ''
   return Array.from({ length: words }, () => Array.from({ length: 2 + Math.floor(Math.random() * 3) }, pick).join('')).join(' ')
 }
 
-/** Returns what makes texts of a kilobyte out of the same words. */
+/** Returns a maker of texts of a kilobyte out of the same words. */
 export function kilobytes(): (place: number) => string {
   const corpus = corpusOf()
   return (place) => corpus.slice((place * 7919) % (corpus.length - 1000)).slice(0, 1000)

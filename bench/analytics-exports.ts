@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from './analytics-bench.ts'
 
-/** An export as it was made and downloaded; memory is what the process has resident, in megabytes. */
+/** An export as it was made and downloaded; memory is the resident set of the process, in megabytes. */
 export interface ExportFigures {
   readonly rows: number
   readonly bytes: number

@@ -65,7 +65,7 @@ export interface Ingest {
   /** With bodies of a kilobyte, without the index of words and with it. */
   readonly withBodies: number
   readonly withWords: number
-  /** Of the graphs and lists that were asked for meanwhile. */
+  /** The times of graphs and lists meanwhile. */
   readonly meanwhile: Spread
 }
 

@@ -1,4 +1,4 @@
-/** What is asked of logs and analytics, by the kind of its target. */
+/** The requests for logs and analytics, by the kind of their target. */
 const random = (below: number) => Math.floor(Math.random() * below)
 
 const graphs = [
@@ -63,5 +63,5 @@ export const questions: Readonly<Record<string, readonly Question[]>> = {
   lists: [question(5 * pairs.length, 'list of logs, each pair of filters', () => pairs[random(pairs.length)]?.() ?? '')],
 }
 
-/** What people look at all day. */
+/** The pages that people look at all day. */
 export const graphsOfAll = questions['from roll-ups']?.slice(0, graphs.length).map(({ path }) => path) ?? []

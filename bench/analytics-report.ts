@@ -32,7 +32,7 @@ const worst = ({ answers }: Figures, kind: string) => Math.max(...answers.filter
 
 const line = (what: string, target: string, measured: string, reached: boolean) => row(what, target, measured, reached ? 'yes' : 'no')
 
-/** What is promised, what was measured, and whether that holds. */
+/** The promise, the measurement, and whether it holds. */
 function targets(figures: Figures): readonly string[] {
   const { ingest, exported, retention } = figures
   const rollUps = worst(figures, 'from roll-ups')

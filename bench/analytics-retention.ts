@@ -11,7 +11,7 @@ import { graphsOfAll } from './analytics-questions.ts'
 
 const silent = pino({ level: 'silent' })
 
-/** The longest that anybody waited, in milliseconds. */
+/** The longest wait, in milliseconds. */
 export interface Waits {
   readonly request: number
   readonly list: number

@@ -5,9 +5,9 @@ import { kilobytes } from './analytics-data.ts'
 
 /** How long it takes to find a text in bodies. */
 export interface SearchFigures {
-  /** A page of what nearly every body says. */
+  /** A page of words in nearly every body. */
   readonly frequent: Spread
-  /** All of what one body in a hundred thousand says: the whole time, the answers that it takes, and what they found. */
+  /** All matches of words in one body in a hundred thousand: the whole time, the answers that it takes, and the matches. */
   readonly rare: SearchOfAll
   /** The same words in logs whose words are in the index, and how many logs these are. */
   readonly indexed: SearchOfAll & { readonly logs: number }
@@ -33,7 +33,7 @@ const indexedLogs = 100_000
 const perCall = 100
 const beginsWithinMs = 120_000
 
-/** Inserts logs whose words are kept, one of which says something rare, and looks for it. */
+/** Inserts logs whose words are kept, one of which has a rare word, and looks for it. */
 async function measureIndex(bench: Bench): Promise<SearchFigures['indexed']> {
   const text = kilobytes()
   const insert = (texts: readonly string[], traceId = 'indexed') =>
@@ -47,7 +47,7 @@ async function measureIndex(bench: Bench): Promise<SearchFigures['indexed']> {
       })),
     })
   const startedAt = Date.now()
-  // Logs that were inserted without their words ended the index; who keeps them begins it again once a minute.
+  // Logs that were inserted without their words ended the index; the shipper begins it again once a minute.
   while (((await bench.ask('/logs?q=zen&match=words&page_size=1')).body['search'] as { readonly index: unknown }).index === null) {
     if (Date.now() - startedAt > beginsWithinMs) throw new Error('the index of words does not begin')
     await insert(['a'])

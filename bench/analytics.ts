@@ -1,5 +1,5 @@
-// Graphs, groups, lists, searches and exports over 30 days of logs, and what roll-ups and retention cost. `--write` stores bench/ANALYTICS.md,
-// `--rows` says how many logs there are, `--days` of how many days.
+// Graphs, groups, lists, searches and exports over 30 days of logs, and the cost of roll-ups and retention. `--write` stores bench/ANALYTICS.md,
+// `--rows` sets how many logs there are, `--days` of how many days.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,7 +50,7 @@ async function askAll(bench: Bench): Promise<Figures['answers']> {
   return answers
 }
 
-/** Tells what a part of the run measured. */
+/** Prints the result of a part of the run. */
 async function told<T>(what: string, measuring: Promise<T>): Promise<T> {
   const figures = await measuring
   say(`${what}: ${JSON.stringify(figures)}`)

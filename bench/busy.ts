@@ -1,4 +1,4 @@
-// A neighbour: walks through more memory than the caches hold, so that whoever shares them has to fetch again what it had.
+// A neighbour: walks through more memory than the caches hold, so that other processes on them have to fetch their data again.
 const bytes = new Uint8Array(64 * 1024 * 1024)
 const line = 64
 let sum = 0

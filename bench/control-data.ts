@@ -27,8 +27,8 @@ export interface Stranger {
 }
 
 /**
- * Fills an installation. What is sealed or hashed (configs, the keys of the strangers, the audit trail of all that) is made over the API;
- * the rest, of which only the number counts, by SQL.
+ * Fills an installation. Sealed or hashed data (configs, the keys of the strangers, the audit trail of all that) is made over the API; the rest, of
+ * which only the number counts, by SQL.
  */
 export async function fill(
   gatehouse: Gatehouse,
@@ -76,6 +76,6 @@ async function addKeysAndPrompts(client: ClientBase, keys: number): Promise<void
       JOIN collections c ON c.workspace_id = w.id AND c.is_default`)
   await client.query(`INSERT INTO prompt_versions (id, organisation_id, workspace_id, prompt_id, version, string, virtual_key)
     SELECT gen_random_uuid(), organisation_id, workspace_id, id, 1, '[{"role":"user","content":"{{question}}"}]', 'account' FROM prompts`)
-  // What autovacuum does within a minute.
+  // The work of autovacuum within a minute.
   await client.query('ANALYZE')
 }

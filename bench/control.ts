@@ -37,7 +37,7 @@ const spread = (times: readonly number[]): Spread => {
 
 const random = (below: number) => Math.floor(Math.random() * below)
 
-/** What people and their tools ask most, over the whole of the data. */
+/** The most frequent requests of people and their tools, over the whole of the data. */
 const questions: readonly (readonly [what: string, path: () => string])[] = [
   ['keys: first page of 50', () => '/api-keys?page_size=50'],
   ['keys: some page of 50', () => `/api-keys?page_size=50&current_page=${random(amounts.keys / 50)}`],

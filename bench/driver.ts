@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { open, type Connection } from './http-client.ts'
 
-/** Where to send and what. */
+/** The destination and the request. */
 export interface Aim {
   readonly port: number
   /** The whole request, base64. */

@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net'
 
-/** What happens on a connection, by answer. Times are `performance.now()`. */
+/** The events on a connection, by answer. Times are `performance.now()`. */
 export interface ResponseListener {
   onBody?(at: number): void
   onEnd(status: number, at: number): void
   onError(error: Error): void
 }
 
-/** One keep-alive connection that sends fixed bytes and reads answers; it knows just enough HTTP to find their ends. */
+/** One keep-alive connection that sends fixed bytes and reads answers; it has just enough HTTP to find their ends. */
 export interface Connection {
   send(request: Buffer): void
   close(): void

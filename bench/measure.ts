@@ -3,7 +3,7 @@ import { cpuMicros, residentMegabytes, type Running } from './processes.ts'
 import type { Aim, LoadResult, Task, TaskResult } from './driver.ts'
 import type { Started, Subject } from './subjects.ts'
 
-/** What one round says of one subject. */
+/** The result of one round for one subject. */
 export interface Round {
   readonly perSecond: number
   readonly cpuPerRequest: number
@@ -138,7 +138,7 @@ export async function measureBusy(tools: Tools, bench: Bench): Promise<number> {
 
 const firstRequests = 2000
 
-/** CPU of each of the first requests after a start, when nothing is compiled yet. */
+/** CPU of each of the first requests after a start, before any code is compiled. */
 export async function measureFirst(tools: Tools, bench: Bench): Promise<number> {
   return (await load(tools, bench, { aim: bench.aims.json, connections, durationMs: 60_000, most: firstRequests })).cpu
 }
@@ -184,7 +184,7 @@ async function allocation(tools: Tools, bench: Bench): Promise<{ readonly main: 
   return { main: main / answers, elsewhere: others.reduce((sum, one) => sum + one, 0) / answers }
 }
 
-/** What the second aim adds to the first at a quantile, both asked in turn. */
+/** The difference of the second aim to the first at a quantile, both asked in turn. */
 async function compare(
   tools: Tools,
   task: { aims: readonly Aim[]; samples: number; firstByte: boolean },

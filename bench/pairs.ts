@@ -1,6 +1,6 @@
-// What limits (`--of f`, a key with a budget in dollars and a rate limit) or translation (`--of g`) cost a request: one process is asked with them
-// and without, in short rounds that take turns, so that what else the machine does falls on both. `--rounds 200` of `--ms 250`, `--top 40` functions whose time differs,
-// `--build`. `--of c` asks without twice, and tells how far the machine itself is from even.
+// The cost of limits (`--of f`, a key with a budget in dollars and a rate limit) or translation (`--of g`) for a request: one process is asked with
+// them and without, in short rounds that take turns, so that other work of the machine falls on both. `--rounds 200` of `--ms 250`, `--top 40`
+// functions whose time differs, `--build`. `--of c` asks without twice, and shows how far the machine itself is from even.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,7 +48,7 @@ function addTimes(file: string, sums: Map<string, number>): void {
 /** CPU time of the main thread of a process, in microseconds. taskset becomes the process that it starts. */
 const mainThreadMicros = (pid: number): number => Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1000
 
-/** Its part outside the kernel, in steps of 10 ms: what it does for the network depends on how busy the other core is. */
+/** Its part outside the kernel, in steps of 10 ms: the part for the network depends on how busy the other core is. */
 function ownMicros(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[11]) * 10_000

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 
 /** Looks into a process from outside. */
 export interface Probe {
-  /** What Node is started with. */
+  /** The arguments of Node. */
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   ask<T>(question: { readonly do: string; readonly folder?: string }, answer: z.ZodType<T>): Promise<T>

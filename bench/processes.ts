@@ -12,9 +12,9 @@ export interface Launch {
   readonly cores: string
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Where its output goes. */
+  /** The destination of its output. */
   readonly folder: string
-  /** Whether it talks to us: tells its port, ends when we end. */
+  /** Whether it talks to us: reports its port, ends when we end. */
   readonly channel?: boolean
 }
 

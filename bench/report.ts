@@ -85,7 +85,7 @@ interface Target {
   readonly direction: 'at least' | 'at most'
 }
 
-/** What the product promises of this table. */
+/** The product's promise for this table. */
 export function targets(outcomes: readonly Outcome[]): readonly Target[] {
   const find = (id: string) => outcomes.find((outcome) => outcome.id === id && outcome.missing === null)
   const [bare, own, peer, limited, translated] = [find('b'), find('c'), find('d'), find('f'), find('g')]
@@ -149,7 +149,7 @@ export function targets(outcomes: readonly Outcome[]): readonly Target[] {
 
 const reached = ({ value, limit, direction }: Target): boolean => (direction === 'at least' ? value >= limit : value <= limit)
 
-/** The targets as a table, and in words what falls short. */
+/** The targets as a table, and the missed ones in words. */
 export function verdict(outcomes: readonly Outcome[]): string {
   const all = targets(outcomes)
   const lines = all.map((target) =>
@@ -167,7 +167,7 @@ export function verdict(outcomes: readonly Outcome[]): string {
   ].join('\n')
 }
 
-/** What no proxy of this kind can pass, said where a target lies beyond it. */
+/** The bound of any proxy of this kind, named where a target lies beyond it. */
 function ceiling(outcomes: readonly Outcome[]): string {
   const [bare, peer] = ['b', 'd'].map((id) => outcomes.find((outcome) => outcome.id === id && outcome.missing === null))
   if (bare === undefined || peer === undefined) return ''
@@ -178,7 +178,7 @@ function ceiling(outcomes: readonly Outcome[]): string {
 /** CPU µs of a request through the bare proxy in the fastest run on a machine of this kind. */
 const fastestBare = 35
 
-/** What the differences in µs would be if the machine, which is shared, were as fast as it has been. */
+/** The differences in µs if the machine, which is shared, were as fast as it has been. */
 function pace(outcomes: readonly Outcome[]): string {
   const cpu = of('cpuPerRequest')
   const [bare, own, limited, translated] = ['b', 'c', 'f', 'g'].map((id) => outcomes.find((one) => one.id === id && one.missing === null))

@@ -118,7 +118,7 @@ interface Counted {
   readonly metered: number
 }
 
-/** What the journal brought to PostgreSQL, once it has stopped growing. */
+/** The rows that the journal brought to PostgreSQL, once their number has stopped growing. */
 async function countLogs(database: EmbeddedDatabase): Promise<Counted> {
   let last: Counted = { rows: -1, metered: 0 }
   for (let tries = 0; tries < 20; tries += 1) {

@@ -1,5 +1,5 @@
-// SCIM with 10,000 users and 1,000 groups: a full synchronisation as an identity provider makes it, and one of what has changed.
-// `--users` says how many users there are, and a tenth as many groups.
+// SCIM with 10,000 users and 1,000 groups: a full synchronisation as an identity provider makes it, and one of the changes. `--users` sets how many
+// users there are, and a tenth as many groups.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -71,7 +71,7 @@ const patch = (...operations: readonly unknown[]) => ({
 })
 
 const users: string[] = []
-/** Somebody who is not in this group. */
+/** A person who is not in this group. */
 const stranger = (group: number) => users[(group * 10 + Math.floor(amounts.users / 2)) % amounts.users]
 const groups: string[] = []
 say(`${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}`)

@@ -1,5 +1,5 @@
-// Where Gatehouse makes its objects: bytes a request by function, in each of its threads, and the CPU of each. `--top 40`, `--id b` for another
-// subject, `--hits` for answers from the cache.
+// The places where Gatehouse makes its objects: bytes a request by function, in each of its threads, and the CPU of each. `--top 40`, `--id b` for
+// another subject, `--hits` for cache hits.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'

@@ -12,7 +12,7 @@ import { nodeFlags } from './subjects.ts'
 export interface Sample {
   /** So many requests after the warm-up. */
   readonly requests: number
-  /** What is reachable: the objects of the main thread and of the journal's, and their buffers. */
+  /** The reachable memory: the objects of the main thread and of the journal's, and their buffers. */
   readonly alive: number
   readonly resident: number
 }
@@ -88,7 +88,7 @@ export async function startSoak({ keepsCode = false }: SoakOptions = {}): Promis
   }
 }
 
-/** What is expected of a request, and its bytes. */
+/** The expected answer to a request, and its bytes. */
 interface Shot {
   readonly status: number
   readonly bytes: Buffer
@@ -157,7 +157,7 @@ async function drive(port: number, shots: Shots): Promise<void> {
   while (await visit(port, shots));
 }
 
-/** One connection. Resolves with false when there was nothing more to send. */
+/** One connection. Resolves with false when there were no more requests to send. */
 function visit(port: number, { take, giveBack }: Shots): Promise<boolean> {
   return new Promise((resolve, reject) => {
     let answered = 0
@@ -200,7 +200,7 @@ const sampleOf = (requests: number, { main, others }: z.infer<typeof measured>):
 })
 
 /**
- * Megabytes that 100,000 requests add, by the middle half of what each stretch between two samples added: now and then V8 drops old code, or
+ * Megabytes that 100,000 requests add, by the middle half of the additions of each stretch between two samples: now and then V8 drops old code, or
  * takes and returns whole pages, and one such step is no slope.
  */
 export function slope(samples: readonly Sample[], kind: Kind): number {

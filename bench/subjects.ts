@@ -8,7 +8,7 @@ import { freePort } from '../src/app/database/embedded/port.ts'
 import { makeProbe, type Probe } from './probe.ts'
 import { hasNginx, launch, portOf, waitUntilServing, type Running } from './processes.ts'
 
-/** What all subjects are given. */
+/** The common arguments of all subjects. */
 export interface Stand {
   readonly emulatorPort: number
   readonly database: EmbeddedDatabase
@@ -41,11 +41,11 @@ export interface Subject {
   readonly model?: string
   /** So slow that one round and one start must do. */
   readonly slow?: boolean
-  /** Another setting of a subject: only what a request takes is measured. */
+  /** Another setting of a subject: only the cost of a request is measured. */
   readonly variant?: boolean
   /** A variant whose open streams are measured all the same. */
   readonly holds?: boolean
-  /** What it needs once, with the first process. */
+  /** Its one-time needs, with the first process. */
   readonly prepare?: (stand: Stand, port: number) => Promise<void>
   readonly start: (stand: Stand) => Promise<Started>
 }
@@ -60,19 +60,19 @@ export const litellm = process.env['BENCH_LITELLM'] ?? join(litellmFolder, 'bin/
 const upstream = ({ emulatorPort }: Stand): string => `http://127.0.0.1:${emulatorPort}/v1`
 const direct = (): Readonly<Record<string, string>> => ({ authorization: 'Bearer sk-bench' })
 
-/** What the image runs. */
+/** The program of the image. */
 export function buildGatehouse(): void {
   execFileSync(process.execPath, [join(root, 'docker/bundle.mjs')], { stdio: 'inherit' })
 }
 
-/** Returns what the requests for a subject say. */
+/** Returns the requests for a subject. */
 export const askingOf = ({ headers, cachingHeaders, model }: Subject, stand: Stand) => ({
   headers: headers(stand),
   caching: cachingHeaders?.(stand) ?? null,
   ...(model !== undefined && { model }),
 })
 
-/** The flags of `npm start`, so that what is measured is what is shipped. */
+/** The flags of `npm start`, so that the shipped form is measured. */
 const { scripts } = z
   .object({ scripts: z.object({ start: z.string() }) })
   .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
@@ -179,7 +179,7 @@ async function storeProvider(stand: Stand, port: number): Promise<void> {
   cachingConfig = z.object({ data: z.object({ slug: z.string() }) }).parse(stored).data.slug
 }
 
-// oxlint-disable-next-line max-params -- where, what, by whom
+// oxlint-disable-next-line max-params -- target, request, caller
 async function store(port: number, kind: string, key: string, body: object): Promise<unknown> {
   const response = await fetch(`http://127.0.0.1:${port}/v1/${kind}`, {
     method: 'POST',
@@ -226,7 +226,7 @@ async function startLitellm(stand: Stand): Promise<Started> {
 /** The key with limits, once it is stored. */
 let limitedKey = ''
 
-/** A key with a budget in dollars and a rate limit that nothing reaches, beside the stored provider. */
+/** A key with a budget in dollars and a rate limit that no traffic reaches, beside the stored provider. */
 async function storeLimitedKey(_: Stand, port: number): Promise<void> {
   const made = await store(port, 'api-keys/workspace/service', keys.INIT_ADMIN_API_KEY, {
     name: 'limited',

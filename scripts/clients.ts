@@ -23,7 +23,7 @@ const models = {
 } as const
 type ModelId = keyof typeof models
 
-/** What an agent is called with. */
+/** The arguments of an agent. */
 interface Call {
   readonly arguments: readonly string[]
   readonly environment: Readonly<Record<string, string>>
@@ -117,7 +117,7 @@ const task = 'Write the word gatehouse to the file word.txt, read the file, and 
 const commands = ['echo gatehouse > word.txt', 'cat word.txt && echo read > read.txt']
 const word = 'The file says gatehouse.'
 
-/** Lets a model do the task: a command, another one, and a sentence. Whatever is asked without tools (a title, a summary) is answered with a word. */
+/** Lets a model do the task: a command, another one, and a sentence. A request without tools (a title, a summary) is answered with a word. */
 function script(emulator: Emulator, { shell }: Agent, model: ModelId): { readonly faults: string[] } {
   const { side } = models[model]
   const faults: string[] = []

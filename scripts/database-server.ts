@@ -11,7 +11,7 @@ export interface DatabaseServer {
   stop(): Promise<void>
 }
 
-/** Starts one server for a whole run. It does without `fsync`: what runs on it kills processes, never the machine. */
+/** Starts one server for a whole run. It does without `fsync`: tests on it kill processes, never the machine. */
 export async function startDatabaseServer(): Promise<DatabaseServer> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'gatehouse-tests-'))
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' }

@@ -1,6 +1,6 @@
-// Writes the generated parts of the documents: the figures of README.md from bench/RESULTS.md, the settings table of docs/reference/settings.md, the tables of codes in docs/operations/troubleshooting.md,
-// every field of a config in docs/guide; every check, what translation carries and who may do what in docs/reference, and the last, for review, in test/golden/permissions.txt.
-// With `--check` it changes nothing and fails on drift.
+// Writes the generated parts of the documents: the figures of README.md from bench/RESULTS.md, the settings table of docs/reference/settings.md, the
+// tables of codes in docs/operations/troubleshooting.md, every field of a config in docs/guide; every check, the outcomes of translation and all
+// rights in docs/reference, and the last, for review, in test/golden/permissions.txt. With `--check` it writes no file and fails on drift.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { troubleshootingParts } from '../src/cli/troubleshooting/document.ts'
@@ -14,14 +14,14 @@ import { matrixParts, permissionsParts } from './documents/permissions.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 
-/** The table of what translation carries comes from the data of tests. The sources of an earlier release have none, and keep the table. */
+/** The table of translation comes from the data of tests. The sources of an earlier release have none, and keep the table. */
 async function fromConformance(): Promise<readonly (readonly [string, Readonly<Record<string, string>>])[]> {
   if (!existsSync(path.join(root, 'test/conformance/cases.ts'))) return []
   const { dialectParts } = await import('./documents/dialects.ts')
   return [['docs/reference/dialects.md', dialectParts()]]
 }
 
-/** Each document, and what belongs between its markers `<!-- name:start -->` and `<!-- name:end -->`. */
+/** Each document, and the contents between its markers `<!-- name:start -->` and `<!-- name:end -->`. */
 const documents: readonly (readonly [file: string, parts: Readonly<Record<string, string>>])[] = [
   // The sources of an earlier release have no benchmark, and keep the figures.
   ...(existsSync(path.join(root, 'bench/RESULTS.md')) ? [['README.md', figureParts()] as const] : []),
@@ -35,7 +35,7 @@ const documents: readonly (readonly [file: string, parts: Readonly<Record<string
   ['test/golden/permissions.txt', matrixParts()],
 ]
 
-/** The text with what lies between the markers replaced; throws when they are missing. */
+/** The text with the part between the markers replaced; throws when they are missing. */
 function withPart(text: string, name: string, part: string): string {
   const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`]
   if (!text.includes(start) || !text.includes(end)) throw new Error(`the markers ${start} and ${end} are missing`)

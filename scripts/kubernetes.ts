@@ -1,6 +1,6 @@
-// Builds a real Kubernetes API server and its etcd from their Go modules, for the tests that install the chart:
-// `npm run kubernetes:build` (Go 1.24 or newer; 5 to 10 minutes, once). They are kept outside the repository, in
-// GATEHOUSE_KUBERNETES or below the user's cache folder; the tests use them when they are there and say so when they are not.
+// Builds a real Kubernetes API server and its etcd from their Go modules, for the tests that install the chart: `npm run kubernetes:build` (Go 1.24
+// or newer; 5 to 10 minutes, once). They are kept outside the repository, in GATEHOUSE_KUBERNETES or below the user's cache folder; the tests use
+// them when they are there and report it when they are not.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import path from 'node:path'
 const kubernetes = '1.34.1'
 const etcd = '3.6.5'
 
-/** Where the programs are, or would be. */
+/** The place of the programs. */
 export function kubernetesFolder(): string {
   const { GATEHOUSE_KUBERNETES: given, XDG_CACHE_HOME: cache } = process.env
   return given || path.join(cache || path.join(homedir(), '.cache'), 'gatehouse', `kubernetes-${kubernetes}`)

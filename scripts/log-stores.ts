@@ -1,5 +1,5 @@
-// Proves the log stores against real servers: `npm run log-stores`. Those of npm are installed into .tools/, with the SDKs of their vendors
-// that read back what was written; those of Go and Python run where the machine has Go or Python, else their checks say SKIPPED.
+// Proves the log stores against real servers: `npm run log-stores`. Those of npm are installed into .tools/, with the SDKs of their vendors that read
+// the objects back; those of Go and Python run where the machine has Go or Python, else their checks print SKIPPED.
 import { spawn } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ const report = new Report('log stores')
 /** A server that was started, and how the product and the vendor's SDK reach it. */
 interface Server {
   readonly env: Readonly<Record<string, string>>
-  /** What `read-back.mjs` takes; null: no SDK of the vendor reads it. */
+  /** The arguments of `read-back.mjs`; null: no SDK of the vendor reads it. */
   readonly sdk: { readonly vendor: 's3' | 'azure' | 'gcs'; readonly options: Readonly<Record<string, string>> } | null
   /** The setting whose change makes a credential that is refused; null: the server takes every one. */
   readonly secret: string | null
@@ -181,7 +181,7 @@ async function readBack({ sdk }: Server, key: string): Promise<string> {
 
 const egress = createEgress({ trustedHosts: ['127.0.0.1'], connectTimeoutMs: 5_000 })
 
-/** Google's token services have no server that installs; what they are asked is proved by `test/unit/app/log-store.test.ts`. */
+/** Google's token services have no server that installs; the requests to them are proved by `test/unit/app/log-store.test.ts`. */
 const tokens: readonly (readonly [url: string, answer: () => object])[] = [
   ['https://sts.googleapis.com/', () => ({ access_token: 'federated', expires_in: 3600 })],
   [

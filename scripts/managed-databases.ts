@@ -1,7 +1,6 @@
-// Writes docker/ca/managed-databases.pem, the authorities that DB_SSL=MANAGED believes besides those of Node:
-//   node scripts/managed-databases.ts [--check]
-// Takes nothing from the network: Amazon's come from the npm package that MySQL's clients use for them, the public roots from the store of
-// Node, which is Mozilla's. The day in the file moves only when a certificate does; with --check nothing is written.
+// Writes docker/ca/managed-databases.pem, the authorities that DB_SSL=MANAGED trusts besides those of Node: node scripts/managed-databases.ts
+// [--check] Uses no network: Amazon's come from the npm package that MySQL's clients use for them, the public roots from the store of Node, which is
+// Mozilla's. The day in the file moves only when a certificate does; with --check no file is written.
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -43,7 +42,7 @@ const providers: readonly Provider[] = [
   },
 ]
 
-/** The text of the file on a day, with what is an authority and has not expired by then. */
+/** The text of the file on a day, with the unexpired authorities. */
 export function managedDatabases(day: string): string {
   const moment = Date.parse(day)
   const parts = providers.map(({ name, source, certificates }) => {
@@ -63,7 +62,7 @@ const nameOf = ({ subject }: X509Certificate) => /^CN=(.*)$/m.exec(subject)?.[1]
 const textOf = (certificate: X509Certificate) =>
   `\n# ${nameOf(certificate)}, until ${certificate.validToDate.toISOString().slice(0, 10)}\n${certificate.toString().trimEnd()}\n`
 
-/** The day that the file tells; null: it tells none. */
+/** The day in the file; null: it has none. */
 export const dayOf = (text: string): string | null => /^# .* on (\d{4}-\d{2}-\d{2})\.$/m.exec(text)?.[1] ?? null
 
 /** All but the line with the day. */

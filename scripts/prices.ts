@@ -26,12 +26,12 @@ interface ListFile {
   readonly version: string
   /** The day on which it was the newest. */
   readonly date: string
-  /** Where it is found: a package, and the file in it. */
+  /** The place of a list: a package, and the file in it. */
   readonly from: string
   readonly file: string
   readonly format: string
   readonly sha256: string
-  /** The version that the catalogue of before was made of: what a list says since then is as old as that one. */
+  /** The version of the former catalogue: later changes of a list are as old as that one. */
   readonly earlier?: Pick<ListFile, 'version' | 'date' | 'file' | 'sha256'>
   /** Providers that sell models of others at the same price, for models that they are known to sell. */
   readonly resold?: Readonly<Record<string, readonly string[]>>

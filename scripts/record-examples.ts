@@ -1,5 +1,5 @@
-// Asks the running product everything that assets/docs/examples.json asks, and writes its answers into that file: after a change of
-// what is answered. In a new example `<<POST /labels#id>>` stands for a field of an earlier answer.
+// Sends the running product all requests of assets/docs/examples.json, and writes its answers into that file: after a change of answers. In a new
+// example `<<POST /labels#id>>` stands for a field of an earlier answer.
 import { writeFileSync } from 'node:fs'
 import { differences, type Example, mapTexts } from '../test/support/examples/story.ts'
 import { examplesPath, readExamples, startListener } from '../test/support/examples/tell.ts'
@@ -34,7 +34,7 @@ try {
     const example = mapTexts(given, resolve) as Example
     const { status, type, answer } = await listener.tell(example)
     if (status !== 200) throw new Error(`${example.operation} was answered ${status}: ${JSON.stringify(answer)}`)
-    // What the file has a name for keeps it.
+    // A value with a name in the file keeps it.
     if (given.answer !== undefined) differences(given.answer, answer, listener.names)
     const named = new Map(Array.from(listener.names, ([name, actual]) => [actual, name]))
     const shown = mapTexts(answer, (text) => named.get(text) ?? (isKey.test(text) ? shownKey(text) : text))

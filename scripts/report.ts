@@ -1,4 +1,4 @@
-/** What was checked, line by line, as it is known. */
+/** The results of checks, line by line, as they come. */
 export class Report {
   readonly #begun = performance.now()
   readonly #subject: string
@@ -10,7 +10,7 @@ export class Report {
     this.#subject = subject
   }
 
-  /** Runs a check and tells how it went; gives null when it failed. */
+  /** Runs a check and reports its outcome; returns null when it failed. */
   async check<T>(what: string, run: () => Promise<T>): Promise<T | null> {
     const begun = performance.now()
     try {

@@ -1,6 +1,6 @@
-// Proves the project: the static checks, then every test against one real PostgreSQL; the last lines name what failed and say `N passed, N failed`.
-// With arguments (`node scripts/test.ts test/unit --match='*port*'`) it runs only those tests, without the static checks.
-// With `--record` it also keeps the cost of each test file in test/costs.json, which decides the order of later runs.
+// Proves the project: the static checks, then every test against one real PostgreSQL; the last lines name the failures and end with `N passed, N
+// failed`. With arguments (`node scripts/test.ts test/unit --match='*port*'`) it runs only those tests, without the static checks. With `--record` it
+// also keeps the cost of each test file in test/costs.json, which decides the order of later runs.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
@@ -23,7 +23,7 @@ const root = path.resolve(import.meta.dirname, '..')
 const environment = {
   ...process.env,
   PATH: [path.join(root, 'node_modules', '.bin'), process.env['PATH']].join(path.delimiter),
-  // Each test file is a process of its own, and many start others: with what the first has compiled the rest start in half the time.
+  // Each test file is a process of its own, and many start others: with the code that the first has compiled the rest start in half the time.
   NODE_COMPILE_CACHE: path.join(root, 'node_modules', '.cache', 'compiled'),
 }
 const running = new Set<ChildProcess>()
@@ -68,7 +68,7 @@ async function check(title: string, script: readonly string[], tally: Tally): Pr
   tally[code === 0 ? 'passed' : 'failed'] += 1
 }
 
-/** What the processes of tests run. Throws when it cannot be built. */
+/** The program of the tests' processes. Throws when it cannot be built. */
 async function build(): Promise<void> {
   const code = await exitCode(spawn(process.execPath, [path.join(root, 'docker/bundle.mjs')], { stdio: 'inherit' }))
   if (code !== 0) throw new Error(`the program could not be built: ${code}`)
@@ -89,13 +89,13 @@ async function runTests(filters: readonly string[], variables: NodeJS.ProcessEnv
   const failed = sum(report, failures)
   tally.names.push(...report.filter((line) => naming.test(line)))
   if (code !== 0) tally.names.push(`not ok - tests: ava ended with ${code}`)
-  // The sum of the passed is only written when nothing failed.
+  // The sum of the passed is only written without failures.
   tally.passed += sum(report, [/^(\d+) tests? passed$/]) || sum(report, [/^[✔√] ()/])
   tally.failed += code === 0 ? failed : Math.max(failed, 1)
   tally.skipped += sum(report, [/^(\d+) tests? (?:skipped|todo)$/])
 }
 
-/** What counts as failed: a number that ava tells, or one for each line about a file that crashed. */
+/** The number of failures: a number that ava prints, or one for each line about a file that crashed. */
 const failures = [
   /^(\d+) (?:tests?|hooks?) failed$/,
   /^(\d+) (?:unhandled rejections?|uncaught exceptions?)$/,
@@ -103,7 +103,7 @@ const failures = [
   /^[✘×] ()(?:.* exited due to |No tests found in |Internal error|Exiting due to process\.exit)/,
 ]
 
-/** What names a failed test, one that was still running when the time ran out, or a file that crashed. */
+/** The name of a failed test, one that was still running when the time ran out, or a file that crashed. */
 const naming = /^(?:[✘×] |◌ |Uncaught exception in |Unhandled rejection in |Failed to exit when running )/
 
 const sum = (report: readonly string[], patterns: readonly RegExp[]) =>
@@ -116,7 +116,7 @@ const needsDatabase = (filters: readonly string[]) =>
   process.env['GATEHOUSE_TEST_DB_HOST'] === undefined &&
   (filters.length === 0 || filters.some((filter) => !filter.startsWith('-') && !/^(\.\/)?test\/(unit|house|conformance)\b/.test(filter)))
 
-/** Where standard output goes, and errors. */
+/** The destination of standard output, and errors. */
 type Output = readonly [stdout: 'pipe', stderr: 'inherit' | 'pipe']
 
 function start(program: string, args: readonly string[], variables: NodeJS.ProcessEnv, output: Output): ChildProcess {

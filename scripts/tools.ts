@@ -35,7 +35,7 @@ export async function goFolderProgram(source: string, minutes: number): Promise<
 
 /** Installs a package of Python into an environment of its own; returns where its program is. */
 export async function pythonProgram(requirement: string, program: string): Promise<string> {
-  // A virtual environment knows its own path, so that it cannot be moved.
+  // A virtual environment contains its own path, so that it cannot be moved.
   const folder = path.join(tools, `python-${digest(requirement)}`)
   const file = path.join(folder, 'bin', program)
   if (existsSync(file)) return file
@@ -64,7 +64,7 @@ export async function madeOnce(name: string, make: (scratch: string) => Promise<
 
 const startMs = 30_000
 
-/** Waits until a server answers, whatever it says. Rejects if it ends, or takes too long. */
+/** Waits until a server answers, with any status. Rejects if it ends, or takes too long. */
 export async function answering(url: string, child: ChildProcess): Promise<void> {
   const until = performance.now() + startMs
   while (performance.now() < until) {

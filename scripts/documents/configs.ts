@@ -22,7 +22,7 @@ const configTable = (rows: readonly Row[]): string =>
     ]),
   )
 
-/** What is generated of `docs/guide/configs.md`. */
+/** The generated parts of `docs/guide/configs.md`. */
 export function configParts(): Readonly<Record<string, string>> {
   const rows = fieldRows(gatewayConfig)
   const names = rows.map(({ name }) => name).filter((name) => providerFieldNames.has(name))

@@ -56,11 +56,11 @@ function table(title: string, columns: readonly ProviderId[], rows: readonly str
   return [`### ${title}`, '', `| | ${heads.join(' | ')} |`, `| --- |${' --- |'.repeat(heads.length)}`, ...rows].join('\n')
 }
 
-/** The providers that serve a client, each with what is its own. */
+/** The providers that serve a client, each with its own traits. */
 const servingOf = (client: ClientId): readonly ProviderId[] =>
   (Object.keys(providers) as ProviderId[]).filter((provider) => isServed(client, provider))
 
-/** The tables of fields: each is translated, and what comes of it is told. */
+/** The tables of fields: each is translated, and its outcome is shown. */
 function fieldTables(): string {
   const tables = (Object.keys(fieldClients) as ClientId[]).map((client) => {
     const { title = '', samples = {} } = fieldClients[client] ?? {}
@@ -71,14 +71,14 @@ function fieldTables(): string {
   return tables.join('\n\n')
 }
 
-/** What a cell of a conversation says. */
+/** The word of a cell of a conversation. */
 function told(cell: Cell, notes: Notes): string {
   const { word, notes: why, isPart } = cellOf(cell)
   const numbers = why.length === 0 ? '' : ` (${notes.numbers(why)})`
   return `${word}${isPart ? ' in part' : ''}${numbers}`
 }
 
-/** The table of what is carried, transformed, refused and not there: from the data that the conformance tests run. */
+/** The table of carried, transformed, refused and missing parts: from the data that the conformance tests run. */
 export function dialectParts(): Readonly<Record<string, string>> {
   const notes = noteBook()
   const tables = (Object.keys(clientTitles) as ClientId[]).map((client) => {

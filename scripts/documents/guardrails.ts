@@ -3,7 +3,7 @@ import { partnerChecks } from '../../src/gateway/checks/partners/all.ts'
 import { checks } from '../../src/gateway/checks/registry.ts'
 import { fieldRows, fieldTable, table } from './parameter-table.ts'
 
-/** Parameters that all checks take, and that all take which call somebody. */
+/** Parameters that all checks take, and that all take which call a service. */
 const shared = new Set(['scope', 'on_error', 'failOnError', 'timeout'])
 const ofPartners = new Set([...shared, 'baseUrl'])
 
@@ -42,7 +42,7 @@ const overview = (): string =>
 
 const first = checks[0]
 
-/** What is generated of `docs/reference/guardrails.md`. */
+/** The generated parts of `docs/reference/guardrails.md`. */
 export const guardrailParts = (): Readonly<Record<string, string>> => ({
   shared: first === undefined ? '' : fieldTable(fieldRows(first.parameters).filter(({ name }) => shared.has(name))),
   checks: own.map((check) => section(check, shared)).join('\n\n'),

@@ -70,7 +70,7 @@ function typeText({ type, enum: values, anyOf, items, minimum, maximum, $ref }: 
   return type ?? 'any value'
 }
 
-/** What a list holds; bounds of single items would say too much. */
+/** The contents of a list; bounds of single items would be too much. */
 function plural(items: Shape): string {
   if (items.anyOf !== undefined) return items.anyOf.map(plural).join(' or ')
   return items.type === undefined ? (items.$ref === undefined ? 'any values' : 'objects') : `${items.type}s`

@@ -1,4 +1,4 @@
-// What the guide to permissions and the reviewed matrix under `test/` say, from the routes and the rules themselves.
+// The contents of the guide to permissions and of the reviewed matrix under `test/`, from the routes and the rules themselves.
 import type { z } from 'zod'
 import { callersOf, changesThings, wholePath, type CallerKind, type Route } from '../../src/app/route.ts'
 import { features } from '../../src/features/index.ts'
@@ -54,14 +54,14 @@ const mark = (letter: string, access: Access) => (access === true ? letter : acc
 
 type Person = (typeof roles)[number]
 
-/** How people show who they are, in the order of the columns. */
+/** The credentials of people, in the order of the columns. */
 const ways: readonly ((role: Person, operation: Operation) => Access)[] = [
   (role, operation) => operation.callers.includes('key') && accessOf('user key', role, operation),
   (role, operation) => operation.callers.includes('key') && accessOf('token', role, operation),
   (role, operation) => operation.callers.includes('session') && accessOfSession(role, operation),
 ]
 
-/** One line an operation: who may, by letters, and which settings decide where there is a question mark. */
+/** One line an operation: the allowed callers, by letters, and the settings that decide where there is a question mark. */
 function matrixLine(operation: Operation): string {
   const { name, scopes, callers } = operation
   const people = ways.map((access) => roles.map((role) => mark(letters[role], access(role, operation))).join(''))
@@ -77,7 +77,7 @@ function matrixLine(operation: Operation): string {
 
 const settingsOf = (access: Access): readonly string[] => (typeof access === 'boolean' ? [] : access)
 
-/** What somebody may ask of whom nothing is known yet: by a password, a link, a passkey or an identity provider they tell who they are. */
+/** The operations for a person of unknown identity: by a password, a link, a passkey or an identity provider they identify themselves. */
 const openOperations = features
   .flatMap(({ routes }) => routes.filter((route) => route.identify !== undefined))
   .map((route) => `${route.method} ${documentedPath(route)}`)
@@ -102,7 +102,7 @@ function guideRow(operation: Operation): string {
   return row([`${summary}<br>\`${name}\``, scope, ...services, ...people, token, sessionWords(operation)])
 }
 
-/** Who may when they are signed in: the roles that always may, and those of which a setting decides. */
+/** The signed-in people who may: the roles that always may, and those for which a setting decides. */
 function sessionWords(operation: Operation): string {
   if (!operation.callers.includes('session')) return '–'
   const granted = roles.filter((role) => accessOfSession(role, operation) === true)
@@ -152,7 +152,7 @@ function keySettingsTable(): string {
   return [row(head), row(head.map(() => '---')), ...rows].join('\n')
 }
 
-/** What is generated of `docs/reference/permissions.md`. */
+/** The generated parts of `docs/reference/permissions.md`. */
 export const permissionsParts = (): Readonly<Record<string, string>> => ({
   settings: settingsTable(),
   'key-settings': keySettingsTable(),

@@ -8,7 +8,7 @@ import { writeContainer } from './container.ts'
 const image = process.env['GATEHOUSE_IMAGE'] ?? ''
 const runtime = process.env['GATEHOUSE_RUNTIME'] ?? ''
 const { DATA_DIR: volume } = process.env
-/** What is about this machine, and not about Gatehouse. */
+/** Faults of this machine, and not of Gatehouse. */
 const ours = /^(?:GATEHOUSE_(?:IMAGE|RUNTIME)|DATA_DIR|PATH|HOME|NODE_.*)$/
 
 if (volume !== undefined) chmodSync(volume, 0o770)

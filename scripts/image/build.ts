@@ -15,7 +15,7 @@ const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), '
 const gatehouse = async (...args: readonly string[]) =>
   (await execute(process.execPath, [path.join(root, 'src/cli/gatehouse.ts'), ...args], { maxBuffer: 16 * 1024 * 1024 })).stdout
 
-/** What was built, as folders of releases. */
+/** The builds, as folders of releases. */
 export interface Built {
   readonly version: string
   readonly release: string
@@ -23,7 +23,7 @@ export interface Built {
   readonly evaluation: string | null
   /** Builds an earlier release with the same base, and gives its folder. */
   readonly buildEarlier: (release: string) => Promise<string>
-  /** `gatehouse`, from this checkout; gives what it prints. */
+  /** `gatehouse`, from this checkout; returns its output. */
   readonly gatehouse: (...args: readonly string[]) => Promise<string>
 }
 
@@ -68,7 +68,7 @@ export async function checkBuild({ work, tools, report }: { work: string; tools:
   return { version, release, evaluation, gatehouse, buildEarlier: (earlier) => buildCut(earlier, earlier, '--base', bases[0]) }
 }
 
-/** The list of Debian packages to build with: that of the checkout, or today's where Debian has dropped what it names, which is told. */
+/** The list of Debian packages to build with: that of the checkout, or today's where Debian has dropped some of them, which is reported. */
 async function findPackages(work: string, report: Report): Promise<{ readonly file: string } | null> {
   const file = path.join(root, 'docker/debian.lock.json')
   const fetched = await execute('node', [path.join(root, 'docker/packages.mjs'), path.join(work, 'packages'), 'evaluation']).then(

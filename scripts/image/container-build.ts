@@ -7,10 +7,7 @@ import { unpack } from './container.ts'
 
 const execute = promisify(execFile)
 
-/**
- * Makes a build whose program is an image: whoever runs its command line runs a container, so that rehearsals for processes are
- * rehearsals for containers.
- */
+/** Makes a build whose program is an image: its command line runs a container, so that rehearsals for processes are rehearsals for containers. */
 export async function containerBuild(layout: string, { release, work }: { release: string; work: string }): Promise<Build> {
   const image = await unpack(layout, work)
   const folder = path.join(work, 'build')

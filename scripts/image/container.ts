@@ -18,10 +18,10 @@ export interface ContainerOptions {
   readonly volume?: string
 }
 
-/** A container that runs: read-only, without capabilities, as no user that the machine knows. */
+/** A container that runs: read-only, without capabilities, as a user unknown to the machine. */
 export interface Container {
   readonly output: () => string
-  /** Runs a script of Node in it and gives what it prints. */
+  /** Runs a script of Node in it and returns its output. */
   run(script: string): Promise<string>
   /** Resolves with the exit code. */
   exit(): Promise<number | null>
@@ -68,7 +68,7 @@ export async function startContainer(image: string, options: ContainerOptions): 
   return follow(spawn('runc', ['run', '--bundle', folder, id], { stdio: ['ignore', 'pipe', 'pipe'] }), id)
 }
 
-/** Writes what `runc run --bundle` takes: read-only, without capabilities, as the user that is named. */
+/** Writes the input of `runc run --bundle`: read-only, without capabilities, as the user that is named. */
 export async function writeContainer(
   folder: string,
   image: string,
@@ -82,7 +82,7 @@ export async function writeContainer(
   program.env.push(...Object.entries(env).map(([name, value]) => `${name}=${value}`))
   for (const kind of Object.keys(program.capabilities)) program.capabilities[kind] = []
   config.root = { path: path.join(image, 'rootfs'), readonly: true }
-  // What a runtime gives to a volume: a folder that group 0 may write.
+  // A runtime's form of a volume: a folder that group 0 may write.
   config.mounts = config.mounts.filter(({ destination }) => destination !== '/data')
   config.mounts.push(
     volume === undefined

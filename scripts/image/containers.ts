@@ -12,7 +12,7 @@ import type { Report } from '../report.ts'
 const adminKey = 'gh-an-admin-key-of-the-image-check-00000000000'
 const encryptionKey = Buffer.alloc(32, 7).toString('base64')
 const readyWithinMs = 60_000
-/** A user that the image does not know, as some clusters give each namespace one. */
+/** A user unknown to the image, as some clusters give each namespace one. */
 const stranger = 1_234_560_000
 
 /** Runs the images as their operators do. */
@@ -49,7 +49,7 @@ async function checkEvaluation(image: string, report: Report): Promise<void> {
   })
 }
 
-/** Node as the first process, nothing to write to but the volume, no capability, no new rights. */
+/** Node as the first process, only the volume to write to, no capability, no new rights. */
 const confinement = `
   import { readFileSync, writeFileSync } from 'node:fs'
   const refused = ['/app/x', '/usr/x', '/x', '/etc/x'].map((file) => { try { writeFileSync(file, ''); return 'written' } catch ({ code }) { return code } })
@@ -109,7 +109,7 @@ async function serves(container: Container, { origin, version }: { origin: strin
   assert.equal(listed.status, 200)
 }
 
-/** Asked from inside, because nothing leads in. */
+/** Asked from inside, because no port leads in. */
 async function evaluate(image: string): Promise<void> {
   const container = await startContainer(image, { args: ['serve'], env: { INIT_ADMIN_API_KEY: adminKey } })
   const ask = (at: string) =>

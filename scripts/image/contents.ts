@@ -7,7 +7,7 @@ import { upstreamVersion } from '../../src/distribution/sbom/cpe.ts'
 import { endedBy } from '../../src/distribution/sbom/end-of-life.ts'
 import type { Component } from '../../src/distribution/sbom/components.ts'
 
-/** What a binary itself says of its version, by the name of the component. Read from its bytes, without the bill of materials. */
+/** The version in a binary itself, by the name of the component. Read from its bytes, without the bill of materials. */
 const fingerprints: readonly (readonly [file: RegExp, component: string, version: RegExp])[] = [
   [/\/libcrypto\.so\.3$/, 'libcrypto.so.3', /OpenSSL (\d+\.\d+\.\d+) \d/],
   [/\/libssl\.so\.3$/, 'libssl.so.3', /OpenSSL (\d+\.\d+\.\d+) \d/],

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
 
-/** What this machine can do. */
+/** The abilities of this machine. */
 export interface Tools {
   /** Builds with buildah, as root. */
   readonly builds: boolean
@@ -11,7 +11,7 @@ export interface Tools {
   readonly bases: boolean
   /** Runs containers. */
   readonly runs: boolean
-  /** What is left out, and why. */
+  /** The skipped steps, and why. */
   readonly missing: readonly (readonly [what: string, why: string])[]
 }
 

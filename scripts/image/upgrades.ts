@@ -72,7 +72,7 @@ interface Carried {
   readonly gatehouse: Built['gatehouse']
 }
 
-/** Does what docs/operations/air-gapped-install.md says, on both sides. */
+/** Follows docs/operations/air-gapped-install.md, on both sides. */
 async function carry({ release, from, unpacked, work, registry, gatehouse }: Carried): Promise<void> {
   const [key, pub, file] = ['release.key', 'gatehouse.pub', `bundle-${release}.tar`].map((name) => path.join(work, name)) as [
     string,

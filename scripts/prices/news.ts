@@ -3,7 +3,7 @@ import type { Fields } from '../../src/lib/json/fields.ts'
 
 type Models = Readonly<Record<string, Fields>>
 
-/** Splits a list into the models whose prices it had before, and those of which it says something new. */
+/** Splits a list into the models whose prices it had before, and those with new prices. */
 export function splitNews(
   before: readonly ListedProvider[],
   now: readonly ListedProvider[],

@@ -34,7 +34,7 @@ export function withOverrides(
   return [...byProvider].map(([provider, models]) => ({ provider, models }))
 }
 
-/** Returns what a list says of a model; null: no list is named. */
+/** Returns the entry of a model in a list; null: no list is named. */
 function wordOf(
   list: string | undefined,
   { provider, name }: { readonly provider: string; readonly name: string },

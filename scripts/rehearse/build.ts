@@ -36,7 +36,7 @@ export async function buildCut(release: CutRelease): Promise<Build> {
   return { folder, release: release.version, remove: async () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** What the product reads at run time, as the image holds it. */
+/** The files that the product reads at run time, as the image holds them. */
 const parts = ['src', 'assets', 'docker/ca', 'migrations', 'releases']
 
 /** How sources differ from this checkout's, by their files. */

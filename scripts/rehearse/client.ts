@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Where requests go. */
+/** The address of requests. */
 export interface Target {
   readonly baseUrl: string
 }
 
-/** One request of a client and what it was answered, as it will be sent again by the same client to a later release. */
+/** One request of a client and its answer, as it will be sent again by the same client to a later release. */
 export interface Exchange {
   readonly method: string
   /** Below `/v1`, with its query. */
@@ -27,15 +27,15 @@ export interface Answer {
 /** A request that is yet to be answered. */
 export type Request = Omit<Exchange, 'answer'>
 
-/** What an answer tells of the thing that it is about: its fields that are texts, or the first of several; empty where there is none. */
+/** The fields of an answer's resource that are texts, or those of the first of several; empty where there is none. */
 export type Made = Readonly<Record<(typeof told)[number], string>>
 
 const told = ['id', 'slug', 'key', 'user_id', 'invite_link', 'feedback_ids'] as const
 
-/** Requests with one set of headers; every method but `refused` throws unless the answer is 200, and tells the thing answered. */
+/** Requests with one set of headers; every method but `refused` throws unless the answer is 200, and returns the resource in it. */
 export interface Caller {
   get(path: string): Promise<Made>
-  /** Asks for what must be answered with this status: a denial, or something that is not there. */
+  /** Asks for an answer with this status: a denial, or a missing resource. */
   refused(status: number, method: string, path: string): Promise<void>
   /** Asks until so many items are listed, which may take a moment; then the first of them. */
   list(path: string, items: number): Promise<Made>

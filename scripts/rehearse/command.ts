@@ -22,15 +22,15 @@ export interface CommandOptions {
 }
 
 /**
- * Starting costs half with what an earlier process has compiled. Every build has the modules of this checkout, and with them one place for
- * what is compiled; the files of all builds have the same names from there, so that only what a build changes is compiled again.
+ * Starting costs half with the code that an earlier process has compiled. Every build has the modules of this checkout, and with them one place for
+ * compiled code; the files of all builds have the same names from there, so that only the changes of a build are compiled again.
  */
 const quickStart = (folder: string) => ({
   NODE_COMPILE_CACHE: path.join(folder, 'node_modules/.cache/compiled-builds'),
   NODE_COMPILE_CACHE_PORTABLE: '1',
 })
 
-/** Runs `gatehouse` as a process of its own, beside whatever else goes on. */
+/** Runs `gatehouse` as a process of its own, beside all other work. */
 export async function runCommand(args: readonly string[], { env, build = root, preload }: CommandOptions): Promise<Ended> {
   const imports = preload === undefined ? [] : ['--import', preload]
   const child = spawn(process.execPath, [...imports, path.join(build, 'src/cli/gatehouse.ts'), ...args], {
@@ -43,14 +43,14 @@ export async function runCommand(args: readonly string[], { env, build = root, p
   return { code: child.exitCode, signal: child.signalCode, ...output }
 }
 
-/** Runs a command of a build that must end well; what it printed. */
+/** Runs a command of a build that must end well; returns its output. */
 export async function mustRun({ folder }: Build, args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
   const { code, signal, stdout, stderr } = await runCommand(args, { env, build: folder })
   if (code !== 0) throw new Error(`gatehouse ${args.join(' ')} ended with ${code ?? signal}: ${stdout}${stderr}`)
   return stdout
 }
 
-/** Rehearsals fill a machine for hours, and what is slow there is not what they look for. */
+/** Rehearsals fill a machine for hours, and slowness there is not their subject. */
 const readyWithinMs = 300_000
 
 /** Serves a build as a container does, with more arguments of `serve` where some are given. */

@@ -10,14 +10,14 @@ import type { Build } from './build.ts'
 import type { Target } from './client.ts'
 import { runCommand, serve, type Ended } from './command.ts'
 
-/** What stays of an installation while no process runs: its database and its volume. */
+/** The parts of an installation that stay while no process runs: its database and its volume. */
 export interface Installation {
   readonly database: TestDatabase
   readonly dataDir: string
   remove(): Promise<void>
 }
 
-/** A new installation, or a copy of one that nobody runs. */
+/** A new installation, or a copy of one without processes. */
 export async function createInstallation(copyOf?: Installation): Promise<Installation> {
   const database = await testDatabase(copyOf === undefined ? { empty: true } : { copyOf: copyOf.database })
   const dataDir = await mkdtemp(path.join(tmpdir(), 'gatehouse-rehearsal-'))
@@ -41,9 +41,9 @@ export const loginOf = ({ database: { config } }: Pick<Installation, 'database'>
   database: config.name,
 })
 
-/** What the releases are that are rehearsed. */
+/** The releases of the rehearsal. */
 export interface Product {
-  /** Whose data is made. */
+  /** The features whose data is made. */
   readonly features: readonly Feature[]
   /** The release as a folder to run; the same one every time. */
   readonly build: (release: string) => Promise<Build>
@@ -60,7 +60,7 @@ export interface Served extends Target {
   level(): Promise<unknown>
 }
 
-/** Addresses in answers are the same whatever port a release gets. */
+/** Addresses in answers are the same for any port of a release. */
 const publicUrl = 'https://gatehouse.example'
 
 /** Runs `work` on the installation as this release, in a process of its own, and ends the process again. */
@@ -93,7 +93,7 @@ export const command = ({ database, dataDir }: Installation, { folder }: Build, 
 export const catalogueOf = ({ database }: Pick<Installation, 'database'>): Promise<readonly string[]> =>
   inDatabase(database.superuser, describeSchema)
 
-/** How many rows each table has; what runs by itself and what is only passing by is left out. */
+/** How many rows each table has; rows of background work and passing ones are left out. */
 export const rowCounts = ({ database }: Pick<Installation, 'database'>): Promise<ReadonlyMap<string, number>> =>
   inDatabase(database.superuser, async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(

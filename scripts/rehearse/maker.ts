@@ -1,6 +1,6 @@
 import type { Caller, Client } from './client.ts'
 
-/** What a maker works with. All names hold the client's token, so that the same requests can be made again under other names. */
+/** The tools of a maker. All names hold the client's token, so that the same requests can be made again under other names. */
 export interface Making {
   readonly client: Client
   /** The control plane as the organisation's admin, and as the first workspace. */
@@ -10,7 +10,7 @@ export interface Making {
   readonly workspaceKey: string
   /** The scripted provider, to be given as a custom host. */
   readonly providerUrl: string
-  /** Whether the level that runs has what a release brought: fields of later ones are refused. */
+  /** Whether the level that runs has the additions of a release: fields of later ones are refused. */
   readonly has: (release: string) => boolean
   /** A name that no other client uses. */
   readonly name: (noun: string) => string

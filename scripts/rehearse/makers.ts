@@ -24,10 +24,10 @@ import { secrets } from './makers/secrets.ts'
 import { multiOrganisationSso, oidcCustomScopes, sso, ssoAutoProvisioning } from './makers/sso.ts'
 import { jwtAuthentication, tokenIntrospection } from './makers/tokens.ts'
 
-/** Of features that have neither routes nor settings of their own: what they do shows in the data of others. */
+/** For features that have neither routes nor settings of their own: their effect shows in the data of others. */
 export const withoutData: Maker = async () => {}
 
-/** Who makes the data of each feature, by its id. A feature that is missing here cannot be rehearsed, and fails the rehearsal. */
+/** The makers of the data of each feature, by its id. A feature that is missing here cannot be rehearsed, and fails the rehearsal. */
 export const makers: Readonly<Record<string, Maker>> = {
   organisations,
   workspaces,
@@ -38,7 +38,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   'limit-list': limitList,
   users,
   'email-templates': withoutData,
-  // Nobody stays signed in over an upgrade that long, and who does has a row like any other.
+  // No session lasts over an upgrade that long, and a session has a row like any other.
   sessions: withoutData,
   auth,
   rights,

@@ -1,8 +1,8 @@
 import type { NextRelease } from './build.ts'
 
 /**
- * Two releases after this one that exist only here. The product's own backfill and contract migration are about small tables; the first of
- * these adds to the busiest tables in every way that expand knows, and fills what it added; the second removes what the first one still wrote.
+ * Two releases after this one that exist only here. The product's own backfill and contract migration are about small tables; the first of these adds
+ * to the busiest tables in every way that expand supports, and fills its additions; the second removes columns that the first one still wrote.
  */
 export const nextReleases: readonly NextRelease[] = [
   {

@@ -1,5 +1,5 @@
-// Rehearses some of the upgrades in a process of its own, which whoever forks it names in the first argument, and tells each outcome. The
-// second argument holds the folders of the releases.
+// Rehearses some of the upgrades in a process of its own, named by its parent in the first argument, and reports each outcome. The second argument
+// holds the folders of the releases.
 import { z } from 'zod'
 import { features } from '../../src/features/index.ts'
 import { startEmulator } from '../../test/support/emulator/emulator.ts'
@@ -15,14 +15,14 @@ const jumps = z.array(z.tuple([z.string(), z.string()])).parse(JSON.parse(proces
 const folders = z.record(z.string(), z.string()).parse(JSON.parse(process.argv[3] ?? ''))
 const tell = (outcome: Outcome) => void process.send?.(outcome)
 
-/** The release as its folder is; whoever made it removes it. */
+/** The release as its folder is; its maker removes it. */
 async function build(release: string): Promise<Build> {
   const folder = folders[release]
   if (folder === undefined) throw new RangeError(`nobody cut ${release}`)
   return { folder, release, remove: async () => {} }
 }
 
-// Whoever wants the outcomes is gone.
+// The parent that wants the outcomes is gone.
 process.once('disconnect', () => process.exit(1))
 
 const emulator = await startEmulator()

@@ -12,7 +12,7 @@ export function neighbours(releases: readonly string[]): readonly Jump[] {
   return first === undefined || last === undefined || releases.length < 3 ? steps : [...steps, [first, last]]
 }
 
-/** What `--pairs` names: `all`, `neighbours`, or upgrades such as `1.3.0-1.12.0,1.4.0-1.5.0`. Throws RangeError. */
+/** The value of `--pairs`: `all`, `neighbours`, or upgrades such as `1.3.0-1.12.0,1.4.0-1.5.0`. Throws RangeError. */
 export function readPairs(text: string, releases: readonly string[]): readonly Jump[] {
   if (text === 'all') return allPairs(releases)
   if (text === 'neighbours') return neighbours(releases)

@@ -22,12 +22,12 @@ export interface PartOptions {
   readonly say: (text: string) => void
 }
 
-/** What came of one part. */
+/** The outcome of one part. */
 export interface PartResult {
-  /** What was done, in words. */
+  /** The work, in words. */
   readonly did: string
   readonly faults: readonly string[]
-  /** Of the part `pairs` only. */
+  /** For the part `pairs` only. */
   readonly outcomes?: readonly Outcome[]
 }
 
@@ -41,7 +41,7 @@ const width = 3
 /** Releases with a schema, a level or a chart of their own between them. */
 const walked = new Set(['1.3.0', '1.4.0', '1.6.2', '1.8.0', '1.11.2'])
 
-/** What a rehearsal consists of, in its order. */
+/** The parts of a rehearsal, in their order. */
 export const parts = {
   pairs: { title: 'upgrades from release to release', run: runPairs },
   migrators: {
@@ -112,7 +112,7 @@ async function onOldest(
   }
 }
 
-/** Returns the newest release whose schema differs from this one's in what it reads and writes. */
+/** Returns the newest release whose schema differs from this one's in the columns that it reads and writes. */
 const beforeLastBackfill = ({ releases }: ReleaseTable) =>
   releases[releases.findLastIndex(({ migrations }) => migrations.some(({ phase }) => phase === 'backfill')) - 1]
 

@@ -7,7 +7,7 @@ import { createClient, isDataPlane, send, type Answer, type Exchange, type Reque
 import type { Served } from './installation.ts'
 import type { Maker } from './maker.ts'
 
-/** What a client did with an installation, and what it could read there in the end. */
+/** A client's requests to an installation, and its last reads there. */
 export interface Recording {
   readonly exchanges: readonly Exchange[]
   readonly readings: readonly Reading[]
@@ -49,7 +49,7 @@ export async function record(app: Served, { features, makers, providerUrl }: Rec
     })
   }
   const left = unused(
-    // What stands at the origin's root is asked by browsers, in sessions.
+    // Paths at the origin's root are asked by browsers, in sessions.
     on.flatMap(({ routes }) => routes.filter(({ root }) => root !== true)),
     client.exchanges,
   )
@@ -71,16 +71,16 @@ function unused(all: readonly Route[], exchanges: readonly Exchange[]): readonly
   return routes.filter((_, at) => !reached.has(at)).map(({ method, path }) => `${method} ${path}`)
 }
 
-/** Everything that was read on the way, read again now; of the data plane what the provider's echo tells. */
+/** Everything that was read on the way, read again now; from the data plane the provider's echo. */
 async function read(target: Target, exchanges: readonly Exchange[]): Promise<readonly Reading[]> {
   const gets = exchanges.filter((exchange) => exchange.method === 'GET' && (!isDataPlane(exchange) || isEcho(exchange)))
   const distinct = new Map(gets.map((exchange) => [JSON.stringify([exchange.headers, exchange.path]), exchange]))
-  // What goes through the gateway makes a log, so it comes last.
+  // A request through the gateway makes a log, so it comes last.
   const requests = [...distinct.values()].toSorted((one, other) => Number(isDataPlane(one)) - Number(isDataPlane(other)))
   const readings: Reading[] = []
   for (const request of requests) readings.push({ request, answer: await send(target, request) })
   return readings
 }
 
-/** Whether the scripted provider answers it with what it received. */
+/** Whether the scripted provider answers it with the received request. */
 export const isEcho = ({ path }: Pick<Request, 'path'>): boolean => path.startsWith('/echo/')

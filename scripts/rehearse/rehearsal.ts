@@ -51,7 +51,7 @@ async function rehearseFrom(from: string, goals: readonly string[], options: Fro
   }
 }
 
-/** What a fresh installation is made of, made once for releases with the same migrations. */
+/** The contents of a fresh installation, made once for releases with the same migrations. */
 function freshCatalogues(product: Product): (release: string) => Promise<readonly string[]> {
   const made = new Map<string, Promise<readonly string[]>>()
   return async (release) => {

@@ -3,7 +3,7 @@ import { isDataPlane, parse, send, type Answer, type Exchange, type Request, typ
 import { isEcho, tokens, type Reading, type Recording } from './recording.ts'
 import { differences, misfits, shapeOf } from './shape.ts'
 
-/** Reads everything again; tells what is no longer what it was. */
+/** Reads everything again; reports each difference. */
 export async function readBack(target: Target, readings: readonly Reading[]): Promise<readonly string[]> {
   const faults: string[] = []
   for (const { request, answer: before } of readings) {
@@ -15,7 +15,7 @@ export async function readBack(target: Target, readings: readonly Reading[]): Pr
   return faults
 }
 
-/** What must stay of an answer: of a refusal its code, of an echo what the provider was sent in the caller's name. */
+/** The part of an answer that must stay: the code of a refusal, the provider's request in the caller's name of an echo. */
 function content(request: Request, answer: Answer): unknown {
   const json = parse(answer)
   if (answer.status !== 200) return (json as { error?: { code?: unknown } } | null)?.error?.code
@@ -31,8 +31,8 @@ const digest = (text: string) => createHash('sha256').update(text).digest('hex')
 const statuses = (before: Answer, after: Answer) => `the status was ${before.status} and is ${after.status}: ${after.text.slice(0, 300)}`
 
 /**
- * Sends the requests of a recording again, as an old client that does the same for another team: with another word in all names,
- * and with the ids and secrets that it is answered now. Tells where an answer has another status or shape.
+ * Sends the requests of a recording again, as an old client that does the same for another team: with another word in all names, and with the ids and
+ * secrets of the present answers. Reports where an answer has another status or shape.
  */
 export async function replay(target: Target, { exchanges, readings }: Recording): Promise<readonly string[]> {
   const faults: string[] = []
@@ -44,7 +44,7 @@ export async function replay(target: Target, { exchanges, readings }: Recording)
     const final = finalShapes.get(keyOf(exchange))
     const found = describe(exchange, answer) ?? misfits(shapeOf(is), shapeOf(was), ...(final === undefined ? [] : [final]))
     faults.push(...found.map((fault) => `${exchange.method} ${exchange.path} sent again: ${fault}`))
-    // What a list shows more than it did says nothing of which item stands for which.
+    // Further entries of a list do not show which item stands for which.
     collect(was, is, renamed)
   }
   return faults
@@ -52,7 +52,7 @@ export async function replay(target: Target, { exchanges, readings }: Recording)
 
 const keyOf = ({ method, headers, path }: Pick<Request, 'method' | 'headers' | 'path'>) => JSON.stringify([method, headers, path])
 
-/** What differs before one looks at fields; null: nothing. */
+/** Differences outside the fields; null: none. */
 function describe({ answer: before, headers }: Exchange, after: Answer): readonly string[] | null {
   if (before.status !== after.status) return [statuses(before, after)]
   if (before.type !== after.type) return [`the type was ${before.type} and is ${after.type}`]

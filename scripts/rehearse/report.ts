@@ -10,7 +10,7 @@ export interface Report extends PartResult {
 
 const mostFaults = 20
 
-/** One part, for whoever watches. */
+/** One part, for the watching person. */
 export const describe = ({ did, faults, seconds }: Report): string =>
   [
     `${faults.length === 0 ? 'ok' : 'FAILED'} - ${did}, ${seconds.toFixed(1)} s`,
@@ -56,7 +56,7 @@ const titleOf = ({ from, to }: Pick<Outcome, 'from' | 'to'>) => `${from} to ${to
 
 const resultOf = ({ faults }: Outcome) => (faults.length === 0 ? '✓' : '✗')
 
-/** What went wrong, one line each. */
+/** The faults, one line each. */
 export const failures = (outcomes: readonly Outcome[]): readonly string[] =>
   outcomes.flatMap(({ from, to, faults }) => faults.map((fault) => `${from} -> ${to}: ${fault}`))
 

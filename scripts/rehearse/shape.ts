@@ -1,7 +1,7 @@
 /** The types found at each path of a JSON value; `[]` stands for every item of an array. */
 export type Shape = ReadonlyMap<string, ReadonlySet<string>>
 
-/** What a JSON value is made of. */
+/** The structure of a JSON value. */
 export function shapeOf(value: unknown, path = '$', found = new Map<string, Set<string>>()): Shape {
   found.set(path, (found.get(path) ?? new Set<string>()).add(typeOf(value)))
   if (Array.isArray(value)) for (const item of value) shapeOf(item, `${path}[]`, found)
@@ -13,7 +13,7 @@ export function shapeOf(value: unknown, path = '$', found = new Map<string, Set<
 const moving: ReadonlySet<string> = new Set(['last_used_at'])
 const isMoving = (path: string): boolean => moving.has(path.slice(path.lastIndexOf('.') + 1))
 
-/** Why a client that knows the older shapes would stumble over a newer one: a field is gone, or has a type that it never had. */
+/** Why a client with the older shapes would stumble over a newer one: a field is gone, or has a type that it never had. */
 export function misfits(newer: Shape, ...older: readonly Shape[]): readonly string[] {
   return [...union(older)].flatMap(([path, known]) => {
     const types = newer.get(path)
@@ -35,13 +35,13 @@ function union(shapes: readonly Shape[]): Shape {
   return found
 }
 
-/** A field is missed where what holds it is there: below an empty array, or a null, nothing is expected. */
+/** A field is missed where its holder is there: below an empty array, or a null, no field is expected. */
 function isMissed(path: string, newer: Shape): boolean {
   const holder = path.endsWith('[]') ? null : path.slice(0, path.lastIndexOf('.'))
   return holder !== null && (newer.get(holder)?.has('object') ?? false)
 }
 
-/** Where two readings of the same thing differ; what the later one has in addition is no difference, nor are more words in a list of words. */
+/** Where two readings of the same resource differ; additions of the later one are no difference, nor are more words in a list of words. */
 export function differences(before: unknown, after: unknown, path = '$'): readonly string[] {
   if (Array.isArray(before)) {
     if (!Array.isArray(after)) return [`${path} was an array and is ${show(after)}`]

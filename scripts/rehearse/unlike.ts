@@ -1,4 +1,4 @@
-/** Where the structure of a database differs from that of a fresh installation. */
+/** The differences of the structure of a database from that of a fresh installation. */
 export function unlike(found: readonly string[], fresh: readonly string[]): readonly string[] {
   const [has, wants] = [new Set(found), new Set(fresh)]
   return [

@@ -42,11 +42,11 @@ export interface Origin {
 /** A release to reach. */
 export interface Target {
   readonly release: string
-  /** What a fresh installation of it is made of. */
+  /** The contents of a fresh installation of it. */
   readonly catalogue: readonly string[]
 }
 
-/** What an upgrade came to. */
+/** The outcome of an upgrade. */
 export interface Outcome {
   readonly from: string
   readonly to: string
@@ -73,7 +73,7 @@ export async function installAt(release: string, product: Product, options: Omit
   }
 }
 
-/** What `gatehouse audit verify` tells. */
+/** The output of `gatehouse audit verify`. */
 async function auditChains(installation: Installation, build: Build, args: readonly string[] = []): Promise<readonly Chain[]> {
   const { stdout, stderr } = await command(installation, build, ['audit', 'verify', '--json', ...args])
   const chains = Chains.safeParse(JSON.parse(stdout || 'null'))
@@ -92,7 +92,7 @@ export async function freshCatalogue(release: string, product: Product): Promise
   }
 }
 
-/** Upgrades a copy as an operator does, and tells everything that is not as it was or as it should be. */
+/** Upgrades a copy as an operator does, and reports all differences and faults. */
 export async function rehearse(from: Origin, to: Target, product: Product): Promise<Outcome> {
   const startedAt = performance.now()
   const copy = await createInstallation(from.installation)
@@ -139,7 +139,7 @@ async function upgrade(copy: Installation, { from, to, product }: Upgrade): Prom
 const said = (name: string, { code, signal, stdout, stderr }: Ended) =>
   `gatehouse ${name} ended with ${code ?? signal}: ${stdout}${stderr}`.slice(0, 2000)
 
-/** What operators do: `gatehouse backfill wait` where there is something to fill, and `gatehouse finalize`. */
+/** The operators' steps: `gatehouse backfill wait` where there are rows to fill, and `gatehouse finalize`. */
 async function finish(copy: Installation, build: Build, { backfillWithin = '60s' }: Product): Promise<readonly string[]> {
   const fills = (await readMigrations(path.join(build.folder, 'migrations'))).some(({ phase }) => phase === 'backfill')
   if (fills) await command(copy, build, ['backfill', 'wait', '--timeout', backfillWithin])

@@ -47,16 +47,16 @@ export const openBao: VaultProgram = {
 export interface VaultServer {
   readonly url: string
   readonly child: ChildProcess
-  /** Calls its API as root. Rejects with what it answered. */
+  /** Calls its API as root. Rejects with its answer. */
   readonly ask: (method: string, at: string, body?: Fields, namespace?: string) => Promise<Fields>
   readonly seal: () => Promise<void>
   readonly unseal: () => Promise<void>
-  /** May read `secret/*`, `kv1/*` and nothing else. */
+  /** May read `secret/*` and `kv1/*` only. */
   readonly readerToken: string
-  /** May read nothing. */
+  /** May read no secret. */
   readonly nobodyToken: string
   readonly role: { readonly id: string; readonly secret: string }
-  /** Returns a JWT with this audience, signed by the key that the server knows. */
+  /** Returns a JWT with this audience, signed by the key that the server trusts. */
   readonly jwt: (audience: string) => string
 }
 
@@ -64,7 +64,7 @@ export const readsAll = 'path "secret/data/*" { capabilities = ["read"] }\npath 
 
 /** A cluster, as a server asks it whose token one is. */
 interface Cluster {
-  /** The token of the one service account that it knows. */
+  /** The token of its one service account. */
   readonly podToken: string
   readonly reviewer: string
 }
@@ -162,7 +162,7 @@ export async function untilActive(url: string): Promise<void> {
   await eventually(async () => (await fetch(`${url}/v1/sys/health`)).status === 200, 10_000, 'the unsealed server to be active')
 }
 
-/** The part of Kubernetes that tells whose token one is. */
+/** The part of Kubernetes that finds the owner of a token. */
 export async function startTokenReview(podToken: string): Promise<{ readonly url: string; readonly stop: () => void }> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []

@@ -21,7 +21,7 @@ interface Bed {
   readonly emulator: Emulator
 }
 
-/** Proves what the gateway does with secrets of a real server of Vault's API, from the control plane to what a provider is sent. */
+/** Proves the gateway's use of secrets of a real server of Vault's API, from the control plane to the request at a provider. */
 export async function proveVault(report: Report, kind: VaultProgram): Promise<void> {
   const { name } = kind
   const isHere = await kind.make().then(

@@ -1,6 +1,6 @@
 import type { Ask, ClientId, Say } from './talk.ts'
 
-/** What is asked and what is answered, in no vendor's words. After each answer with calls, their results are said. */
+/** The requests and answers of each case, in no vendor's words. After each answer with calls, their results are sent. */
 export interface Fixture {
   readonly title: string
   readonly stream: boolean
@@ -8,7 +8,7 @@ export interface Fixture {
   readonly says: readonly Say[]
   /** The results of the calls of the first answer, in this order, by the name of the tool. */
   readonly results?: Readonly<Record<string, string>>
-  /** The clients whose format can say it; absent: all. */
+  /** The clients whose format can express it; absent: all. */
   readonly clients?: readonly ClientId[]
 }
 
@@ -136,18 +136,18 @@ export const cases = {
   }),
 } as const satisfies Readonly<Record<string, readonly Fixture[]>>
 
-/** The names of all cases: those above, and the two in which nothing is answered to the end. */
+/** The names of all cases: those above, and the two whose answers are cut. */
 export const caseIds = [...(Object.keys(cases) as (keyof typeof cases)[]), 'errors', 'abort'] as const
 export type CaseId = (typeof caseIds)[number]
 
-/** Returns true if a client can say it, and does not say it just as another. */
+/** Returns true if a client can express it, and differs in it from the others. */
 export const isSaid = ({ clients, ask, stream }: Fixture, client: ClientId): boolean => {
   if (client === 'completions') return isPrompt(ask)
-  // What is no stream Google's client asks in one way.
+  // Google's client has only one way to ask for a case that is no stream.
   return (clients?.includes(client) ?? true) && (client !== 'google-array' || stream)
 }
 
-/** Returns true if one text says it all. */
+/** Returns true if one text holds it all. */
 const isPrompt = ({ turns, schema, thinks, ...ask }: Ask): boolean =>
   turns.length === 1 &&
   turns.every(({ pieces }) => pieces.every((piece) => 'text' in piece)) &&

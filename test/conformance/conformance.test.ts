@@ -20,7 +20,7 @@ test.before(async () => {
 test.after.always(() => product?.stop())
 test.beforeEach(() => emulator.reset())
 
-/** Returns what became of the case. */
+/** Returns the outcome of the case. */
 type Run = (t: ExecutionContext, cell: SpokenCell) => Promise<Word>
 
 const addressOf = (cell: SpokenCell, thinks = false) => addressAt(product.bed, cell, thinks)
@@ -84,7 +84,7 @@ const runsOf = ({ client, provider, name }: SpokenCell): readonly (readonly [tit
   return cellOf({ client, provider, name }).fixtures.map((fixture) => [fixture.title, runFixture(fixture)])
 }
 
-/** What the guide tells of each cell, by client, provider and case. */
+/** The guide's word for each cell, by client, provider and case. */
 function toldByGuide(): ReadonlyMap<string, string> {
   const guide = readFileSync(new URL('../../docs/reference/dialects.md', import.meta.url), 'utf8')
   const [, part = ''] = /<!-- conformance:start -->([^]*)<!-- conformance:end -->/.exec(guide) ?? []
@@ -100,7 +100,7 @@ function toldByGuide(): ReadonlyMap<string, string> {
 
 const titleOf = ({ client, provider, name }: SpokenCell) => `${clientTitles[client]}, ${providers[provider].title}: ${name}`
 
-/** What was seen of each cell. */
+/** The observations of each cell. */
 const seen = new Map<string, Set<Word>>()
 
 for (const [client, provider] of pairs)

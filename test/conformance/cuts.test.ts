@@ -80,7 +80,7 @@ function framesOf(id: ProviderId, { bytes, type }: Bytes): readonly Frame[] {
   return [...(reader?.push(bytes) ?? []), ...(reader?.end() ?? [])]
 }
 
-/** What a client is told of events, as it reads them; completions, which nothing reads back, by their end mark. */
+/** The events as a client reads them; completions, which no decoder reads back, by their end mark. */
 function toldTo(client: DialectId, events: readonly NeutralEvent[]): { readonly isWhole: boolean; readonly choices: unknown } {
   const codec = codecOf(client)
   const context = contextFor(client)
@@ -94,7 +94,7 @@ function toldTo(client: DialectId, events: readonly NeutralEvent[]): { readonly 
 
 const clients: readonly DialectId[] = ['openai-chat', 'openai-responses', 'anthropic', 'google', 'completions']
 
-/** What a provider may say tomorrow. */
+/** Fields that a provider may add tomorrow. */
 const unknownEvent: Frame = { name: 'an-event-of-tomorrow', data: JSON.stringify({ type: 'an_event_of_tomorrow', more: { a: 1 } }) }
 const withUnknownField = (text: string): string => (text.startsWith('{') ? `{"a_field_of_tomorrow":{"a":[1]},${text.slice(1)}` : text)
 

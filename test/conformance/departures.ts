@@ -1,7 +1,7 @@
 import type { CaseId } from './cases.ts'
 import type { ClientId, ProviderId } from './talk.ts'
 
-/** Where a translation does more than to carry: what is refused, and which facts are understood in another way. */
+/** Where a translation does more than to carry: the refused cases, and the facts that are understood in another way. */
 export interface Departure {
   /** For the table of docs/reference/dialects.md. */
   readonly note: string
@@ -9,19 +9,19 @@ export interface Departure {
   readonly clients?: readonly ClientId[]
   readonly providers?: readonly ProviderId[]
   readonly cases?: readonly CaseId[]
-  /** Which pairs of those it concerns. */
+  /** The pairs that it concerns. */
   readonly pairs?: (client: ClientId, provider: ProviderId) => boolean
-  /** What the provider hears, and what the client reads, in place of a line that matches; null: nothing. */
+  /** The provider's and the client's line in place of one that matches; null: none. */
   readonly heard?: readonly (readonly [from: RegExp, to: string | null])[]
   readonly said?: readonly (readonly [from: RegExp, to: string | null])[]
-  /** What the 400 says. */
+  /** The message of the 400. */
   readonly refused?: RegExp
 }
 
 const gemini: readonly ProviderId[] = ['google', 'vertex']
 
 export const departures: readonly Departure[] = [
-  // What the format of a provider has no place for, for its own client too.
+  // Fields that the format of a provider has no place for, for its own client too.
   {
     note: 'OpenAI shows nothing of what a model thinks in chat completions.',
     providers: ['openai-chat', 'azure-openai', 'azure-openai-v1', 'huggingface'],

@@ -6,7 +6,7 @@ import { listen } from './listen.ts'
 import { providers } from './sides/index.ts'
 import type { ClientId, ProviderId } from './talk.ts'
 
-/** Each emulator is proven by the provider's own client: it takes what that client sends, understands it, and the client understands it. */
+/** Each emulator is proven by the provider's own client: it takes that client's requests, understands them, and the client understands it. */
 let emulator: Emulator
 
 /** The providers whose own client is one of those whose format Gatehouse takes. */
@@ -26,7 +26,7 @@ const owns: Readonly<Record<string, ClientId>> = {
   'claude-azure': 'anthropic',
 }
 
-/** What a provider's own client cannot say, and another client can. */
+/** Cases that a provider's own client cannot express, and another client can. */
 const unsaid: Readonly<Partial<Record<CaseId, ReadonlySet<string>>>> = { files: new Set(['azure-ai']), audio: new Set(['azure-ai']) }
 
 test.before(async () => {

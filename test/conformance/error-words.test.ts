@@ -5,7 +5,7 @@ import { addressAt, type Product, startProduct } from './product.ts'
 import { talkers } from './sides/index.ts'
 import type { ClientId } from './talk.ts'
 
-/** Failures that providers tell in a success: each word stands for its status, in whole answers and at the beginning of streams. */
+/** Failures that providers report in a success: each word stands for its status, in whole answers and at the beginning of streams. */
 let product: Product
 test.before(async () => {
   product = await startProduct()
@@ -103,7 +103,7 @@ for (const client of clients)
         product.emulator.script({ behaviour })
         const talk = talkers[client](addressAt(product.bed, { client, provider, name: 'plain' })).talk(ask, index === 1)
         const error: Error & { status?: number } = await t.throwsAsync(talk)
-        // Anthropic's clients know the word by a status that no other has.
+        // Anthropic's clients recognise the word by a status that no other has.
         t.is(error.status, status === 503 && word === 'overloaded_error' && client === 'anthropic' ? 529 : status)
         t.regex(error.message, /It went wrong/)
       })

@@ -3,7 +3,7 @@ import { type Departure, departures } from './departures.ts'
 import { providers, servedAs } from './sides/index.ts'
 import { type Ask, type ClientId, heardOf, lineOf, type Lines, type ProviderId, saidOf, type Say, thoughtLine } from './talk.ts'
 
-/** What both ends of a fixture must understand: each request as the provider hears it, each answer as the client reads it. */
+/** The facts that both ends of a fixture must understand: each request at the provider, each answer at the client. */
 export interface Expected {
   readonly heard: readonly Lines[]
   readonly said: readonly Lines[]
@@ -16,7 +16,7 @@ export interface Cell {
   readonly name: CaseId
 }
 
-/** What would be understood if nothing had to be changed; a completion has a prompt and no instructions beside it. */
+/** The facts if no change were necessary; a completion has a prompt and no instructions beside it. */
 export function ideal({ ask: asked, says, results }: Fixture, client: ClientId | null): Expected {
   const { system: __, ...unguided } = asked
   const ask: Ask = client === 'completions' ? unguided : asked
@@ -59,7 +59,7 @@ const changed = (lines: Lines, changes: Departure['heard'] = []): Lines =>
     return now === null ? [] : now.split('\n')
   })
 
-/** What both ends understand, with the departures that changed something. */
+/** The facts at both ends, with the departures that changed some. */
 export function expectedOf(cell: Cell, fixture: Fixture): Expected & { readonly departures: readonly Departure[] } {
   let now = ideal(fixture, cell.client)
   const used: Departure[] = []
@@ -75,7 +75,7 @@ export function expectedOf(cell: Cell, fixture: Fixture): Expected & { readonly 
   return { ...now, departures: used }
 }
 
-/** What the tests run of a cell, and what the guide tells of it: both come from here. */
+/** The steps of a cell in the tests, and its word in the guide: both come from here. */
 export interface ToldCell {
   readonly fixtures: readonly Fixture[]
   readonly word: Word
@@ -87,7 +87,7 @@ export interface ToldCell {
 
 export type Word = 'carried' | 'transformed' | 'refused' | 'not there'
 
-/** Returns what is run, and what is told, of a cell. */
+/** Returns the steps of a cell, and its word. */
 export function cellOf(cell: Cell): ToldCell {
   const { client, provider, name } = cell
   const all: readonly Fixture[] = name === 'errors' || name === 'abort' ? [] : cases[name]
@@ -109,7 +109,7 @@ export function cellOf(cell: Cell): ToldCell {
   }
 }
 
-/** Returns true for what a provider refuses whoever asks. */
+/** Returns true for cases that a provider refuses for every client. */
 const refusesAll = (provider: ProviderId, name: CaseId): boolean => cellOf({ client: null, provider, name }).word === 'refused'
 
 export const takesTools = (provider: ProviderId): boolean => !refusesAll(provider, 'tools')

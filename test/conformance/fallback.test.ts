@@ -9,8 +9,8 @@ import { dialectProviders, providers, talkers } from './sides/index.ts'
 import type { ClientId, Lines, ProviderId, Say, Talk } from './talk.ts'
 
 /**
- * A conversation whose provider fails in its midst goes on at a provider of another dialect, and comes back: with every call and result under
- * its name and, at the provider that signed them, with its thoughts. Both providers refuse what the real ones refuse.
+ * A conversation whose provider fails in its midst goes on at a provider of another dialect, and comes back: with every call and result under its
+ * name and, at the provider that signed them, with its thoughts. Both providers refuse the same requests as the real ones.
  */
 let product: Product
 
@@ -44,7 +44,7 @@ const last: Say = { text: 'Sun at noon.', stop: 'stop', counts: first.counts }
 const calls: Lines = ['assistant call weather {"city":"Paris"}', 'result weather sunny']
 const laterCalls: Lines = ['assistant call time {"zone":"CET"}', 'result time 12:00']
 
-/** A step of the script: who is asked, and what it says; null: it is out of order. */
+/** A step of the script: the provider, and its answer; null: it is out of order. */
 type Step = readonly [provider: ProviderId, say: Say | null]
 
 /** Together AI, which stands for the dialect, takes thoughts of earlier turns; OpenAI itself, by which the emulator is made, does not. */
@@ -54,7 +54,7 @@ function withoutThoughts(received: Received): Received {
   return { ...received, json: JSON.parse(JSON.stringify({ ...body, messages })) }
 }
 
-/** Lets the providers answer in this order, and keeps what they hear. */
+/** Lets the providers answer in this order, and keeps their requests. */
 function play(steps: readonly Step[]): Lines[] {
   const heard: Lines[] = []
   const answer = (received: Received): Behaviour => {

@@ -9,7 +9,7 @@ import { fateOf, fieldClients } from './fields.ts'
 import { isServed, providers } from './sides/index.ts'
 import type { ClientId, ProviderId } from './talk.ts'
 
-/** What becomes of each field of each client's format at each provider: the data of the guide's tables. */
+/** The outcome of each field of each client's format at each provider: the data of the guide's tables. */
 const clients = Object.entries(fieldClients) as [ClientId, NonNullable<(typeof fieldClients)[ClientId]>][]
 const ids = Object.keys(providers) as ProviderId[]
 
@@ -21,7 +21,7 @@ const read: Readonly<Partial<Record<ClientId, readonly string[]>>> = {
   google: [...ofGoogle, ...[...knownConfig].map((name) => `generationConfig.${name}`)],
 }
 
-/** The conversation itself, the model, and what only holds others. */
+/** The conversation itself, the model, and fields that only hold others. */
 const itself = new Set(['model', 'messages', 'prompt', 'input', 'contents', 'text', 'output_config', 'generationConfig'])
 
 for (const [client, { samples, dialect }] of clients)
@@ -32,7 +32,7 @@ for (const [client, { samples, dialect }] of clients)
     t.deepEqual([...wanted].filter((name) => samples[name] === undefined).toSorted(), [])
   })
 
-/** The fields that Gatehouse answers itself, whoever is asked, or that say what is usual anyhow. */
+/** The fields that Gatehouse answers itself, for every provider, or that equal the default. */
 const ours: Readonly<Partial<Record<ClientId, ReadonlySet<string>>>> = {
   'openai-chat': new Set(['metadata', 'store', 'stream_options']),
   'openai-responses': new Set(['metadata', 'store', 'truncation']),

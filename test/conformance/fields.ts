@@ -24,7 +24,7 @@ interface Sample {
   readonly thinks?: true
 }
 
-/** A sample of each field that the official client of a format knows, and of fields within them. */
+/** A sample of each field in the official client of a format, and of fields within them. */
 type Samples<Field extends string> = Readonly<Record<Field, Sample> & Record<string, Sample>>
 
 /** A client's format: a request of which no field can be left out, and a sample of every other. */
@@ -243,9 +243,9 @@ export const fieldClients: Readonly<Partial<Record<ClientId, FieldClient>>> = {
 }
 
 /**
- * What becomes of a field. `as it is`: both speak one format. `carried`: it has the same name there. `in other words`: the provider has other
- * words for it. `adapted`: it got another value, which is named. `dropped`: it is left out and named. `refused`: a 400. `answered here`:
- * Gatehouse does it itself.
+ * The outcome of a field. `as it is`: both have one format. `carried`: it has the same name there. `in other words`: the provider has other words for
+ * it. `adapted`: it got another value, which is named. `dropped`: it is left out and named. `refused`: a 400. `answered here`: Gatehouse does it
+ * itself.
  */
 export type Fate = 'as it is' | 'carried' | 'in other words' | 'adapted' | 'dropped' | 'refused' | 'answered here'
 
@@ -286,7 +286,7 @@ const headersAt = (row: string) => ({
   'content-type': 'application/json',
 })
 
-/** Translates a request to the dialect of a provider. Null: it is asked in the caller's own. Throws what the caller gets as a 400. */
+/** Translates a request to the dialect of a provider. Null: it is asked in the caller's own. Throws the caller's 400. */
 export function translated({ client, id, thinks = false }: Asked, body: Body): Translated | null {
   const { dialect, operation } = formatOf(client)
   const { row, fields, base, model, thinker = model, modelFor, extraFor } = providers[id]
@@ -313,7 +313,7 @@ export function translated({ client, id, thinks = false }: Asked, body: Body): T
   }
 }
 
-/** Returns what becomes of a field of a client's format at a provider. */
+/** Returns the outcome of a field of a client's format at a provider. */
 export function fateOf(client: ClientId, id: ProviderId, name: string): Fate {
   const format = formatOf(client)
   const sample = format.samples[name]
@@ -331,7 +331,7 @@ export function fateOf(client: ClientId, id: ProviderId, name: string): Fate {
   return JSON.stringify(valueAt(after.body, path)) === JSON.stringify(sample.value) ? 'carried' : 'in other words'
 }
 
-/** Returns what a translation gives, or that the caller gets a 400. */
+/** Returns the result of a translation, or the caller's 400. */
 export function refusalOr<T>(make: () => T): T | 'refused' {
   try {
     return make()

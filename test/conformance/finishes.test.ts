@@ -6,7 +6,7 @@ import { addressAt, type Product, startProduct } from './product.ts'
 import { dialectProviders, isServed, sideFor, talkers } from './sides/index.ts'
 import type { Ask, ClientId, ProviderId, Say, Stop } from './talk.ts'
 
-/** Reasons to stop that contradict what was said, from each provider to each client of another format: a call is told as one, and no other. */
+/** Reasons to stop that contradict the content, from each provider to each client of another format: a call is reported as one, and no other. */
 let product: Product
 let emulator: Emulator
 
@@ -31,7 +31,7 @@ const ask: Ask = {
   tools: [{ name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } }],
   maxTokens: 50,
 }
-/** What a client must be told of a reason, by the presence of a call. */
+/** The reason that a client must get, by the presence of a call. */
 const fits = (stop: Stop, hasCall: boolean): Stop =>
   hasCall && stop !== 'length' ? 'tool-calls' : !hasCall && stop === 'tool-calls' ? 'stop' : stop
 

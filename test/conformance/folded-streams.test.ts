@@ -182,7 +182,7 @@ const chat: Talk = async (provider, stream) => {
     messages: [{ role: 'user', content: 'Look.' }],
     tools: [{ type: 'function', function: { name: 'look', parameters } }],
   }
-  // The client keeps the last piece alone of fields that it does not know.
+  // The client keeps only the last piece of unknown fields.
   let thoughts = ''
   const heard = (chunk: OpenAI.ChatCompletionChunk): void => {
     const { reasoning_content: piece } = (chunk.choices[0]?.delta ?? {}) as { readonly reasoning_content?: string }
@@ -199,7 +199,7 @@ const chat: Talk = async (provider, stream) => {
     ...rest,
     object: 'chat.completion',
     choices: told.choices.map(({ message, ...choice }) => {
-      // The helper of streams adds what it parsed, and leaves out what is null.
+      // The helper of streams adds its parsed values, and leaves out nulls.
       const { parsed: _, ...plain } = message as typeof message & { parsed?: unknown }
       return {
         ...choice,
@@ -301,7 +301,7 @@ const hasNoOrder: ReadonlySet<string> = new Set([
 ])
 /** Anthropic alone gives a source that is of a whole block before the block has ended. */
 const early = 'sources before their text is whole'
-/** Anthropic's client reads the tier at the beginning, where these streams do not know it. */
+/** Anthropic's client reads the tier at the beginning, where these streams do not have it. */
 const isTold = (title: string, client: Id, provider: Id): boolean =>
   (provider !== 'openai-chat' || !hasNoOrder.has(title)) &&
   (provider === 'anthropic' || title !== early) &&

@@ -7,8 +7,8 @@ import { dialectProviders, pairs, sideFor, talkers } from './sides/index.ts'
 import type { Lines, Say } from './talk.ts'
 
 /**
- * Guardrails read and change what the client writes and reads, in its own format, whatever the provider speaks: requests before they are
- * translated, answers after it, streams as they come.
+ * Guardrails read and change the texts of the client, in its own format, for every provider: requests before they are translated, answers after it,
+ * streams as they come.
  */
 let product: Product
 
@@ -24,7 +24,7 @@ type Guardrails = Readonly<Partial<Record<'input_guardrails' | 'output_guardrail
 const replace = (rule: string, redactText: string): Guardrail => ({ 'default.regexReplace': { rule, redactText } })
 const forbid = (rule: string): Guardrail => ({ 'default.regexMatch': { rule, not: true }, deny: true, message: 'Stopped.' })
 
-/** Talks once by a config with these guardrails. Returns what the client reads and what the provider hears. */
+/** Talks once by a config with these guardrails. Returns the client's answer and the provider's request. */
 async function talk(cell: SpokenCell, { ask, stream, says }: Fixture, guardrails: Guardrails): Promise<{ said: Lines; heard: Lines[] }> {
   const heard = listen(product.emulator, sideFor(cell.client, cell.provider), says)
   const address = addressAt(product.bed, cell)

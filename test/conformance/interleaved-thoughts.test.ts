@@ -5,7 +5,7 @@ import OpenAI from 'openai'
 import { json, sse } from '../support/dialects/strict.ts'
 import { addressAt, type Product, startProduct } from './product.ts'
 
-/** Thoughts between what a model says come back to it in their places, whatever its client's format has for them. */
+/** Thoughts between a model's texts come back to it in their places, in every format of its client. */
 let product: Product
 test.before(async () => {
   product = await startProduct()
@@ -70,7 +70,7 @@ const eventsOf = (content: readonly Block[]) => [
   { type: 'message_stop' },
 ]
 
-/** What Claude hears of its own turn, without what tells no order. */
+/** Claude's own turn as it gets it back, without parts that show no order. */
 function heard(): readonly unknown[] {
   const body = product.emulator.requests.at(-1)?.json as
     | { readonly messages: readonly { role: string; content: readonly Block[] }[] }

@@ -3,7 +3,10 @@ import { json } from '../support/dialects/strict.ts'
 import type { Emulator } from '../support/emulator/emulator.ts'
 import type { Lines, ProviderSide, Say } from './talk.ts'
 
-/** Lets an emulator answer as a provider does: it refuses what the real one refuses, and says one answer after the other. Returns what it hears. */
+/**
+ * Lets an emulator answer as a provider does: it refuses the same requests as the real one, and gives one answer after the other. Returns its
+ * requests.
+ */
 export function listen(
   emulator: Emulator,
   side: ProviderSide,

@@ -3,7 +3,7 @@ import { type Body, translator } from '../support/dialects/translated.ts'
 import { refusalOr, translated } from './fields.ts'
 import type { ClientId, ProviderId } from './talk.ts'
 
-/** What a provider has no place for is named, wherever in a request it stands; a wish that is granted anyhow is not. */
+/** Fields without a place at a provider are named, anywhere in a request; a wish that is granted anyhow is not. */
 interface Loss {
   readonly title: string
   readonly client: ClientId
@@ -223,7 +223,7 @@ test('a mark of the cache within a result stands behind the result at Bedrock', 
   t.deepEqual(sent?.dropped, [])
 })
 
-/** An id of a file means nothing to any but its vendor. */
+/** An id of a file has a meaning for its vendor only. */
 const files: readonly (readonly [client: ClientId, body: Body])[] = [
   ['openai-chat', { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] }],
   ['openai-responses', { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-1' }] }] }],
@@ -241,7 +241,7 @@ for (const [client, body] of files)
     for (const id of vendors as ProviderId[]) {
       const sent = refusalOr(() => translated({ client, id }, body))
       if (sent === null || sent === 'refused') continue
-      // Models that OpenAI serves by responses alone know the files of its chats.
+      // Models that OpenAI serves by responses alone accept the files of its chats.
       t.deepEqual([client, id], ['openai-chat', 'openai-responses'])
       t.true(sent.text.includes('"file_id":"file-1"'), sent.text)
     }

@@ -11,7 +11,7 @@ import { responsesCodec } from '../../src/gateway/dialects/openai-responses/code
 import { contextFor, readStream, writeStream } from '../support/dialects/laws.ts'
 import { type Body, translator } from '../support/dialects/translated.ts'
 
-/** Faults of others in what a provider answers, and in what a client sends back of it: `named-bugs.test.ts` has the rest. */
+/** Faults of others in answers of a provider, and in the parts of them that a client sends back: `named-bugs.test.ts` has the rest. */
 const clients = { 'openai-chat': chatCodec, anthropic: messagesCodec, google: googleCodec, 'openai-responses': responsesCodec }
 type Client = keyof typeof clients
 const reader = (codec: ProviderCodec): Codec => ({ ...chatCodec, ...codec }) as Codec

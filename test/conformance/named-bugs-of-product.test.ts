@@ -3,7 +3,7 @@ import { json, sse } from '../support/dialects/strict.ts'
 import { workspaceKey } from '../support/gateway.ts'
 import { type Product, startProduct } from './product.ts'
 
-/** Faults of others that show only on the wire, by the name of their report: what the provider gets, and what the client sees. */
+/** Faults of others that show only on the wire, by the name of their report: the provider's request, and the client's answer. */
 let product: Product
 
 test.before(async () => {

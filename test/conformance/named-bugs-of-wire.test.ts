@@ -9,7 +9,7 @@ import { chatCodec } from '../../src/gateway/dialects/openai-chat/codec.ts'
 import { contextFor, readStream, writeStream } from '../support/dialects/laws.ts'
 import { type Body, translator } from '../support/dialects/translated.ts'
 
-/** Faults of others that are no row of the tables beside this one: the rest of the reports, and what a run of another gateway showed. */
+/** Faults of others that are no row of the tables beside this one: the rest of the reports, and observations in a run of another gateway. */
 const base: Readonly<Partial<Record<DialectId, Body>>> = {
   'openai-chat': { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] },
   anthropic: { model: 'claude-sonnet-4-5', max_tokens: 2000, messages: [{ role: 'user', content: 'hi' }] },

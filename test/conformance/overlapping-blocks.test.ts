@@ -6,7 +6,7 @@ import { addressAt, type Product, startProduct } from './product.ts'
 import { isServed, talkers } from './sides/index.ts'
 import type { Ask, ClientId, ProviderId } from './talk.ts'
 
-/** Blocks of a stream that overlap: what comes within a call never cuts its arguments off, at whichever provider and for whichever client. */
+/** Blocks of a stream that overlap: parts within a call never cut its arguments off, for every provider and every client. */
 let product: Product
 test.before(async () => {
   product = await startProduct()
@@ -107,7 +107,7 @@ const callItem = (index: number, given: string): Body => ({
 const argueAt = (output_index: number, delta: string): Body => ({ type: 'response.function_call_arguments.delta', output_index, delta })
 
 const [first, second] = ['{"command":', '"ls"}']
-/** What comes within the arguments of a call of chat. */
+/** Parts that come within the arguments of a call of chat. */
 const within: Readonly<Record<string, readonly Body[]>> = {
   'a text': [{ content: '\n' }],
   'reasoning, as one server names it': [{ reasoning_content: 'Hm.' }],

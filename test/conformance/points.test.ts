@@ -22,7 +22,7 @@ interface Judged {
   readonly dropped: readonly string[]
 }
 
-/** Returns what a provider makes of a request. `refused`: the caller gets a 400 before any call. */
+/** Returns a request as a provider gets it. `refused`: the caller gets a 400 before any call. */
 function judged(client: ClientId, id: ProviderId, body: Body): Judged | 'refused' {
   const sent = refusalOr(() => translated({ client, id }, body))
   if (sent === 'refused') return sent
@@ -111,7 +111,7 @@ for (const [client, { tools, field, words }] of entriesOf(choices))
         const isNamed = found.dropped.some((name) => /tool_?choice|functionCallingConfig/i.test(name))
         if (!isNamed) texts.set(mode, translated({ client, id }, body)?.text ?? '')
       }
-      // What is not named as left out is told apart from a choice that is left to the model. Without calls nobody needs the tools.
+      // A choice that is not named as left out differs from one that is left to the model. Without calls the tools are not needed.
       for (const mode of ['none', 'required', 'named']) if (texts.has(mode)) t.not(texts.get(mode), texts.get('auto'), `${id}, ${mode}`)
     }
   })

@@ -31,7 +31,7 @@ export async function startProduct(): Promise<Product> {
   }
 }
 
-/** Where the client of a cell reaches its provider. */
+/** The address at which the client of a cell reaches its provider. */
 export function addressAt({ origin }: GatewayBed, { client, provider }: SpokenCell, thinks = false): Address {
   const { modelFor, extraFor, model, thinker = model } = providers[provider]
   const extra = extraFor?.[client]

@@ -49,7 +49,7 @@ export interface Image {
 /** Returns the address of an image, which may hold its bytes. */
 export const addressOf = ({ mime, data, url }: Image): string => url ?? `data:${mime};base64,${data}`
 
-/** Returns an address as a provider has heard it; bytes in it stand as their type and themselves. */
+/** Returns an address as a provider receives it; bytes in it stand as their type and themselves. */
 export const heardUrl = (url: string): string => url.replace('data:', '').replace(';base64,', ' ')
 
 export interface Called {
@@ -83,7 +83,7 @@ export interface Counts {
   readonly thought: number
 }
 
-/** What a model answers, in no vendor's words. */
+/** A model's answer, in no vendor's words. */
 export interface Say {
   readonly thought?: { readonly text: string; readonly signature: string }
   readonly text?: string
@@ -93,8 +93,8 @@ export interface Say {
 }
 
 /**
- * What was understood of a request or of an answer, a fact to a line, so that both ends of a translation can be compared: `text Sun.`,
- * `call weather {"city":"Paris"}`, `stop length`, `tokens 20 (cached 4) 7 (thought 3)`.
+ * The understood facts of a request or of an answer, a fact to a line, so that both ends of a translation can be compared: `text Sun.`, `call weather
+ * {"city":"Paris"}`, `stop length`, `tokens 20 (cached 4) 7 (thought 3)`.
  */
 export type Lines = readonly string[]
 
@@ -102,7 +102,7 @@ export type Lines = readonly string[]
 export interface Talk {
   readonly said: Lines
   readonly calls: readonly Called['call'][]
-  /** Says the results of the calls, after all that was said until now, as the client itself keeps it. */
+  /** Sends the results of the calls, after all earlier turns, as the client itself keeps them. */
   answer(results: readonly Result[]): Promise<Talk>
 }
 
@@ -123,18 +123,18 @@ export interface Address {
   readonly signal?: AbortSignal
 }
 
-/** The provider's side of a dialect: what it takes, what it understands, and what it answers. */
+/** The provider's side of a dialect: its requests, their facts, and its answers. */
 export interface ProviderSide {
   /** Why the real API refuses the request; null: it takes it. */
   refusal(received: Received): string | null
   heard(received: Received): Lines
   whole(say: Say, received: Received): Behaviour
   stream(say: Say, received: Received): Behaviour
-  /** The first answer, where it only leads to what is said. */
+  /** The first answer, where it only leads to the content. */
   begin?(say: Say, received: Received): Behaviour
   /** Answers requests to which an answer has led; null: it is another. */
   follow?(received: Received): { readonly answer: Behaviour; readonly isStream: boolean } | null
-  /** Where streams come from, when that is not where they are asked for. */
+  /** The source of streams, when that is not the path of the request. */
   readonly streamPath?: RegExp
   /** True if a stream was asked for. */
   isStream(received: Received): boolean
@@ -143,7 +143,7 @@ export interface ProviderSide {
 
 export const inOrder = (value: unknown): string => JSON.stringify(sorted(value))
 
-/** Returns the line of a call that a provider has heard, and remembers its name for its result. `given`: its arguments as JSON. */
+/** Returns the line of a call in a provider's request, and remembers its name for its result. `given`: its arguments as JSON. */
 export function heardCall({ id, name, given }: { id: string; name: string; given: string }, names: Map<string, string>): string {
   names.set(id, name)
   return `assistant call ${name} ${inOrder(JSON.parse(given))}`

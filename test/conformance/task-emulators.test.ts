@@ -5,7 +5,10 @@ import type { Received } from '../support/emulator/emulator.ts'
 import { areas } from './tasks/index.ts'
 import { unproven, vendorProofs } from './tasks/vendors/index.ts'
 
-/** Each emulator of work that is no conversation is proven by its vendor's own client: it takes what that sends, and the client reads its answer. */
+/**
+ * Each emulator of work that is no conversation is proven by its vendor's own client: it takes that client's requests, and the client reads its
+ * answer.
+ */
 let emulator: Emulator
 
 test.before(async () => {

@@ -24,7 +24,7 @@ test.after.always(async () => {
   await emulator?.stop()
 })
 
-/** The parts of the client that manage what is served here. */
+/** The parts of the client that manage resources served here. */
 const managed = [
   'admin',
   'apiKeys',
@@ -63,7 +63,7 @@ function noteCalls(resource: object, name: string): void {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What the client got; its types say less, or `any`. */
+/** The client's result; its types have less, or `any`. */
 const got = async (answer: PromiseLike<unknown>): Promise<Fields> => (await answer) as Fields
 
 /** The ids or slugs in a list. */

@@ -6,7 +6,7 @@ import { storeProvider } from '../support/admin.ts'
 import { type Emulator, startEmulator } from '../support/emulator/emulator.ts'
 import { adminKey, type Gatehouse, startGatehouse, workspaceKey } from '../support/process.ts'
 
-/** The official clients with a base URL and a key, and nothing else. */
+/** The official clients with a base URL and a key, without other settings. */
 let emulator: Emulator
 let google: Emulator
 let gatehouse: Gatehouse

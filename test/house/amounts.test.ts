@@ -47,7 +47,7 @@ for (const [what, pattern] of Object.entries(fractions))
     )
   })
 
-/** They divide whole numbers alone, and round what is left over as their comments say. */
+/** They divide whole numbers alone, and round the rest as their comments describe. */
 const dividing = ['src/gateway/prices/whole.ts', 'src/gateway/dialects/served-facts.ts', 'src/gateway/limits/lease-ledger.ts']
 
 test('only whole numbers are divided, and with rounding half to even', (t) => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 
-/** What users of other products were charged wrongly, by the threads that report it. */
+/** Wrong charges for users of other products, by the threads that report them. */
 const failures: Readonly<Record<string, string>> = {
   'cached tokens counted at both rates': '#14849, #9812, #3451',
   'cached tokens not taken off the input, or not priced': '#6215, #9049, #904, #1872, PR 2148, PR 1688',

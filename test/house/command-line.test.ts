@@ -4,14 +4,14 @@ import test from 'ava'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
-/** What a file imports when it is loaded, types left out: packages by name, files by their path in the repository. */
+/** The imports of a file when it is loaded, types left out: packages by name, files by their path in the repository. */
 function imports(file: string): readonly string[] {
   const text = readFileSync(path.join(root, file), 'utf8')
   const found = [...text.matchAll(/^(?:import|export) (?!type\b)(?:[^'"]*? from )?'([^']+)'/gm)]
   return found.map(([, name = '']) => (name.startsWith('.') ? path.posix.join(path.posix.dirname(file), name) : name))
 }
 
-/** Everything that is loaded with a file, with who asks for it. */
+/** Everything that is loaded with a file, with its importer. */
 function loadedWith(start: string): ReadonlyMap<string, string> {
   const seen = new Map([[start, '']])
   for (const [file] of seen) {

@@ -13,7 +13,7 @@ const ceilings: Readonly<Record<string, number>> = {
   config: 0,
   distribution: 0,
   features: 0,
-  gateway: 8,
+  gateway: 2,
   lib: 0,
   release: 0,
 }
@@ -45,14 +45,14 @@ type Rule = keyof typeof rules
 
 /** The most breaks of each rule of plain English. A number may only fall: set it to the present count, which the test prints, when you have rewritten some. */
 const plain: Readonly<Record<Rule, Readonly<Record<'src' | 'tests' | 'docs', number>>>> = {
-  'opens with Of, In or By in place of a noun': { src: 12, tests: 44, docs: 10 },
-  'has a bare who, whoever, what or whatever': { src: 75, tests: 900, docs: 180 },
-  'lets code tell, say, hear or know': { src: 45, tests: 415, docs: 70 },
-  'has nobody, somebody, everybody or nothing as an actor': { src: 65, tests: 222, docs: 60 },
+  'opens with Of, In or By in place of a noun': { src: 8, tests: 9, docs: 8 },
+  'has a bare who, whoever, what or whatever': { src: 45, tests: 40, docs: 172 },
+  'lets code tell, say, hear or know': { src: 25, tests: 25, docs: 62 },
+  'has nobody, somebody, everybody or nothing as an actor': { src: 42, tests: 15, docs: 52 },
 }
 
 /** The most types whose name is no noun phrase. */
-const bareTypes = 12
+const bareTypes = 5
 
 interface Text {
   /** `file:line`. */

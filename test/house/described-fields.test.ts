@@ -53,7 +53,7 @@ function within(found: readonly Json[], name: string, document: Json): readonly 
   return inner.filter((one) => one !== undefined).flatMap((one) => forms(json(one), document))
 }
 
-/** Returns what a description lacks of a promise; null: nothing. */
+/** Returns the missing part of a promise in a description; null: none. */
 function missing(root: Json, { steps, type, values }: Promise, document: Json): string | null {
   let found = forms(root, document)
   for (const { name, required } of steps) {

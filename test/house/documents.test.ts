@@ -15,7 +15,7 @@ const prose = (page: string) =>
     .replaceAll(/^(`{3,}).*\n[\s\S]*?^\1$/gm, '')
     .replaceAll(/`[^`\n]*`/g, 'code')
 
-/** What a page links to or shows, on this side of the network. */
+/** The targets and pictures of a page, on this side of the network. */
 const linksOf = (page: string) =>
   [...prose(page).matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g)]
     .map(([, markdown, html]) => markdown ?? html ?? '')

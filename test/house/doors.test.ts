@@ -8,7 +8,7 @@ const root = path.resolve(import.meta.dirname, '../..')
 const reads =
   /JSON\.parse\(|new TextDecoder|(?:unzip|inflate|inflateRaw|brotliDecompress|zstdDecompress)(?:Sync)?\b|create(?:Gunzip|Inflate|BrotliDecompress)\(|from 'yaml'|from '@xmldom|\.charCodeAt\(|\.codePointAt\(|\.lastIndex\b|\.indexOf\([^)]*, \w+/
 
-/** What comes from outside at runtime; the command line and the making of releases read files of the operator. */
+/** Inputs from outside at runtime; the command line and the making of releases read files of the operator. */
 const rooms = ['src/app', 'src/features', 'src/gateway', 'src/lib']
 
 const own = 'reads what Gatehouse has written itself'

@@ -1,4 +1,4 @@
-// The examples of a level can be tried at that level, and show nothing of a later one.
+// The examples of a level can be tried at that level, and show no field of a later one.
 import test from 'ava'
 import { readOwnTable } from '../../src/app/level/release-records.ts'
 import type { Example } from '../../src/app/openapi/example.ts'

@@ -5,7 +5,7 @@ import { readExamples } from '../../src/app/openapi/examples.ts'
 import { features } from '../../src/features/index.ts'
 
 interface Operation {
-  /** Of paths at the origin's root, which browsers ask by session; examples are told by key. */
+  /** Paths at the origin's root, which browsers ask by session; examples are run by key. */
   readonly servers?: unknown
   readonly tags: readonly string[]
   readonly parameters: readonly { readonly in: string; readonly name: string; readonly required?: boolean; readonly example?: unknown }[]
@@ -30,7 +30,7 @@ test('every operation has an example: of what it must be given, and of what it a
     // The ids of a provider's own things are nowhere but there.
     for (const parameter of parameters.filter(({ required }) => required === true && !tags.includes('gateway')))
       t.not(parameter.example, undefined, `${name}: ${parameter.name}`)
-    // What can be asked without a body needs none in its example.
+    // A request that is valid without a body needs none in its example.
     const given = examples.get(name)
     const needsBody = requestBody !== undefined && (requestBody.required === true || given?.body !== undefined || given?.form !== undefined)
     if (needsBody) t.true(hasExample(requestBody.content), `${name}: body`)

@@ -7,7 +7,7 @@ const sources = readdirSync(path.join(root, 'src'), { recursive: true, encoding:
   .filter((file) => file.endsWith('.ts'))
   .map((file) => ({ file: `src/${file}`, text: readFileSync(path.join(root, 'src', file), 'utf8') }))
 
-/** What a file imports: packages by name, files by their path in the repository. */
+/** The imports of a file: packages by name, files by their path in the repository. */
 function imports({ file, text }: { file: string; text: string }): readonly string[] {
   const found = [...text.matchAll(/^(?:import|export)\b[^'"\n]*?from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm)]
   return found.map(([, a, b, c]) => {
@@ -16,7 +16,7 @@ function imports({ file, text }: { file: string; text: string }): readonly strin
   })
 }
 
-/** Which folders and packages the files of a folder may import; the first row that fits a file counts. */
+/** The folders and packages that the files of a folder may import; the first row that fits a file counts. */
 const rules: readonly (readonly [folder: string, allowed: RegExp])[] = [
   ['src/lib/', /^(?:node:(?!net|tls|dns|http)|zod$|src\/lib\/|src\/release\/(?:since|at-level|level)\.ts$)/],
   ['src/gateway/egress/', /^(?:node:|undici(?:\/lib\/dispatcher\/client\.js)?$|ipaddr\.js$|src\/lib\/|src\/gateway\/egress\/)/],
@@ -54,7 +54,7 @@ for (const [folder, allowed] of rules)
     )
   })
 
-/** What of the data plane the rest of the house may import: one line a folder. A new name here is a new thing that both planes share. */
+/** The names of the data plane that the rest of the house may import: one line a folder. A new name here is a new thing that both planes share. */
 const gatewayDoors: readonly string[] = [
   'gateway ports batches/ask-batch batches/batch-cost batches/video-cost exchange/exchange exchange/node-exchange',
   'bounds/prompt bounds/validate operations/fronts operations/match operations/operations pipeline',
@@ -84,7 +84,7 @@ test('the rest of the house imports of the data plane what is listed here', (t) 
 test('no file imports itself, by whatever way; imports of types count', (t) => {
   const known = new Set(sources.map(({ file }) => file))
   const left = new Map(sources.map((source) => [source.file, imports(source).filter((name) => known.has(name))]))
-  // What imports nothing that is left is in no circle: take it away, until only circles and what leads into them are left.
+  // A file without imports that are left is in no circle: take it away, until only circles and the files that lead into them are left.
   for (let gone = true; gone;) {
     const free = [...left].filter(([, names]) => !names.some((name) => left.has(name))).map(([file]) => file)
     for (const file of free) left.delete(file)

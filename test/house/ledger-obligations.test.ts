@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 
-/** What the ledger of limits owes, by letter, and the tests that prove it. */
+/** The obligations of the ledger of limits, by letter, and the tests that prove them. */
 const owed: Readonly<Record<string, readonly [what: string, ...proofs: (readonly [file: string, ...titles: string[]])[]]>> = {
   A: [
     'Safety: at the end of every transaction what was spent and what is leased is within the limit, but for what answers used beyond their reservations.',

@@ -6,7 +6,7 @@ import { readOwnTable } from '../../src/app/level/release-records.ts'
 const root = path.resolve(import.meta.dirname, '../..')
 const releases = new Set(readOwnTable().releases.map(({ version }) => version))
 
-/** Where a release may be named: who brings what, and the one question that changed behaviour asks. */
+/** The places where a release may be named: marks of additions, and the one question for changed behaviour. */
 const allowed = [
   /\bsince: '[^']+'/g,
   /\bsince\(\s*'[^']+'/g,

@@ -1,12 +1,12 @@
-// Everything that Gatehouse spends is in the ledger: each place that sends something out is listed here, with the reason why it costs nothing or the tests
-// that prove that its cost is charged. A new place fails until it stands in the list.
+// All spending of Gatehouse is in the ledger: each place that sends a request out is listed here, with the reason why it is free or the tests that
+// prove that its cost is charged. A new place fails until it stands in the list.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
 
 type Proof = readonly [file: string, title: string]
 
-/** The charge of an exchange is settled by its end, whoever made it. */
+/** The charge of an exchange is settled by its end, for any maker of the exchange. */
 const settled: readonly Proof[] = [
   ['integration/gateway/costs.test.ts', 'an attempt that failed costs what its provider tells of it'],
   ['integration/features/settlement.test.ts', 'each attempt that began a job is charged for it'],
@@ -14,7 +14,7 @@ const settled: readonly Proof[] = [
 
 interface Door {
   readonly what: string
-  /** The tests that prove its charge; a text: it costs nothing, and why. */
+  /** The tests that prove its charge; a text: the reason why it is free. */
   readonly cost: string | readonly Proof[]
 }
 

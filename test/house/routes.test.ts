@@ -13,7 +13,7 @@ test('every route says what it does, who may, and what it answers', (t) => {
   t.true(routes.length > 10)
   for (const { route, name } of routes) {
     t.regex(route.summary, /^[A-Z].{5,100}[^.]$/, name)
-    // Whoever has signed in may ask about themselves.
+    // A signed-in person may ask about themselves.
     const isOwn = route.root === true && route.callers !== undefined
     t.is([route.permission].flat().length > 0, route.identify === undefined && !isOwn, name)
     t.truthy(route.response, name)

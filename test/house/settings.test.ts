@@ -10,7 +10,7 @@ const outside = readdirSync(sources, { recursive: true, encoding: 'utf8' })
   .map(read)
   .join('\n')
 
-/** Where the settings are loaded to whose value is not simply a property. */
+/** The property into which a setting is loaded whose value has another name. */
 const places: Partial<Record<SettingName, string>> = {
   TLS_CERT: 'tls',
   TLS_KEY: 'tls',
@@ -60,7 +60,7 @@ const loaded = new Map(
   ].map(([, property, name]) => [name, property]),
 )
 
-/** Whether anything but the loading reads a setting: a flag by its name, another by its property. */
+/** Whether other code than the loading reads a setting: a flag by its name, another by its property. */
 function hasReader(name: SettingName): boolean {
   const property = places[name] ?? loaded.get(name)
   if (property === undefined) return false

@@ -3,7 +3,7 @@ import path from 'node:path'
 import test from 'ava'
 import { storedKinds } from '../../src/lib/stored-kinds.ts'
 
-/** Tables that grow by what callers do and are no kind of their own, each with what bounds it. */
+/** Tables that grow by requests of callers and are no kind of their own, each with its bound. */
 const bounded: Readonly<Record<string, string>> = {
   alert_deliveries: 'webhooks times alerts, and kept for some days',
   audit_heads: 'one of each organisation',

@@ -11,7 +11,7 @@ const given = (...by: readonly string[]) => by
 /** The address is the operator's, or fixed by the catalogue. */
 const operator = (what: string) => what
 
-/** Where the egress of each file that sends requests out is narrowed, by its path in `src`. */
+/** The place where the egress of each file that sends requests out is narrowed, by its path in `src`. */
 const senders: Readonly<Record<string, string | readonly string[]>> = {
   'gateway/attempts/answer-source.ts': given('gateway/outgoing/prepare.ts'),
   'gateway/outgoing/renew-secrets.ts': given('gateway/outgoing/prepare.ts'),

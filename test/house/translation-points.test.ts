@@ -6,7 +6,7 @@ const [cases, points, cuts, fields] = ['cases.ts', 'points.test.ts', 'cuts.test.
 const whole = 'conformance/conformance.test.ts'
 const unit = 'unit/gateway/dialects'
 
-/** Each point that a translation must hold, with the tests that hold it: a file, and what a title or a case there says. */
+/** Each point that a translation must hold, with the tests that hold it: a file, and the title or the case there. */
 const held: Readonly<Record<string, readonly (readonly [file: string | undefined, says: string])[]>> = {
   'plain text': [[cases, 'a question and its answer']],
   'system and developer': [[points, 'results in another order find their calls']],

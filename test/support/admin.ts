@@ -14,7 +14,7 @@ export const askAdmin = (origin: string, method: string, path: string, body?: un
 const retryWithinMs = 20_000
 const retryEveryMs = 500
 
-/** The same, for what must go well, with the retries that a 503 asks for; resolves with the answer's fields. */
+/** The same, for a request that must succeed, with the retries that a 503 asks for; resolves with the answer's fields. */
 export async function manage(origin: string, method: string, path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>> {
   const until = performance.now() + retryWithinMs
   let outcome = await askAdmin(origin, method, path, body)

@@ -32,7 +32,7 @@ export interface TestApp {
 }
 
 export interface TestAppOptions {
-  /** Settings; loopback is trusted unless `TRUSTED_CUSTOM_HOSTS` says otherwise. */
+  /** Settings; loopback is trusted unless `TRUSTED_CUSTOM_HOSTS` is set. */
   readonly env?: Readonly<Record<string, string>>
   readonly features?: readonly Feature[]
   readonly overrides?: Overrides

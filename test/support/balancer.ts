@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { get } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A balancer as clusters have it: it gives each new connection to a process that says it is ready, and takes none away. */
+/** A balancer as clusters have it: it gives each new connection to a process that reports ready, and takes none away. */
 export interface Balancer {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string
   isReady(origin: string): boolean
-  /** Resolves when the probes say so. */
+  /** Resolves when the probes succeed. */
   until(origin: string, ready: boolean): Promise<void>
   stop(): Promise<void>
 }
@@ -23,7 +23,7 @@ interface State {
   turn: number
 }
 
-/** Starts a balancer on 127.0.0.1 in front of these origins. It knows of them what /readyz says, and nothing else. */
+/** Starts a balancer on 127.0.0.1 in front of these origins. It uses only their /readyz. */
 export async function startBalancer(origins: readonly string[]): Promise<Balancer> {
   const state: State = { origins, ready: new Set(), sockets: new Set(), waiting: new Set(), turn: 0 }
   const server = createServer((client) => serve(state, client))
@@ -62,7 +62,7 @@ async function probe(state: State, origin: string): Promise<void> {
   for (const look of state.waiting) look()
 }
 
-/** Null: it did not answer in time, which says more about a busy machine than about the process; clusters too wait for several of these. */
+/** Null: it did not answer in time, which is more likely a busy machine than the process; clusters too wait for several of these. */
 function answersReady(origin: string): Promise<boolean | null> {
   return new Promise((resolve) => {
     const sent = get(`${origin}/readyz`, { agent: false, timeout: probeTimeoutMs }, (response) => {

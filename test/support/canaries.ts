@@ -41,7 +41,7 @@ export interface Place {
   readonly text: string
 }
 
-/** Where which canary is seen, in the clear, in base64 or in hexadecimal. */
+/** Where each canary is seen, in the clear, in base64 or in hexadecimal. */
 export function sightings(canaries: readonly Canary[], places: readonly Place[]): readonly string[] {
   return places.flatMap(({ name: place, text }) =>
     canaries.flatMap(({ name, value }) => {
@@ -56,13 +56,13 @@ function formsOf(value: string): Readonly<Record<string, readonly string[]>> {
   return { plain: [value], base64: [0, 1, 2].map((shift) => base64At(value, shift)), hex: [hex, hex.toUpperCase()] }
 }
 
-/** What of a text's base64 is the same whatever stands before and behind it, when `shift` bytes stand before it. */
+/** The part of a text's base64 that is independent of its surroundings, when `shift` bytes stand before it. */
 function base64At(value: string, shift: number): string {
   const encoded = Buffer.concat([Buffer.alloc(shift), Buffer.from(value)]).toString('base64')
   return encoded.replace(/=+$/, '').slice(shift === 0 ? 0 : shift + 1, -2)
 }
 
-/** Every row of every table as text; what is binary there also as the bytes that it holds. */
+/** Every row of every table as text; binary values also as the bytes that they hold. */
 export const dumpDatabase = (superuser: ClientConfig): Promise<readonly Place[]> =>
   inDatabase(superuser, async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(

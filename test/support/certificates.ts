@@ -16,7 +16,7 @@ export const hasOpenssl = (process.env['PATH'] ?? '').split(':').some((folder) =
 
 const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { stdio: 'pipe' })
 
-/** A certificate authority that nobody but the test knows. */
+/** A certificate authority that only the test trusts. */
 export function makeAuthority(name: string): Certificate {
   const files = newFiles()
   openssl('req', '-x509', ...newKey, '-days', '2', '-subj', `/CN=${name}`, '-keyout', files.keyFile, '-out', files.certFile)

@@ -1,6 +1,6 @@
 import type { LoggedCost } from '../../src/gateway/ports.ts'
 
-/** An answer as a provider sends it, and what it costs. */
+/** An answer as a provider sends it, and its cost. */
 export interface Charged {
   readonly provider: string
   readonly model: string

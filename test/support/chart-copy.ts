@@ -12,7 +12,7 @@ export interface Copy {
   /** The version of the chart, and the release that it is for. */
   readonly version?: string
   readonly appVersion?: string
-  /** The newest release that it knows; `appVersion` when nothing else is said. */
+  /** The newest release that it contains; `appVersion` by default. */
   readonly knows?: string
   readonly change?: (known: Known) => Known
   readonly controlPaths?: readonly string[]

@@ -25,7 +25,7 @@ export interface RunOptions {
 
 const environment = (env: RunOptions['env']) => ({ ...nodeEnvironment, ...env })
 
-/** `gatehouse` with these arguments, waited for; nothing else of this process can go on meanwhile. */
+/** `gatehouse` with these arguments, waited for; no other code of this process can run meanwhile. */
 export function gatehouse(args: readonly string[], { env, ...options }: RunOptions = {}): Ran {
   const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], {
     encoding: 'utf8',

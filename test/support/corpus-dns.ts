@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module'
 import { rebindingCases, ssrfCorpus } from './ssrf-corpus.ts'
 
 /**
- * Loaded into a process before its own code (`node --import`): the names of the SSRF corpus resolve as the corpus says, each
- * answer good for a second, and no other name resolves at all, so that a test reaches no network but the loopback.
+ * Loaded into a process before its own code (`node --import`): the names of the SSRF corpus resolve to the addresses of the corpus, each answer good
+ * for a second, and no other name resolves at all, so that a test reaches no network but the loopback.
  */
 const answers = new Map(
   [...ssrfCorpus, ...rebindingCases].flatMap(({ url, answers: list }) =>

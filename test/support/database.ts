@@ -24,7 +24,7 @@ export interface TestDatabaseOptions {
   readonly empty?: boolean
   /** `config` logs in as the superuser instead of a plain role. */
   readonly asSuperuser?: boolean
-  /** A copy of this one, which nobody may be connected to meanwhile. */
+  /** A copy of this one, to which no client may be connected meanwhile. */
   readonly copyOf?: TestDatabase
 }
 
@@ -103,7 +103,7 @@ async function leaveServer(): Promise<void> {
   await last.stop()
 }
 
-/** Built under another name and renamed when complete, so that a run that was killed leaves nothing half-made that another would clone. */
+/** Built under another name and renamed when complete, so that a run that was killed leaves no half-made one that another would clone. */
 async function ensureTemplate(server: Server): Promise<string> {
   const name = `gatehouse_template_${await schemaHash()}`
   await inDatabase(server, async (client) => {
@@ -139,7 +139,7 @@ async function createDatabase(client: Client, name: string, template: string): P
   await client.query(createOwner)
   for (let attempt = 1; ; attempt += 1) {
     try {
-      // Copying files takes a tenth of what writing them into the log takes.
+      // Copying files takes a tenth of the time of writing them into the log.
       await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} OWNER ${owner.user} STRATEGY FILE_COPY`)
       return
     } catch (error) {

@@ -1,5 +1,5 @@
-// What the interface promises of its operations, field by field: the API description must have all of it. A line is a path and a type,
-// with `!` behind what is required, `[]` behind lists, and the values of an enumeration behind `=`.
+// The promises of the interface about its operations, field by field: the API description must have all of it. A line is a path and a type, with `!`
+// behind required fields, `[]` behind lists, and the values of an enumeration behind `=`.
 
 /** The parts of an operation: parameters of the path, of the query, headers, the fields of the body and of the answer. */
 export type Part = 'path' | 'query' | 'header' | 'body' | 'answer'

@@ -6,7 +6,7 @@ export interface DocumentBlock {
   readonly line: number
   readonly commands: string
   readonly needs: readonly string[]
-  /** What its standard output is, to the last byte: the ```text output that follows it. Null: that is not told. */
+  /** Its expected standard output, to the last byte: the ```text output that follows it. Null: there is none. */
   readonly output: string | null
 }
 

@@ -5,18 +5,18 @@ import path from 'node:path'
 import type { DocumentBlock } from './document-blocks.ts'
 import type { DocumentStage } from './document-stage.ts'
 
-/** What became of the blocks of a document. */
+/** The outcome of the blocks of a document. */
 export interface BlocksRun {
   readonly code: number | null
   readonly output: string
-  /** Of the blocks that say what they print: what they did print. */
+  /** The real output of the blocks with an expected one. */
   readonly printed: readonly { readonly block: DocumentBlock; readonly text: string }[]
 }
 
 /** Runs blocks one after the other in one shell, as a reader would; the first command that fails ends it. */
 export async function runBlocks(blocks: readonly DocumentBlock[], stage: Pick<DocumentStage, 'folder' | 'env'>): Promise<BlocksRun> {
   const fileOf = ({ line }: DocumentBlock) => path.join(stage.folder, `.printed-${line}`)
-  // Braces, and no shell of its own: what a block exports is there in the next one.
+  // Braces, and no shell of its own: variables that a block exports are there in the next one.
   const script = blocks.map((block) => {
     const commands = block.output === null ? block.commands : `{\n${block.commands}\n} > '${fileOf(block)}'\ncat '${fileOf(block)}'`
     return `echo '--- line ${block.line}'\n${commands}`

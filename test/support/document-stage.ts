@@ -12,7 +12,7 @@ import { nodeEnvironment } from './node-environment.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
-/** Where the commands of a document run: a folder, and the environment of the installation that the document speaks of. */
+/** Where the commands of a document run: a folder, and the environment of the installation that the document is about. */
 export interface DocumentStage {
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
@@ -33,7 +33,7 @@ export function findTool(name: string): string | null {
 export interface StageOptions {
   readonly bin: string | null
   readonly embedded: boolean
-  /** The release that was installed before this one was put in its place: nobody has migrated or finalized since. */
+  /** The release that was installed before this one was put in its place: no one has migrated or finalized since. */
   readonly earlier?: string | null
 }
 

@@ -1,6 +1,6 @@
 import type { EgressCall, EgressOrigin, EgressRequest } from '../../src/gateway/egress/egress.ts'
 
-/** Everything that a handler was told of one exchange. */
+/** All calls to a handler in one exchange. */
 export interface Answer {
   readonly status: number
   readonly statusMessage: string
@@ -25,7 +25,7 @@ export interface Sent {
 
 export const longTimeouts = { firstByteMs: 20_000, idleMs: 20_000 }
 
-/** Sends a request (a GET without a body, unless told otherwise) and collects the answer. */
+/** Sends a request (by default a GET without a body) and collects the answer. */
 export function sendTo(
   origin: EgressOrigin,
   request: Partial<EgressRequest> = {},

@@ -2,7 +2,7 @@ import { Secret, TOTP } from 'otpauth'
 
 const stepMs = 30_000
 
-/** An authenticator app with the secret that it was shown: what it shows at a time, epoch milliseconds. */
+/** An authenticator app with its secret: its code at a time, epoch milliseconds. */
 export const authenticatorApp =
   (secret: string) =>
   (now: number): string =>

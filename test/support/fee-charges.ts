@@ -15,7 +15,7 @@ const answered = (model: string, usage: object) => ({
   choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
 })
 
-/** Fees that no count of tokens tells, costs that a provider names, and what several models made. The amounts are worked out by hand. */
+/** Fees beside counts of tokens, costs that a provider names, and answers of several models. The amounts are worked out by hand. */
 export const feeCharges: Readonly<Record<string, Charged>> = {
   // 2.50, out 10.00, the search $0.025: 250,000,000 + 100,000,000 + 25,000,000,000
   'a chat model that always searches takes its fee for each request': {
@@ -74,7 +74,7 @@ export const feeCharges: Readonly<Record<string, Charged>> = {
     state: 'partly_priced',
     amount: '350000000',
   },
-  // The fee of OpenRouter and what the vendor charges: 47,500,000 + 950,000,000
+  // The fee of OpenRouter and the vendor's charge: 47,500,000 + 950,000,000
   "OpenRouter with a key of the caller's own: its fee, and what the vendor charges to that key": {
     provider: 'openrouter',
     model: 'openai/gpt-4o',

@@ -7,8 +7,8 @@ const wrapped = (result: object) => ({ result, success: true, errors: [], messag
 const messages = '/v1/messages'
 
 /**
- * Answers in formats of providers, for callers of another: what a provider tells in its own words is what is charged, whatever the caller
- * reads. Rates are dollars for a million tokens unless a comment says otherwise; the amounts are worked out by hand.
+ * Answers in formats of providers, for callers of another: the usage in a provider's own words is charged, in every format of the caller. Rates are
+ * dollars for a million tokens unless a comment names another unit; the amounts are worked out by hand.
  */
 export const foreignCharges: Readonly<Record<string, Charged>> = {
   // 0.72 and 0.72: 100 x 720,000 + 10 x 720,000
@@ -73,7 +73,7 @@ export const foreignCharges: Readonly<Record<string, Charged>> = {
     lines: { input: 100, output: 10 },
     amount: '51830000',
   },
-  // 2.50 and 10.00: what is billed, and not what is counted
+  // 2.50 and 10.00: the billed figures, not the counted ones
   'Cohere, for a caller of responses': {
     provider: 'cohere',
     model: 'command-a-03-2025',

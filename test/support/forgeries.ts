@@ -19,7 +19,7 @@ const counts = {
 }
 const google = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2, trafficType: 'ON_DEMAND_FLEX', serviceTier: 'flex' }
 
-/** Every word by which an answer tells what it cost, as somebody writes it who wants to pay less. */
+/** Every word by which an answer states its cost, as a forger writes it who wants to pay less. */
 export const words: Readonly<Record<string, unknown>> = {
   usage: counts,
   usageMetadata: google,

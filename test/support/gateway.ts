@@ -49,9 +49,9 @@ export interface GatewayBedOptions {
   readonly keys?: Readonly<Record<string, Partial<KeyView>>>
   /** The models that are enabled by name, by the slug of their provider. */
   readonly enabledModels?: Readonly<Record<string, readonly string[]>>
-  /** By slug. */
+  /** The provider by slug. */
   readonly configs?: Readonly<Record<string, GatewayConfig>>
-  /** By reference: `id`, `id@label`. */
+  /** The prompt by reference: `id`, `id@label`. */
   readonly prompts?: Readonly<Record<string, Prompt>>
   readonly guardrails?: Readonly<Record<string, Pick<GuardrailDefinition, 'checks' | 'actions'>>>
   /** Stored credentials of partners. */
@@ -59,14 +59,14 @@ export interface GatewayBedOptions {
   readonly settings?: Partial<GatewaySettings>
   readonly ledger?: Ledger
   readonly signing?: SigningMeans
-  /** The price lists; none knows a model unless given. */
+  /** The price lists; by default they have no model. */
   readonly prices?: Partial<PriceSource>
   readonly taken?: (exchange: Exchange) => void
   readonly trustedHosts?: readonly string[]
   readonly resolve?: ResolveName
 }
 
-/** No secret manager, and a workload of which nothing is known; it is offered to all organisations unless `env` says to which. */
+/** No secret manager, and an unknown workload; it is offered to all organisations unless `env` names others. */
 export function testSigning(env: Readonly<Record<string, string>> = {}): SigningMeans {
   const { identity } = loadConfig({ DB_HOST: 'localhost', CLOUD_IDENTITY_ORGANISATIONS: 'all', ...env })
   return {
@@ -95,7 +95,7 @@ const settings: GatewaySettings = {
   allowedHosts: null,
 }
 
-/** The key of every test that says nothing else of it. */
+/** The key of every test that names no other. */
 export const keyView: KeyView = {
   id: randomUUID(),
   type: 'workspace-service',

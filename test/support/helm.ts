@@ -59,7 +59,7 @@ const provided = await provideHelm()
 export const scratch: string = await mkdtemp(path.join(tmpdir(), 'gatehouse-helm-'))
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
-/** Says what is not tested, where nobody can overlook it. */
+/** Prints the skipped tests, where they cannot be overlooked. */
 export const skipLoudly = (what: string, why: string): void => console.error(`SKIPPED: ${what}, because ${why}`)
 
 if ('missing' in provided) skipLoudly('every test that needs Helm', provided.missing)
@@ -67,7 +67,7 @@ if ('missing' in provided) skipLoudly('every test that needs Helm', provided.mis
 /** `test`, and a test that counts as skipped on machines where Helm cannot be had. */
 export const helmTest: TestFn = 'missing' in provided ? (test.skip as TestFn) : test
 
-/** Where a Helm is. */
+/** The path of a Helm. */
 export const helmProgram = (major: HelmMajor): string => ('missing' in provided ? '' : provided[major])
 
 let running = 0
@@ -127,7 +127,7 @@ export interface Rendering {
 export const template = (major: HelmMajor, { values = minimal, args = [], from = chart, ...more }: Rendering = {}): Promise<Answer> =>
   helm(major, ['template', 'gatehouse', from, '--namespace', 'ai', '--values', '-', ...args], { input: JSON.stringify(values), ...more })
 
-/** What is rendered, as objects; throws what Helm says when it refuses. */
+/** The rendered objects; throws Helm's message when it refuses. */
 export async function objects(major: HelmMajor, rendering: Rendering = {}): Promise<readonly KubernetesObject[]> {
   const { code, stdout, stderr } = await template(major, rendering)
   if (code !== 0) throw new Error(stderr)
@@ -157,7 +157,7 @@ export interface RenderedPod {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What an object says of its pods; null: it has none. */
+/** An object's own labels for its pods; null: it has none. */
 export function podOf(object: KubernetesObject): RenderedPod | null {
   const { metadata, spec } = object.kind === 'Pod' ? (object as Pod) : ((object as Deployment).spec?.template ?? {})
   const [container] = spec?.containers ?? []

@@ -16,13 +16,13 @@ export interface RawRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly body?: string | Uint8Array
-  /** Of `https`: the authority that is believed, PEM. */
+  /** The trusted authority for `https`, PEM. */
   readonly ca?: string
-  /** Of `http`: whose connections it may use, for many requests of which none is about its connection. */
+  /** The agent for `http` whose connections it may use, for many requests whose connections do not matter. */
   readonly agent?: Agent
 }
 
-/** One request on a connection of its own, unless it has an agent, answered as the bytes were on the wire: nothing is decoded or followed. */
+/** One request on a connection of its own, unless it has an agent, answered as the bytes were on the wire: without decoding or redirects. */
 export function send(url: string, { method = 'GET', headers = {}, body, ca, agent }: RawRequest = {}): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const informational: number[] = []

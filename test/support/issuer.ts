@@ -5,19 +5,19 @@ import type { AddressInfo } from 'node:net'
 type Json = Readonly<Record<string, unknown>>
 type Algorithm = 'RS256' | 'PS256' | 'ES256' | 'EdDSA'
 
-/** An issuer of tokens: signs what it is told, also what it should not, and publishes its public keys. */
+/** An issuer of tokens: it signs all given claims, also wrong ones, and publishes its public keys. */
 export interface Issuer {
-  /** Where its keys are. */
+  /** The address of its keys. */
   readonly url: string
   /** How often it was asked for them. */
   asked: number
-  /** What it answers instead of its keys. */
+  /** Its answer instead of its keys. */
   fault: { readonly status: number; readonly body: string; readonly hangs?: boolean } | null
   /** Questions that it has not answered, and whose asker still waits. */
   waiting: number
   /** The public keys, as a JSON Web Key Set. */
   readonly jwks: { readonly keys: Json[] }
-  /** A token; `alg` is RS256, and its key is that of its algorithm, unless the header says otherwise. */
+  /** A token; `alg` is RS256, and its key is that of its algorithm, unless the header has others. */
   sign(payload: Json, header?: Json): string
   /** Makes another key of an algorithm, under this kid; it is published at once. */
   addKey(algorithm: Algorithm, kid: string): void

@@ -1,4 +1,4 @@
-/** Appends 100 exchanges of 4 kB to a journal of one large segment, and prints what became of them. */
+/** Appends 100 exchanges of 4 kB to a journal of one large segment, and prints their outcome. */
 import { openJournal } from '../../src/gateway/journal/journal.ts'
 import { exchangeBodies, exchangeRecord } from './journal.ts'
 

@@ -1,6 +1,6 @@
 /**
- * A process that appends to its journal, ships, and tells its parent the id of each record once `append` has returned, until
- * it is killed. Started with one argument: JSON of a data directory and of how to reach the database.
+ * A process that appends to its journal, ships, and sends its parent the id of each record once `append` has returned, until it is killed. Started
+ * with one argument: JSON of a data directory and of how to reach the database.
  */
 import { writeSync } from 'node:fs'
 import type { ClientConfig } from 'pg'
@@ -14,7 +14,7 @@ import { exchangeBodies, exchangeRecord } from './journal.ts'
 interface Input {
   readonly directory: string
   readonly client: ClientConfig
-  /** In base64; absent: nothing is sealed. */
+  /** The key in base64; absent: records are not sealed. */
   readonly logKey?: string
 }
 

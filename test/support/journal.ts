@@ -93,7 +93,7 @@ export function temporaryDirectory(): { readonly path: string; remove(): void } 
   return { path: directory, remove: () => rmSync(directory, { recursive: true, force: true }) }
 }
 
-/** Waits for what only another process can tell by its effect. */
+/** Waits for an effect of another process. */
 export async function until(holds: () => boolean | Promise<boolean>, limitMs = 20_000): Promise<void> {
   for (const deadline = Date.now() + limitMs; !(await holds()); await sleep(25)) {
     if (Date.now() > deadline) throw new Error('it did not happen in time')

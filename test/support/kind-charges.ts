@@ -185,7 +185,7 @@ export const kindCharges: Readonly<Record<string, Charged>> = {
     state: 'partly_priced',
     amount: '350000000',
   },
-  // Sonnet 3.00, out 15.00; Opus 5.00, out 25.00: 300,000,000 + 105,000,000 + 50,000,000 + 500,000,000; what was blocked costs nothing.
+  // Sonnet 3.00, out 15.00; Opus 5.00, out 25.00: 300,000,000 + 105,000,000 + 50,000,000 + 500,000,000; the blocked run is free.
   'an answer that several models made costs what each of them does (PR #39294)': {
     provider: 'anthropic',
     model: 'claude-opus-4-6',

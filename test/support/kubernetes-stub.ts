@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** As much of a Kubernetes API as `helm template --dry-run=server` asks for: `lookup` finds these objects, and nothing else. */
+/** As much of a Kubernetes API as `helm template --dry-run=server` asks for: `lookup` finds these objects only. */
 export interface KubernetesStub {
   readonly kubeconfig: string
-  /** By `namespace/name`: the texts in each Secret. */
+  /** The texts in each Secret, by `namespace/name`. */
   readonly secrets: Map<string, Readonly<Record<string, string>>>
   /** Objects by their path, such as `/apis/apps/v1/namespaces/NAMESPACE/statefulsets/NAME`. */
   readonly objects: Map<string, object>
@@ -86,7 +86,7 @@ export async function startKubernetesStub(minor = 34): Promise<KubernetesStub> {
   }
 }
 
-/** A kubeconfig for one server; `user` is what authenticates, if anything does. */
+/** A kubeconfig for one server; `user` has the credential, if there is one. */
 export const kubeconfigFor = (server: string, user: object = {}, cluster: object = {}): string =>
   JSON.stringify({
     apiVersion: 'v1',

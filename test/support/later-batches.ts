@@ -2,13 +2,13 @@
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a provider tells of a job. */
+/** A provider's answers about a job. */
 export interface Told {
   readonly status?: number
   readonly body: Fields
-  /** Where alone it is told; absent: anywhere. */
+  /** The only host that has it; absent: any. */
   readonly at?: string
-  /** What else the provider has, by path and query. */
+  /** Other files of the provider, by path and query. */
   readonly pages?: Readonly<Record<string, string>>
 }
 
@@ -22,7 +22,7 @@ export interface Job {
   readonly runs: Told
   readonly ends: Fields
   readonly pages?: Told['pages']
-  /** Null: it costs nothing. */
+  /** Null: it is free. */
   readonly amount: bigint | null
   /** How it is noted. */
   readonly noted: string

@@ -1,7 +1,7 @@
 import type { ClientConfig } from 'pg'
 import { inDatabase } from './database.ts'
 
-/** Looks at every counter of limits at the end of every transaction that touched it, in whatever process. */
+/** Looks at every counter of limits at the end of every transaction that touched it, in any process. */
 export interface LimitWatch {
   /** The counters that granted more than their limit, or had more in leases than they granted, as they stood then. */
   faults(): Promise<readonly string[]>

@@ -1,5 +1,5 @@
-// A process under a limit, without its gateway: clients that reserve, are charged by a provider, and settle, until somebody kills it.
-// Each charge is told on the standard output before it is settled.
+// A process under a limit, without its gateway: clients that reserve, are charged by a provider, and settle, until the process is killed. Each charge
+// is printed on the standard output before it is settled.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStoredCounters } from '../../src/app/limits/counter-store.ts'
 import { createCounters } from '../../src/gateway/limits/counters.ts'

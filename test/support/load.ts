@@ -8,7 +8,7 @@ export interface Ask {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** What the test knows it by. */
+  /** The test's name for it. */
   readonly label?: string
 }
 
@@ -31,9 +31,9 @@ export interface Outcome {
 
 export interface LoadOptions {
   readonly clients: number
-  /** What client number `client` asks next. */
+  /** The next request of client number `client`. */
   readonly next: (client: number) => Ask
-  /** Told of every exchange that has ended. */
+  /** Called for every exchange that has ended. */
   readonly onOutcome?: (outcome: Outcome, client: number) => void
   /** The time from one request of a client to its next; absent: one after the other. */
   readonly everyMs?: number
@@ -106,7 +106,7 @@ async function run({ next, everyMs, clients }: LoadOptions, { client, ended, sig
 /** No test lets an answer pause for as long. */
 const silentMs = 60_000
 
-/** One request; never rejects. Without an agent it has a connection of its own. `onHeaders` is told when an answer begins. */
+/** One request; never rejects. Without an agent it has a connection of its own. `onHeaders` is called when an answer begins. */
 export function exchange(ask: Ask, agent: Agent | false = false, onHeaders = () => {}): Promise<Outcome> {
   const startedAt = performance.now()
   const { url, method = 'POST', headers = {}, body } = ask
@@ -170,10 +170,10 @@ export const chat = (origin: string, { key, provider, stream }: ChatOptions): As
   label: stream === undefined ? 'json' : 'stream',
 })
 
-/** An answer that is all there and says that all went well. */
+/** An answer that is complete and successful. */
 export const succeeded = ({ complete, status }: Outcome): boolean => complete && status === 200
 
-/** The exchanges that did not succeed, told apart and counted. */
+/** The failed exchanges, counted by kind. */
 export function failures(outcomes: readonly Outcome[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const outcome of outcomes.filter((one) => !succeeded(one))) {

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 
-/** A log destination that keeps what was written, parsed. */
+/** A log destination that keeps the written lines, parsed. */
 export class LineCollector extends Writable {
   readonly parsed: Record<string, unknown>[] = []
   text = ''

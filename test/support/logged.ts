@@ -2,14 +2,14 @@ import type { Client, ClientConfig } from 'pg'
 import { inDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
 
-/** What `logs` and `log_bodies` hold, looked at past row-level security. */
+/** The rows of `logs` and `log_bodies`, read past row-level security. */
 export interface Logged {
   readonly rows: number
   /** Ids with more than one row, in either table. */
   readonly doubled: readonly string[]
   /** Those of the ids asked for that have no row, in either table. */
   readonly missing: readonly string[]
-  /** Those of the ids asked for whose row does not say that the exchange was complete. */
+  /** Those of the requested ids whose row does not mark the exchange as complete. */
   readonly unfinished: readonly string[]
 }
 

@@ -9,8 +9,8 @@ setInterval(() => {
 }, stepMs).unref()
 
 /**
- * How late this process's timers have been at worst, in ms: what a busy machine adds to every measured time. A test of punctuality
- * allows for it; on a quiet machine it is a millisecond or two.
+ * How late this process's timers have been at worst, in ms: the share of a busy machine in every measured time. A test of punctuality allows for it;
+ * on a quiet machine it is a millisecond or two.
  */
 export function loopLag(): number {
   return Math.max(worst, performance.now() - last - stepMs)

@@ -17,7 +17,7 @@ export interface ReceivedMail {
 export interface MailServer {
   readonly port: number
   readonly received: readonly ReceivedMail[]
-  /** How often somebody tried to send. */
+  /** The number of tries to send. */
   attempts(): number
   /** Refuses everything from now on, or no longer. */
   refuse(refusing: boolean): void
@@ -92,7 +92,7 @@ function toMail(raw: string, envelope: Pick<ReceivedMail, 'from' | 'to'>): Recei
   }
 }
 
-/** RFC 2047: `=?UTF-8?Q?...?=`, with nothing between two of them. */
+/** RFC 2047: `=?UTF-8?Q?...?=`, with only spaces between two of them. */
 const decodeWords = (value: string) =>
   value
     .replaceAll(/\?=\s+=\?/g, '?==?')

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** `hang` answers nothing, `throttled` and `denied` refuse whoever asks, `odd` answers what no such service does. */
+/** `hang` never answers, `throttled` and `denied` refuse every caller, `odd` gives an answer of no such service. */
 export type MetadataMood = 'well' | 'hang' | 'throttled' | 'denied' | 'odd'
 
 /** The metadata services of all clouds on one port of 127.0.0.1, as they all are at one address in truth. */
@@ -12,9 +12,9 @@ export interface MetadataServices {
   mood: MetadataMood
   /** The keys of AWS that come next; the end of those that were given is an hour away. */
   awsKeys: { readonly id: string; readonly secret: string; readonly session: string }
-  /** What the service for containers asks for. */
+  /** The parameters of the service for containers. */
   containerToken: string
-  /** What App Service asks for. */
+  /** The parameters of App Service. */
   readonly appServiceHeader: string
   /** The life of Azure's and Google's tokens, in seconds. */
   lifeS: number
@@ -55,7 +55,7 @@ export async function startMetadataServices(): Promise<MetadataServices> {
     tokens += 1
     const who = url.searchParams.get('client_id') ?? 'system'
     const end = Math.floor(Date.now() / 1000) + services.lifeS
-    // App Service tells the end alone.
+    // App Service returns the end alone.
     const life = version === '2019-08-01' ? { expires_on: String(end) } : { expires_in: String(services.lifeS), expires_on: String(end) }
     return [200, { access_token: `azure-${who}-${url.searchParams.get('resource')}-${tokens}`, token_type: 'Bearer', ...life }]
   }

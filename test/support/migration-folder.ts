@@ -6,8 +6,8 @@ import { readMigrations } from '../../src/app/database/schema/migration-files.ts
 import { findProjectPath } from '../../src/app/database/project-path.ts'
 
 /**
- * The product's expand migrations with more migrations, each given as `v01.05.00/001-name` and SQL, in a folder of the test's own. What the product fills and
- * removes is left out, so that a test sees its own backfills and contract steps alone.
+ * The product's expand migrations with more migrations, each given as `v01.05.00/001-name` and SQL, in a folder of the test's own. The product's own
+ * backfills and contract steps are left out, so that a test sees only its own.
  */
 export async function withMigrations(t: ExecutionContext, files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-migrations-'))

@@ -1,6 +1,6 @@
 const { PATH = '', NODE_COMPILE_CACHE } = process.env
 
-/** What each Node that a test starts has of our own environment: a start costs half with what an earlier one has compiled. */
+/** The part of our own environment for each Node that a test starts: a start costs half with the code that an earlier one has compiled. */
 export const nodeEnvironment: Readonly<Record<string, string>> = {
   PATH,
   NODE_NO_WARNINGS: '1',

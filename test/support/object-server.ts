@@ -10,7 +10,7 @@ export interface ObjectCall {
   readonly body: Buffer
 }
 
-/** A server that keeps objects in memory, refuses what is not signed as S3 or Azure demand, and fails when it is told to. */
+/** A server that keeps objects in memory, refuses requests without the signatures of S3 or Azure, and fails by its script. */
 export interface ObjectServer {
   readonly url: string
   readonly objects: ReadonlyMap<string, Buffer>
@@ -143,7 +143,7 @@ const googlePath = (path: string): string => {
   return `/${decodeURIComponent(bucket)}/${decodeURIComponent(name)}`
 }
 
-/** cloud.google.com/storage/docs/uploading-objects: what is said of an object, and the object, in two parts. */
+/** cloud.google.com/storage/docs/uploading-objects: the metadata of an object, and the object, in two parts. */
 function readUpload({ path, headers, body }: ObjectCall) {
   const [, bucket = ''] = /^\/upload\/storage\/v1\/b\/([^/]+)\/o\?uploadType=multipart$/.exec(path) ?? []
   const [, boundary = ''] = /^multipart\/related; boundary=(\S+)$/.exec(headers['content-type'] ?? '') ?? []

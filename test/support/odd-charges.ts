@@ -6,7 +6,7 @@ const brokenStream = sse(
   { type: 'message_stop' },
 )
 
-/** Answers that tell no usage, or tell it or their model in an odd way; rates and amounts as in `charges`. */
+/** Answers without usage, or with it or their model in an odd form; rates and amounts as in `charges`. */
 export const oddCharges: Readonly<Record<string, Charged>> = {
   // 2 tokens, 3 for the message, 3 for the answer; 2 tokens back
   'a stream without usage is estimated, and not free (langfuse#17696)': {
@@ -38,7 +38,7 @@ export const oddCharges: Readonly<Record<string, Charged>> = {
     state: 'estimated',
     amount: '80000',
   },
-  // message_start tells the prompt; ceil(2 x 1.15) tokens reached the caller
+  // message_start has the prompt; ceil(2 x 1.15) tokens reached the caller
   'a stream that breaks off costs what was delivered, and not nothing (new-api#5235, #7062)': {
     provider: 'anthropic',
     model: 'claude-sonnet-4-5',
@@ -172,7 +172,7 @@ export const oddCharges: Readonly<Record<string, Charged>> = {
     lines: { input_audio_second: 30_000 },
     amount: '1500000000',
   },
-  // 2.50, 40.00 a million of what it hears: cached text and sound, fresh text and sound, spoken and written words, each once
+  // 2.50, 40.00 a million of sound: cached text and sound, fresh text and sound, spoken and written words, each once
   'cached and fresh sound and text together, each once': {
     provider: 'openai',
     model: 'gpt-4o-realtime-preview',
@@ -204,7 +204,7 @@ export const oddCharges: Readonly<Record<string, Charged>> = {
     lines: { input: 3, cache_read: 10, cache_write: 100, cache_write_1h: 50, output: 2 },
     amount: '717000000',
   },
-  // 3.75 and 15.00, the rates of what was tuned
+  // 3.75 and 15.00, the rates of tuned models
   'a tuned model has the rates of its base that is tuned, and an unknown base none': {
     provider: 'openai',
     model: 'ft:gpt-4o-2024-08-06:org:name:id',

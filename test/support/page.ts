@@ -11,7 +11,7 @@ export interface OpenPage {
   /** Fills the fields of the form, and sends it. Rejects for a field that the form does not have. */
   submit(values: Readonly<Record<string, string>>): Promise<void>
   click(id: string): Promise<void>
-  /** name=value; what a browser keeps. */
+  /** name=value; the part that a browser keeps. */
   readonly cookies: Map<string, string>
 }
 
@@ -86,7 +86,7 @@ export async function openPage(origin: string, path: string, cookies = new Map<s
     return { ok: answer.status < 300, status: answer.status, json: async (): Promise<unknown> => JSON.parse(answer.text) }
   }
 
-  /** Waits until the script asks nothing more. */
+  /** Waits until the script sends no more requests. */
   async function settled(): Promise<void> {
     while (pending.size > 0) {
       const [first] = pending

@@ -1,12 +1,12 @@
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
 
-/** What a browser is told by `navigator.credentials.create()` and `get()`; only what is used here. */
+/** The arguments of `navigator.credentials.create()` and `get()`; only the used ones. */
 export interface PasskeyOptions {
   readonly challenge: string
   readonly user?: { readonly id: string }
 }
 
-/** What goes wrong with an answer; nothing unless it says so. */
+/** The fault of an answer; by default none. */
 export interface Twist {
   readonly origin?: string
   readonly rpId?: string
@@ -20,7 +20,7 @@ export interface Twist {
   readonly crossOrigin?: true
   /** Signed with another key. */
   readonly forged?: true
-  /** The format of the attestation, with a certificate of somebody. */
+  /** The format of the attestation, with a foreign certificate. */
   readonly attested?: true
 }
 
@@ -68,7 +68,7 @@ const present = 1
 const verified = 4
 const hasKey = 64
 
-/** Makes an authenticator for the pages of an origin. `counts`: it tells how often it was used, as those of hardware do. */
+/** Makes an authenticator for the pages of an origin. `counts`: it reports how often it was used, as those of hardware do. */
 export function createAuthenticator(origin: string, { counts = true }: { readonly counts?: boolean } = {}): Authenticator {
   const key = newKey()
   const credentialId = randomBytes(32)

@@ -10,7 +10,7 @@ const none = { model: undefined, messages: [] }
 
 const atVertex = (place: string) => `/v1/projects/p/locations/${place}/publishers/anthropic/models/claude-sonnet-4-5@20250929:rawPredict`
 
-/** What the path of a request names: the model, and the place where it runs. claude-sonnet-4-5: 3.00, out 15.00; in a region 1.1 times that. */
+/** The facts in the path of a request: the model, and the place where it runs. claude-sonnet-4-5: 3.00, out 15.00; in a region 1.1 times that. */
 export const pathCharges: Readonly<Record<string, Charged>> = {
   'the model that the path of Converse names': {
     provider: 'bedrock',

@@ -57,7 +57,7 @@ async function firstOrganisation({ orm }: TestApp['deps']): Promise<string> {
   return row.id
 }
 
-/** Signs a person in without asking who they are. */
+/** Signs a person in without a password. */
 export async function signIn({ deps }: Pick<TestApp, 'deps'>, person: TestPerson, more: Partial<SignIn> = {}): Promise<Browser> {
   const { session, cookie } = await inTenant(deps.orm, person.organisationId, (em) =>
     openSession(em, deps, { user: person, method: 'password', client: { address: '127.0.0.1', userAgent: 'test' }, ...more }),
@@ -76,7 +76,7 @@ export interface BrowserRequest {
   /** From the root: `/v1/configs`. */
   readonly path: string
   readonly body?: unknown
-  /** Beside what the console sends; null takes one away. */
+  /** Beside the console's headers; null takes one away. */
   readonly headers?: Readonly<Record<string, string | null>>
   readonly agent?: Agent
 }

@@ -16,7 +16,7 @@ export interface VectorServer {
   stop(): Promise<void>
 }
 
-/** Starts such a server, and makes it the one of `testDatabase` in this process; or says why there is none. */
+/** Starts such a server, and makes it the one of `testDatabase` in this process; or returns why there is none. */
 export async function usePgvector(): Promise<VectorServer | { readonly missing: string }> {
   const provided = await providePgvector()
   if ('missing' in provided) return provided

@@ -8,7 +8,7 @@ const piece = (content: string) => ({ model: 'gpt-4o', choices: [{ index: 0, del
 const cut = (...events: readonly object[]) => `${sse(...events)}data: {"cut`
 const afterEvents = (answer: string) => ({ answer, cutAt: answer.length - 3, body: { stream: true, messages: hello, max_tokens: 9 } })
 
-/** What an answer tells at its places in odd ways, and what it does not tell there. The amounts are worked out by hand. */
+/** Odd values at the places of an answer, and missing ones. The amounts are worked out by hand. */
 export const placeCharges: Readonly<Record<string, Charged>> = {
   'a provider that says that nothing was used is taken at its word': {
     provider: 'openai',

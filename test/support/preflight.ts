@@ -10,7 +10,7 @@ import type { DatabaseConfig } from '../../src/config/index.ts'
 import { silent } from './database.ts'
 import { environment } from './process.ts'
 
-/** What one check says of an environment. */
+/** The result of one check for an environment. */
 export async function verdictOf(
   id: string,
   env: Readonly<Record<string, string>>,

@@ -3,7 +3,7 @@ import { feature } from '../../src/app/feature.ts'
 import { route } from '../../src/app/route.ts'
 import { ApiError } from '../../src/lib/errors.ts'
 
-/** A feature whose only purpose is to be asked things: it echoes, fails in every way, and says more than it declares. */
+/** A feature for tests only: it echoes, fails in every way, and returns more than it declares. */
 export const probe = feature({
   id: 'probe',
   since: '1.0.0',

@@ -27,7 +27,7 @@ export interface Gatehouse {
   output(): string
   /** Resolves when it has printed this since its latest start; rejects when it ends before. */
   printed(text: string): Promise<void>
-  /** Resolves when /readyz says so. */
+  /** Resolves when /readyz is good. */
   ready(): Promise<void>
   /** Starts it again on the same data, after it has ended, with other settings where some are given. */
   restart(options?: Pick<GatehouseOptions, 'env' | 'untilReady'>): Promise<void>
@@ -40,7 +40,7 @@ export interface GatehouseOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Another process's database and data, to run beside it. */
   readonly beside?: Pick<Gatehouse, 'database' | 'superuser'>
-  /** A database that whoever made it drops. */
+  /** A database that its maker drops. */
   readonly on?: TestDatabase
   /** False: returns as soon as the process runs. */
   readonly untilReady?: boolean
@@ -151,7 +151,7 @@ export function environment(database: DatabaseConfig): Record<string, string> {
   }
 }
 
-/** What ends each process that runs, its group with it. */
+/** Ends each process that runs, its group with it. */
 const running = new Map<ChildProcess, () => void>()
 
 function run(

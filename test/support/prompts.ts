@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { openPrompt, type Prompt, type StoredPrompt } from '../../src/gateway/prompts/prompt.ts'
 
-/** A prompt as the snapshot gives it, with what a test says of it. */
+/** A prompt as the snapshot returns it, with the fields of a test. */
 export const promptOf = (given: Partial<StoredPrompt> = {}, partials: Readonly<Record<string, string>> = {}): Promise<Prompt> =>
   openPrompt(
     {

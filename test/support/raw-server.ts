@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import { createServer as createTlsServer } from 'node:tls'
 
-/** A server that speaks bytes: it reports every connection and answers as the script says. */
+/** A server of raw bytes: it reports every connection and answers by the script. */
 export interface RawServer {
   readonly port: number
   /** `http://127.0.0.1:PORT` */
@@ -24,7 +24,7 @@ export interface RawServerOptions {
   readonly tls?: TlsOptions
 }
 
-/** Called once per connection, with what came so far in `received()`. */
+/** Called once per connection, with the bytes so far in `received()`. */
 export type RawScript = (socket: Socket, index: number) => void
 
 /** Starts a raw server on a free port. */

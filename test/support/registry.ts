@@ -9,9 +9,9 @@ export interface TestRegistry {
   /** `http://127.0.0.1:PORT`, or `https://localhost:PORT` */
   readonly origin: string
   readonly host: string
-  /** By `<repository>:<tag>` and `<repository>@<digest>`. */
+  /** Manifests by `<repository>:<tag>` and `<repository>@<digest>`. */
   readonly manifests: ReadonlyMap<string, { readonly mediaType: string; readonly text: string }>
-  /** By `<repository>@<digest>`. */
+  /** Blobs by `<repository>@<digest>`. */
   readonly blobs: ReadonlyMap<string, Buffer>
   /** `HEAD /v2/gatehouse/blobs/…`, in their order. */
   readonly requests: readonly string[]
@@ -19,13 +19,13 @@ export interface TestRegistry {
 }
 
 export interface RegistryBehaviour {
-  /** Whom it lets in, and how it asks; absent: everybody. */
+  /** The callers that it lets in, and its challenge; absent: all. */
   readonly login?: { readonly scheme: 'basic' | 'bearer'; readonly username: string; readonly password: string; readonly realm?: string }
   /** Answers a request in place of the registry, when it gives a status. */
   readonly fault?: (method: string, path: string) => number | undefined
   /** Speaks HTTPS, as `localhost`. */
   readonly tls?: { readonly cert: string; readonly key: string }
-  /** Where uploads are sent on to, in place of the registry itself. */
+  /** The address to which uploads are sent on, in place of the registry itself. */
   readonly uploadsAt?: string
 }
 
@@ -55,7 +55,7 @@ export async function startRegistry({ login, fault, tls, uploadsAt = '' }: Regis
     if (failed !== undefined)
       return void reply(failed, { 'content-type': 'application/json' }, '{"errors":[{"code":"FAULT","message":"as the test wants"}]}')
     if (!mayEnter(request)) return void reply(401, { 'www-authenticate': challenge() })
-    // Who pulls asks first whether this is a registry.
+    // A client that pulls asks first whether this is a registry.
     if (pathname === '/v2/') return void reply(200)
     const [, repository = '', kind = '', rest = ''] = /^\/v2\/(.+)\/(blobs|manifests)\/(.*)$/.exec(pathname) ?? []
     if (kind === 'manifests') return void reply(...onManifest({ method, repository, reference: rest, request, body }))

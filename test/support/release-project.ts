@@ -4,7 +4,7 @@ import type { z } from 'zod'
 
 type Draft = Partial<z.input<typeof ReleaseRecord>>
 
-/** A record that follows its schema; what a test is about is given. */
+/** A record that follows its schema; the subject of a test is given. */
 export const record = (draft: Draft = {}): ReleaseRecord =>
   ReleaseRecord.parse({
     version: '1.0.0',

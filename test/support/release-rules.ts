@@ -15,7 +15,7 @@ export const charts = (change: (charts: Project['table']['charts']) => Project['
 /** The sound project with one release changed. */
 export const release = (version: string, change: Parameters<typeof withRelease>[2]) => withRelease(sound, version, change)
 
-/** Exactly one rule refuses the fixture, and says of what and why; only then does the test prove that rule. */
+/** Exactly one rule refuses the fixture, with the place and the reason; only then does the test prove that rule. */
 export const refuses = test.macro({
   exec: (t, rule: Finding['rule'], project: Project, expected: string) => {
     const faults = check(project).filter(({ pending }) => !pending)

@@ -6,7 +6,7 @@ import { extraFields, requiredFields } from '../../src/features/integrations/con
 import { features } from '../../src/features/index.ts'
 import type { Route } from '../../src/app/route.ts'
 
-/** Every route of the control plane below `/v1`: what is added later is in here without a word. */
+/** Every route of the control plane below `/v1`: a later one is in here by itself. */
 export const controlRoutes: readonly Route[] = features.flatMap(({ routes }) => routes.filter(({ root }) => root !== true))
 
 const needed: Readonly<Record<string, string>> = {
@@ -14,7 +14,7 @@ const needed: Readonly<Record<string, string>> = {
   'GET /events': '?topics=changes&seconds=1',
 }
 
-/** Returns what a query must say, with its question mark. */
+/** Returns the required query, with its question mark. */
 export const neededQuery = ({ method, path }: { readonly method: string; readonly path: string }): string =>
   needed[`${method} ${path}`] ?? ''
 
@@ -29,7 +29,7 @@ export interface AddressField {
   readonly operation: Operation | null
 }
 
-/** Every `{field}` of every address of the catalogue, once per provider, but for models, path parameters and what follows from other fields. */
+/** Every `{field}` of every address of the catalogue, once per provider, but for models, path parameters and values that follow from other fields. */
 export const addressFields: readonly AddressField[] = catalogue.flatMap(([providerId, provider]) => addressFieldsOf(providerId, provider))
 
 function addressFieldsOf(providerId: string, provider: Provider): readonly AddressField[] {
@@ -63,7 +63,7 @@ export const fieldsOf = (id: string, provider: Provider): readonly string[] => [
   ...new Set([...Object.keys(provider.fields ?? {}), ...(extraFields[id] ?? []), 'custom_host']),
 ]
 
-/** Values that any provider accepts for what it cannot do without. */
+/** Values that any provider accepts for its required fields. */
 export function neededFields(id: string, provider: Provider): Record<string, unknown> {
   const names = [
     ...Object.entries(provider.fields ?? {}).flatMap(([name, preset]) => (preset === null ? [name] : [])),

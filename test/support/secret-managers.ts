@@ -12,10 +12,10 @@ export interface ManagerCall {
   readonly body: string
 }
 
-/** `hang` answers nothing; `sealed` is Vault's 503; `denied` refuses whoever asks; `throttled` has too much to do. */
+/** `hang` never answers; `sealed` is Vault's 503; `denied` refuses every caller; `throttled` has too much to do. */
 export type Mood = 'well' | 'hang' | 'sealed' | 'denied' | 'throttled'
 
-/** A secret manager on 127.0.0.1 that keeps secrets in memory and checks who asks. */
+/** A secret manager on 127.0.0.1 that keeps secrets in memory and checks its callers. */
 export interface SecretManager {
   readonly url: string
   readonly calls: readonly ManagerCall[]

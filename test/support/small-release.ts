@@ -16,7 +16,7 @@ const root = path.resolve(import.meta.dirname, '../..')
 /** A signed-off release whose image is a few kilobytes, and the keys to sign it with. */
 export interface SmallRelease {
   readonly folder: string
-  /** A folder for what a test writes. */
+  /** A folder for the files of a test. */
   readonly scratch: string
   readonly version: string
   readonly privateKey: string
@@ -25,7 +25,7 @@ export interface SmallRelease {
 }
 
 export interface SmallReleaseOptions {
-  /** What its image holds besides. */
+  /** Other contents of its image. */
   readonly files?: Readonly<Record<string, string>>
   /** False: its image lacks the command line. */
   readonly program?: boolean

@@ -1,6 +1,6 @@
 import type { NameAddress, ResolveName } from '../../src/gateway/egress/names.ts'
 
-/** A URL that no field may accept, and why. `answers` are what its host resolves to, look-up by look-up (the last one repeats). */
+/** A URL that no field may accept, and why. `answers` are the addresses of its host, look-up by look-up (the last one repeats). */
 export interface SsrfCase {
   readonly url: string
   readonly why: string

@@ -12,7 +12,7 @@ const [embeddings, rerank] = ['/v1/embeddings', '/v1/rerank']
 const [images, speech, transcriptions] = ['/v1/images/generations', '/v1/audio/speech', '/v1/audio/transcriptions']
 const sound = { file: 'a.mp3' }
 
-/** The same for work that is no conversation, as providers of other formats than the caller's tell it. */
+/** The same for work that is no conversation, in the form of providers of other formats than the caller's. */
 export const taskCharges: Readonly<Record<string, Charged>> = {
   // 0.12
   "Oracle's embeddings": {

@@ -6,7 +6,7 @@ export interface TenantTable {
   readonly columns: readonly string[]
 }
 
-/** Every table with an organisation, whatever made it; a partition is reached through its parent. */
+/** Every table with an organisation, of any feature; a partition is reached through its parent. */
 const findTables = `
   SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -16,8 +16,8 @@ const findTables = `
    GROUP BY c.relname ORDER BY c.relname`
 
 /**
- * Gives each of so many new organisations a row in every table that belongs to organisations; returns the tables. What rows must be
- * besides (checks, references) is switched off: this is about whose they are.
+ * Gives each of so many new organisations a row in every table that belongs to organisations; returns the tables. Other constraints of rows (checks,
+ * references) are switched off: this is about their owners.
  */
 export async function fillTenantTables(client: Client, organisations: readonly string[]): Promise<readonly TenantTable[]> {
   await client.query('SET session_replication_role = replica')

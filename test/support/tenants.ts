@@ -5,7 +5,7 @@ import { eventually } from './eventually.ts'
 import { type RawAnswer, send, sendJson } from './http.ts'
 import { adminKey, type Gatehouse } from './process.ts'
 
-/** What a workspace owns, each thing by every reference that a path may hold. */
+/** The resources of a workspace, each by every reference that a path may hold. */
 export type Things = Readonly<Record<Noun, readonly string[]>>
 export type Noun =
   | 'organisations'
@@ -55,7 +55,7 @@ export interface Company {
 
 interface Calls {
   readonly gatehouse: Pick<Gatehouse, 'origin' | 'superuser'>
-  /** The provider's URL, and what a chat with it looks like. */
+  /** The provider's URL, and the form of a chat with it. */
   readonly providerUrl: string
 }
 
@@ -76,7 +76,7 @@ async function demand(answer: Promise<RawAnswer>): Promise<Readonly<Record<strin
   return JSON.parse(text) as Record<string, unknown>
 }
 
-/** Makes an organisation, its workspaces and their keys. A key is made by the first admin and then moved, since only the process knows how to hash one. */
+/** Makes an organisation, its workspaces and their keys. A key is made by the first admin and then moved, since only the process can hash one. */
 export async function createCompany(calls: Calls, slug: string): Promise<Company> {
   const [organisationId, mainId, sideId] = [randomUUID(), randomUUID(), randomUUID()]
   const [userId, inviteId] = [randomUUID(), randomUUID()]

@@ -1,7 +1,7 @@
 import type { RawServer } from './raw-server.ts'
 import { httpAnswer, onRequest, startRawServer } from './raw-server.ts'
 
-/** Servers on three loopback addresses, one port: nothing that the guard refuses may connect to them. */
+/** Servers on three loopback addresses, one port: no request that the guard refuses may connect to them. */
 export interface Traps {
   readonly port: number
   /** Connections that any trap has seen. */

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** What came back over one connection, byte for byte. */
+/** The bytes that came back over one connection. */
 export interface WireAnswer {
   readonly text: string
   readonly answers: readonly { readonly status: number; readonly head: string; readonly body: string }[]
@@ -10,7 +10,7 @@ export interface WireAnswer {
 }
 
 export interface WireOptions {
-  /** How long nothing may come, once something came, until the exchange counts as over. */
+  /** How long the connection may be silent, after its first bytes, until the exchange counts as over. */
   readonly quietMs?: number
   /** The longest wait for a first byte or for the end. */
   readonly withinMs?: number

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Maker } from '../maker.ts'
 import { storeProvider } from './stored.ts'
 
-/** What goes through the gateway by itself, and the logs of it. */
+/** Requests that go through the gateway by themselves, and their logs. */
 export const logs: Maker = async ({ client, admin, workspace, workspaceKey, providerUrl, has, name }) => {
   await storeProvider({ workspace, providerUrl, has }, name('logged'))
   const trace = name('trace')
@@ -105,7 +105,7 @@ export const workspaceGroupedAnalytics: Maker = async ({ workspace, name }) => {
   await workspace.get(`/analytics/groups/workspaces?trace_id=${name('drawn-trace')}&group_by=model,status_code&columns=total_tokens`)
 }
 
-/** Requests that can be counted by what they have in common. */
+/** Requests that can be counted by shared values. */
 export const groupedAnalytics: Maker = async ({ client, workspace, workspaceKey, providerUrl, has, name }) => {
   await storeProvider({ workspace, providerUrl, has }, name('grouped'))
   const trace = name('grouped-trace')
@@ -117,7 +117,7 @@ export const groupedAnalytics: Maker = async ({ client, workspace, workspaceKey,
   await workspace.get(`/logs/groups/status_code?${query}`)
 }
 
-/** What callers think of an answer: one word at a time, several at once, and a change of mind. */
+/** Callers' feedback on an answer: one word at a time, several at once, and a change of mind. */
 export const feedback: Maker = async ({ workspace, name }) => {
   const one = { trace_id: name('judged'), value: 5, weight: 0.5, metadata: { team: name('team') } }
   await workspace.post('/feedback', [one, { trace_id: name('judged'), value: -5 }])

@@ -29,7 +29,7 @@ export const configs: Maker = async ({ client, workspace, name }) => {
   const versioned = await workspace.post('/configs', { name: name('config'), slug: name('config'), config })
   await workspace.put(`/configs/${versioned.slug}`, { config: { ...config, request_timeout: 5000 } })
   await workspace.post('/configs', { name: name('default config'), config: { provider: 'anthropic' }, isDefault: 1 })
-  // What a key reads here is another with each release that brings a field.
+  // A key reads another catalogue here with each release that brings a field.
   await client.with(name('nobody')).refused(401, 'GET', '/catalogue/config-schema')
   await workspace.post('/configs/validate', { slug: versioned.slug, config: { provider: 'openai' } })
   const deleted = await workspace.post('/configs', { name: name('deleted config'), config: { provider: 'openai' } })
@@ -50,22 +50,22 @@ export const breakers: Maker = async ({ workspace, name }) => {
   await workspace.refused(404, 'DELETE', `/breakers/${name('breaker')}`)
 }
 
-/** A request without a credential for its provider. Nothing of an explanation is stored. */
+/** A request without a credential for its provider. No part of an explanation is stored. */
 export const explain: Maker = async ({ workspace }) => {
   await workspace.post('/explain', { path: '/chat/completions', headers: { 'x-service-provider': 'openai' }, body: { model: 'm' } })
 }
 
-/** A key that hears nothing: what happens is stored nowhere. */
+/** A key without events: events are not stored. */
 export const eventStreams: Maker = async ({ client, name }) => {
   await client.with(name('nobody')).refused(401, 'GET', '/events?topics=changes')
 }
 
-/** A log that there is not: what a replay of one stores is another log. */
+/** A missing log: a replay of one stores another log. */
 export const logReplay: Maker = async ({ workspace }) => {
   await workspace.refused(404, 'POST', `/logs/${randomUUID()}/replay`)
 }
 
-/** Prices of the installation, which another release may have newer: nothing of them is stored. */
+/** Prices of the installation, which another release may have newer: they are not stored. */
 export const modelConfigs: Maker = async ({ client, name }) => {
   const nobody = client.with(name('nobody'))
   await nobody.refused(401, 'GET', '/model-configs/pricing/openai/gpt-4o')
@@ -74,7 +74,7 @@ export const modelConfigs: Maker = async ({ client, name }) => {
   await nobody.refused(401, 'GET', '/catalogue/models')
 }
 
-/** A look at costs that are not there: nothing of it is stored. */
+/** A look at missing costs: it is not stored. */
 export const costs: Maker = async ({ admin }) => {
   await admin.post('/costs/recompute', { start: '2020-01-01T00:00:00Z', end: '2020-02-01T00:00:00Z' })
 }

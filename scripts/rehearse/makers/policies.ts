@@ -1,6 +1,6 @@
 import type { Maker } from '../maker.ts'
 
-/** Rate and usage limits that nothing reaches, with every field, changed and archived. */
+/** Rate and usage limits that no traffic reaches, with every field, changed and archived. */
 export const policies: Maker = async ({ admin, workspace, has, name }) => {
   const conditions = [{ key: 'metadata.team', value: name('team') }]
   const groups = [{ key: 'api_key' }, { key: 'metadata._user' }]
@@ -33,14 +33,14 @@ export const policies: Maker = async ({ admin, workspace, has, name }) => {
   }
 }
 
-/** A key whose limits nothing reaches stands in the list of all limits. */
+/** A key whose limits no traffic reaches stands in the list of all limits. */
 export const limitList: Maker = async ({ admin, workspace, name }) => {
   const limited = { name: name('limited'), scopes: ['logs.view'], usage_limits: { credit_limit: 1000 } }
   await workspace.post('/api-keys/workspace/service', limited)
   await admin.list(`/limits?owner_kind=api-key&search=${encodeURIComponent(name('limited'))}`, 1)
 }
 
-/** What a policy has counted: nothing, as no traffic meets its conditions. */
+/** The counts of a policy: none, as no traffic meets its conditions. */
 export const policyEntities: Maker = async ({ workspace, name }) => {
   const { id } = await workspace.post('/policies/usage-limits', {
     name: name('counting'),

@@ -1,7 +1,7 @@
 import type { Making, Maker } from '../maker.ts'
 import { storeProvider } from './stored.ts'
 
-/** A prompt with a partial, two versions and a label, called and rendered; and what was deleted. */
+/** A prompt with a partial, two versions and a label, called and rendered; and deleted ones. */
 export const prompts: Maker = async (making) => {
   const { client, workspace, workspaceKey, name } = making
   const partial = await makePartials(making)

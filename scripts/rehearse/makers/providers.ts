@@ -29,7 +29,7 @@ export const integrations: Maker = async ({ client, admin, workspace, workspaceK
   await admin.put(`/integrations/${shared.slug}/models`, { models })
   await admin.remove(`/integrations/${shared.slug}/models?slugs=claude-gone`)
   await admin.get(`/integrations/${shared.slug}/models`)
-  // What a key reads here is another with each release that brings a provider or a field, and a test tells how long its steps took.
+  // A key reads another catalogue here with each release that brings a provider or a field, and a test states how long its steps took.
   await client.with(name('nobody')).refused(401, 'GET', '/catalogue/providers')
   const trial = { ai_provider_id: 'openai', key: `sk-${name('tried')}`, configurations: { custom_host: providerUrl } }
   await workspace.post('/integrations/test', trial)

@@ -11,7 +11,7 @@ export const scim: Maker = async ({ admin, name }) => {
   await admin.get('/scim/activity')
 }
 
-/** Groups come from an identity provider alone: what is asked about them while there are none. */
+/** Groups come from an identity provider alone: the requests about them while there are none. */
 export const scimGroupMapping: Maker = async ({ admin, name }) => {
   await admin.put('/admin/organisation', { settings: { group_based_user_provisioning: true } })
   await admin.get('/scim/groups')

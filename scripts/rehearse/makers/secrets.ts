@@ -1,6 +1,6 @@
 import type { Maker } from '../maker.ts'
 
-/** Secret references: shared and not, tried, changed, used and deleted. Nobody has to answer for the manager. */
+/** Secret references: shared and not, tried, changed, used and deleted. No manager has to answer. */
 export const secrets: Maker = async ({ admin, providerUrl, name }) => {
   const auth_config = { vault_auth_type: 'token', vault_addr: providerUrl.replace(/\/v1$/, ''), vault_token: 'a-token-of-no-vault' }
   const reference = (noun: string) => ({ name: name(noun), manager_type: 'hashicorp_vault', auth_config, secret_path: 'secret/team' })

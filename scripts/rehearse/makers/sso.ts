@@ -3,7 +3,7 @@ import type { Maker } from '../maker.ts'
 
 const path = '/admin/organisation/sso'
 
-/** A provider that nobody reaches: what is stored of it has to stay readable. */
+/** An unreachable provider: its stored row has to stay readable. */
 const provider = {
   type: 'oidc',
   name: 'Okta',
@@ -16,7 +16,7 @@ const provider = {
   jwks_uri: 'https://login.invalid/oidc/keys',
 }
 
-/** An identity provider, first on, then off, so that nobody is sent there. */
+/** An identity provider, first on, then off, so that no person is sent there. */
 export const sso: Maker = async ({ admin }) => {
   await admin.put(path, provider)
   const { client_secret: _kept, ...again } = provider

@@ -8,7 +8,7 @@ export async function storeProvider(
 ): Promise<string> {
   const integration = await workspace.post('/integrations', {
     name: slug,
-    // Not the provider's own: since 1.11.2 an integration makes a provider of its slug unless it is told another.
+    // Not the provider's own: since 1.11.2 an integration makes a provider of its slug by default.
     slug: `${slug}-account`,
     ai_provider_id: 'openai',
     key: `sk-${slug}-0123456789`,

@@ -67,24 +67,24 @@ export const users: Maker = async (making) => {
 const invite = ({ admin, name }: Making, who: string): Promise<Made> =>
   admin.post('/admin/users/invites', { email: `${name(who)}@example.com`, role: 'member' })
 
-/** Somebody who is signed out everywhere, and whose second factors are taken away. */
+/** A person who is signed out everywhere, and whose second factors are taken away. */
 export const auth: Maker = async (making) => {
   const id = await addUser(making, 'guest')
   await making.admin.remove(`/admin/users/${id}/sessions`)
   await making.admin.remove(`/admin/users/${id}/second-factors`)
 }
 
-/** What a person and a key may do. */
+/** The rights of a person and a key. */
 export const rights: Maker = async (making) => {
   const { admin, workspace, client, name } = making
   await admin.get(`/admin/users/${await addUser(making, 'colleague')}/rights?scope=logs.view`)
   const { id } = await workspace.post('/api-keys/workspace/service', { name: name('right'), scopes: ['logs.list'] })
   await workspace.get(`/api-keys/${id}/rights?scope=logs.list`)
-  // What a key reads here is another with each release that brings a scope or a setting.
+  // A key reads another catalogue here with each release that brings a scope or a setting.
   for (const path of ['/catalogue/scopes', '/catalogue/settings']) await client.with(name('nobody')).refused(401, 'GET', path)
 }
 
-/** The id of somebody who has accepted an invitation. */
+/** The id of a person who has accepted an invitation. */
 async function addUser(making: Making, who: string): Promise<string> {
   const { invite_link: link } = await invite(making, who)
   const token = /[\w-]+$/.exec(link)?.[0]

@@ -1,5 +1,5 @@
-// Preloaded into a process, it counts the queries to PostgreSQL, and kills the process without a word when the one of GATEHOUSE_KILL_AT
-// has been sent: a number, or a text that it begins with. Without that, it tells the count at the end.
+// Preloaded into a process, it counts the queries to PostgreSQL, and kills the process without a word when the one of GATEHOUSE_KILL_AT has been
+// sent: a number, or a text that it begins with. Without that, it prints the count at the end.
 import pg from 'pg'
 
 const killAt = process.env['GATEHOUSE_KILL_AT'] ?? null

@@ -11,9 +11,9 @@ import { unlike } from '../unlike.ts'
 
 const Applied = z.object({ applied: z.array(z.string()) })
 
-/** Where migrators begin. */
+/** The start of migrators. */
 export interface Beginning {
-  /** What migrates; this checkout when absent. */
+  /** The migrating release; this checkout when absent. */
   readonly build?: Build
   /** A database that an earlier release made, of which each attempt gets a copy; absent: an empty one. */
   readonly from?: TestDatabase
@@ -52,8 +52,8 @@ interface Kills extends Beginning {
 }
 
 /**
- * `gatehouse migrate` killed with SIGKILL as it has sent each of these queries, told by number or by what they begin with: the next run
- * repairs, and the schema is the same.
+ * `gatehouse migrate` killed with SIGKILL as it has sent each of these queries, given by number or by their begin: the next run repairs, and the
+ * schema is the same.
  */
 export async function killedMigrators(
   queries: readonly (number | string)[],
@@ -84,7 +84,7 @@ export const spread = (count: number, most: number): readonly number[] =>
 
 const killer = path.join(import.meta.dirname, 'kill-at.ts')
 
-/** Names what `gatehouse migrate` has to apply: on an empty database nothing is there to be filled, and what contracts is applied at once. */
+/** Names the migrations that `gatehouse migrate` has to apply: an empty database has no rows to fill, and contract steps are applied at once. */
 async function migrationsFor({ folder }: Build, from?: TestDatabase): Promise<readonly string[]> {
   const files = await readMigrations(path.join(folder, 'migrations'))
   if (from === undefined) return files.filter(({ phase }) => phase !== 'backfill').map(({ id }) => id)

@@ -71,7 +71,7 @@ const migrationsOf = ({ folder }: Build) => readMigrations(path.join(folder, 'mi
 interface Site {
   readonly database: TestDatabase
   readonly providerUrl: string
-  /** The slugs of what was written so far. */
+  /** The slugs of the rows so far. */
   readonly written: string[]
   /** The ids of all that went through the gateway. */
   readonly exchanges: string[]

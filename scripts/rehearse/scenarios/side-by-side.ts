@@ -17,7 +17,7 @@ export interface Roll {
   readonly next: Build
 }
 
-/** What came of a rolling upgrade. */
+/** The outcome of a rolling upgrade. */
 export interface RollingUpgrade {
   readonly faults: readonly string[]
   readonly requests: number
@@ -92,7 +92,7 @@ async function startLoads(balancer: Balancer, { origin }: Gatehouse): Promise<re
   ]
 }
 
-/** What one process writes the other reads, secrets included, in both directions. */
+/** Each process reads the other's writes, secrets included. */
 async function eachSeesTheOther(first: Gatehouse, second: Gatehouse): Promise<readonly string[]> {
   const faults: string[] = []
   for (const [writer, reader] of [
@@ -109,7 +109,7 @@ async function eachSeesTheOther(first: Gatehouse, second: Gatehouse): Promise<re
   return faults
 }
 
-/** What a process says of itself, other than that it answers. */
+/** A process's own facts, beside its answering. */
 const saidOf = (gatehouse: Gatehouse): readonly string[] =>
   gatehouse
     .output()

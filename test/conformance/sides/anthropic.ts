@@ -97,7 +97,7 @@ export function messagesTalker({ origin, key, headers, model, extra, signal }: A
   return { talk: (ask, stream) => send(stream)({ ...toParams(ask, model), ...extra }) }
 }
 
-/** Talks in Anthropic's format by whoever sends a request and gives the answer. */
+/** Talks in Anthropic's format by a function that sends a request and returns the answer. */
 export function talkerBy(ask: (params: Params) => PromiseLike<Message>): (params: Params) => Promise<Talk> {
   const send = async (params: Params): Promise<Talk> => {
     const answer = await ask(params)

@@ -18,7 +18,7 @@ import { chatProvider } from './openai-chat.ts'
 
 type Params = GetChatCompletionsBodyParam['body']
 type Message = Params['messages'][number]
-/** An answer with what is no part of the client's types: details of usage, and thoughts. */
+/** An answer with fields outside the client's types: details of usage, and thoughts. */
 interface Answer extends Omit<ChatCompletionsOutput, 'usage' | 'choices'> {
   readonly choices: readonly { readonly finish_reason: string | null; readonly message: AnswerMessage }[]
   readonly usage: ChatCompletionsOutput['usage'] & {
@@ -161,7 +161,7 @@ export function azureTalker({ origin, key, model }: Address): Talker {
   return { talk: (ask, stream) => send(toParams(ask, model), stream) }
 }
 
-/** What was filtered stands before and beside what is said. */
+/** The filter results stand before and beside the content. */
 const filtered = [null, { id: '', object: '', created: 0, model: '', choices: [], prompt_filter_results: [{ prompt_index: 0 }] }] as const
 const thinking = (say: Say) => (say.thought === undefined ? {} : { reasoning_content: say.thought.text })
 const chunkOf = (delta: object) =>
@@ -170,7 +170,7 @@ const chunkOf = (delta: object) =>
     { id: 'c1', object: 'chat.completion.chunk', created: 5, model: 'm', choices: [{ index: 0, delta, finish_reason: null }] },
   ] as const
 
-/** Azure's model inference: OpenAI's chats, with fields that the header allows, and thoughts where a model tells them. */
+/** Azure's model inference: OpenAI's chats, with fields that the header allows, and thoughts where a model returns them. */
 export const azureProvider: ProviderSide = {
   ...chatProvider,
   refusal: refusalOfAzure,

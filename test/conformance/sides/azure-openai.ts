@@ -11,7 +11,7 @@ const responses = /^\/openai\/v1\/responses(?:\?|$)/
 
 const sideOf = ({ url }: Received): ProviderSide => (responses.test(url) ? responsesProvider : chatProvider)
 
-/** What Azure's filters found stands before and beside what is said. */
+/** The results of Azure's filters stand before and beside the content. */
 const filtered = { prompt_filter_results: [{ prompt_index: 0, content_filter_results: { hate: { filtered: false, severity: 'safe' } } }] }
 const first = [null, { id: '', object: '', created: 0, model: '', choices: [], ...filtered }] as const
 

@@ -5,7 +5,7 @@ import { type Address, type Ask, heardOf, type ProviderSide, type Say, saidOf, t
 
 type Params = Omit<OpenAI.CompletionCreateParamsNonStreaming, 'stream'>
 
-/** A prompt is all that this format says: it has no instructions beside it. */
+/** A prompt is the whole content of this format: it has no instructions beside it. */
 const toParams = (ask: Ask, model: string): Params => ({
   model,
   max_tokens: ask.maxTokens,
@@ -43,7 +43,7 @@ export function completionsTalker({ origin, key, headers, model, extra, signal }
     for await (const { choices, usage } of await client.completions.create(asked, options)) {
       for (const { text, finish_reason: finish } of choices) {
         texts.push(text)
-        // The client's types have no null, which is what stands there until the last piece.
+        // The client's types have no null, which stands there until the last piece.
         if (finish as string | null) finishes.push(finish)
       }
       counted = usage ?? counted

@@ -20,7 +20,7 @@ import {
   thoughtLine,
 } from '../talk.ts'
 
-/** What the classes of the client add to the wire. */
+/** The fields that the classes of the client add to the wire. */
 type Wire = Omit<
   GenerateContentResponse,
   'text' | 'data' | 'functionCalls' | 'executableCode' | 'codeExecutionResult' | 'initialPromptTokenCount'
@@ -93,7 +93,7 @@ function sayOf({ parts, finish, usage }: Gathered): Say {
   }
 }
 
-/** Sends what Google's client sends, without `alt=sse`: the stream is one JSON array, as its clients of other languages read it. */
+/** Sends the requests of Google's client, without `alt=sse`: the stream is one JSON array, as its clients of other languages read it. */
 async function readArray({ origin, key, headers, model, signal }: Address, body: object): Promise<readonly Wire[]> {
   const response = await fetch(`${origin}/v1beta/models/${model}:streamGenerateContent`, {
     method: 'POST',

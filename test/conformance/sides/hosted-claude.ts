@@ -14,7 +14,7 @@ interface Hosting {
   readonly version: string
   readonly path: RegExp
   readonly streamPath: RegExp
-  /** What the body may not hold. */
+  /** Fields that the body may not hold. */
   readonly absent: readonly string[]
 }
 

@@ -53,7 +53,7 @@ interface Provider {
   readonly modelFor?: Readonly<Partial<Record<ClientId, string>>>
   /** The provider's own client, which proves the emulator. */
   readonly talker: (address: Address) => Talker
-  /** What of the path a custom host has in it. */
+  /** The part of the path that a custom host has in it. */
   readonly base: '/v1' | '/models' | '/openai' | '/openai/v1' | ''
   /** The clients that are served so; absent: all. */
   readonly only?: readonly ClientId[]
@@ -61,13 +61,13 @@ interface Provider {
   readonly as?: Readonly<Partial<Record<ClientId, ProviderId>>>
   /** A cloud, or one more provider, that speaks a dialect which is another's own. */
   readonly isCloud?: true
-  /** More that clients of a format say to be asked in this dialect. */
+  /** Further fields by which clients of a format ask for this dialect. */
   readonly extraFor?: Readonly<Partial<Record<ClientId, Readonly<Record<string, unknown>>>>>
-  /** What it never answers, or no client can ask it for in its dialect. */
+  /** Cases that it never answers, or that no client can ask it for in its dialect. */
   readonly lacks?: readonly Absence[]
 }
 
-/** What no test can ask a provider for. */
+/** Cases that no test can ask a provider for. */
 interface Absence {
   /** Why, for the table of docs/reference/dialects.md. */
   readonly note: string

@@ -22,7 +22,7 @@ import {
 } from '../talk.ts'
 
 export type Params = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'stream'>
-/** A message with what compatible servers, and Gatehouse, tell of thoughts. */
+/** A message with the fields of compatible servers, and of Gatehouse, for thoughts. */
 type Message = OpenAI.ChatCompletionMessage & { readonly reasoning_content?: string }
 
 const dataUrl = ({ mime, data }: { readonly mime: string; readonly data: string }) => `data:${mime};base64,${data}`
@@ -88,7 +88,7 @@ function sayOf({ choices, usage }: ChatCompletion): Say {
   }
 }
 
-/** A message without the fields that the client adds to what it read. */
+/** A message without the fields that the client adds on reading. */
 function ownFields(message: OpenAI.ChatCompletionMessage): OpenAI.ChatCompletionMessage {
   const { parsed: _, ...own } = message as OpenAI.ChatCompletionMessage & { readonly parsed?: unknown }
   if (own.tool_calls === undefined) return own
@@ -200,7 +200,7 @@ const delta = (given: ChatCompletionChunk.Choice['delta'], finish_reason: ChatCo
 
 const isStream = ({ json: body }: Received) => body['stream'] === true
 
-/** OpenAI's API for chat completions, which shows nothing of what its models think. */
+/** OpenAI's API for chat completions, which does not show its models' thoughts. */
 export const chatProvider: ProviderSide = {
   isStream,
   refusal: (received) => (received.url.endsWith('/chat/completions') ? refusalOf('openai', received.json) : `no ${received.url}`),

@@ -166,7 +166,7 @@ function schemaOf(definitions: models.CohereTool['parameterDefinitions'] = {}) {
       entries.map(([name, { type }]) => [name, { type: Object.entries(types).find(([, short]) => short === type)?.[0] ?? type }]),
     ),
     required: entries.filter(([, { isRequired }]) => isRequired === true).map(([name]) => name),
-    // Definitions tell of no others; of none at all nothing is told.
+    // Definitions hold no others; an empty list is omitted.
     additionalProperties: entries.length === 0,
   }
 }

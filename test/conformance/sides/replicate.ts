@@ -90,7 +90,7 @@ function heard({ json: body }: Received): Lines {
   ]
 }
 
-/** The predictions that were begun: what each says, and how often it was asked for. */
+/** The predictions that were begun: the text of each, and how often it was asked for. */
 const jobs = new Map<string, { readonly say: Say; asked: number }>()
 
 function predictionOf(id: string, { headers }: Received, status: string): object {

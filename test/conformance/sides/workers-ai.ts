@@ -72,7 +72,7 @@ async function gather(bytes: AsyncIterable<Uint8Array>): Promise<Answer> {
 
 const bodyOf = ({ body }: Response): AsyncIterable<Uint8Array> => body as unknown as AsyncIterable<Uint8Array>
 
-/** Asks as the page of a model tells it: Cloudflare's own client passes bodies on as they are, and is a hundred megabytes. */
+/** Asks as the page of a model describes it: Cloudflare's own client passes bodies on as they are, and is a hundred megabytes. */
 export function workersTalker({ origin, key, model }: Address): Talker {
   const run = async (params: Params): Promise<Response> => {
     const answer = await fetch(`${origin}/client/v4/accounts/account/ai/run/${model}`, {

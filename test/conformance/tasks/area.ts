@@ -4,7 +4,7 @@ import type { Lines } from '../talk.ts'
 
 /** A client's way to a provider. */
 export interface TaskAddress {
-  /** Where the paths of its API begin, without a version. */
+  /** The begin of the paths of its API, without a version. */
   readonly origin: string
   readonly key: string
   /** The model, behind the provider that serves it: `@slug/model`. */
@@ -17,7 +17,7 @@ export interface TaskAddress {
 export type Fact = string | number | RegExp
 
 export interface TaskCase {
-  /** Asks by the official client. Returns what that reads, a fact to a line. */
+  /** Asks by the official client. Returns the client's result, a fact to a line. */
   ask(address: TaskAddress): Promise<Lines>
   readonly heard: readonly Fact[]
   readonly said: Lines
@@ -37,7 +37,7 @@ export interface TaskProvider {
   readonly row: string
   readonly fields?: Readonly<Record<string, string>>
   readonly credential?: { readonly key: string | null; readonly fields: Readonly<Record<string, string>> }
-  /** What of the path a custom host has in it. */
+  /** The part of the path that a custom host has in it. */
   readonly base: string
   readonly model: string
   /** The format by which the operation is translated, as `formatOf` names it. Null: requests of its own clients go on as they are. */
@@ -47,7 +47,7 @@ export interface TaskProvider {
   readonly options?: Readonly<Record<string, unknown>>
   /** False: Gatehouse answers itself. */
   readonly asked?: false
-  /** An error as it tells it. */
+  /** An error in its form. */
   error(message: string, status: number): object
 }
 
@@ -64,13 +64,13 @@ export interface TaskDeparture {
   readonly unheard?: readonly Fact[]
   /** The fields that the log names as left out. */
   readonly dropped?: readonly string[]
-  /** What the 400 says. */
+  /** The message of the 400. */
   readonly refused?: RegExp
   /** True if the provider itself refuses it. */
   readonly byProvider?: true
 }
 
-/** Operations that ask for the same work, and everybody who does it. */
+/** Operations that ask for the same work, and all providers that do it. */
 export interface Area {
   readonly title: string
   /** The tasks of the operations, as the catalogue names them. */
@@ -107,7 +107,7 @@ export const casesOf = ({ cases }: TaskClient, provider?: TaskProvider): readonl
 
 const aws = { aws_access_key_id: 'a', aws_secret_access_key: 'b', aws_region: 'us-east-1' }
 
-/** Rows of clouds, with what each needs beside a key. */
+/** Rows of clouds, with the fields that each needs beside a key. */
 export const clouds = {
   bedrock: { row: 'bedrock', credential: { key: null, fields: aws }, error: (message: string) => ({ message }) },
   vertex: {
@@ -127,7 +127,7 @@ export const clouds = {
   },
 } as const
 
-/** Errors as OpenAI, and most others, tell them. */
+/** Errors in the form of OpenAI, and most others. */
 export const plainError = (message: string): object => ({ error: { message, type: 'some', param: null, code: null } })
 
 /** Errors of one field. */

@@ -40,7 +40,7 @@ const translate = async (address: TaskAddress): Promise<Lines> => [
   (await openaiAt(address).audio.translations.create({ model: address.model, file: await file() })).text,
 ]
 
-/** What OpenAI itself answers is what its client reads. */
+/** The client reads OpenAI's own answers unchanged. */
 function serve(received: Received): Behaviour {
   if (!received.url.startsWith('/openai/')) return speaksStrictly(received)
   if (received.url.endsWith('/speech'))

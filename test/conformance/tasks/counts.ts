@@ -15,7 +15,7 @@ async function askAnthropic({ model, ...address }: TaskAddress, more: object = {
   return [countLine(counted.input_tokens, counted)]
 }
 
-/** Google's own client reads the count, and nothing that tells how it came about. */
+/** Google's own client reads the count, and no detail of its origin. */
 async function askGoogle({ model, ...address }: TaskAddress): Promise<Lines> {
   const { totalTokens = 0 } = await googleAt(address).models.countTokens({ model, contents: question })
   return [`tokens ${totalTokens === 11 ? 11 : 'estimated'}`]

@@ -1,4 +1,4 @@
-// A cluster that has nothing but the bundle and a registry of its own.
+// A cluster that has only the bundle and a registry of its own.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

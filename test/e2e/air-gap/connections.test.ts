@@ -1,4 +1,4 @@
-// What is installed reaches the hosts that it was told of, and no other.
+// An installation reaches its configured hosts, and no other.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -21,7 +21,7 @@ import { adminKey, startGatehouse, workspaceKey } from '../../support/process.ts
 
 const recorder = path.join(root, 'test/support/connection-recorder.mjs')
 
-/** What a recorded program gets, and what it did so far. */
+/** The arguments of a recorded program, and its actions so far. */
 function recording(t: ExecutionContext) {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-connections-'))
   t.teardown(() => rmSync(folder, { recursive: true }))

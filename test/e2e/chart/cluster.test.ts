@@ -58,7 +58,7 @@ interface Installation {
   state(): Promise<string | null>
 }
 
-/** A namespace that lets in nothing but restricted pods. */
+/** A namespace that lets in restricted pods only. */
 async function namespaceFor(name: string, major: HelmMajor): Promise<Installation> {
   const namespace = `${name}-${major}`
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
@@ -171,7 +171,7 @@ for (const major of helms) {
       succeeded(t, await it.run('upgrade', { from: chartOf('1.4.1'), values: persistent }))
       succeeded(t, await it.run('upgrade', { values: persistent }))
       t.is(await it.state(), '1.12.0')
-      // A tag that names no release makes nobody forget what the database has seen.
+      // A tag that names no release does not erase the releases that the database has seen.
       succeeded(t, await it.run('upgrade', { values: { ...persistent, image: { tag: 'main' } } }))
       t.is(await it.state(), '1.12.0')
       const down = await it.run('upgrade', { from: chartOf('1.5.1'), values: persistent })
@@ -201,7 +201,7 @@ for (const major of helms) {
 
 /** Old values and new templates, or old values under new defaults. */
 const reuses = ['--reuse-values', '--reset-then-reuse-values'] as const
-/** Who installs, and who upgrades: each Helm with itself, and the newer one after the older one. */
+/** The Helm versions that install and upgrade: each with itself, and the newer one after the older one. */
 const hands = [
   ['3', '3'],
   ['4', '4'],
@@ -233,7 +233,7 @@ for (const [at, [from, to]] of pairs.entries()) {
   })
 }
 
-/** Where each kind is created; kinds of other operators are not there. */
+/** The place where each kind is created; kinds of other operators are not there. */
 const collections: Readonly<Record<string, string>> = {
   ConfigMap: '/api/v1/NS/configmaps',
   Pod: '/api/v1/NS/pods',
@@ -264,12 +264,12 @@ clusterTest('the API server takes every object strictly, and every pod as restri
         if (collections[object.kind] === undefined) continue
         seen.add(object.kind)
         const where = `${file}: ${object.kind} ${object.metadata.name}`
-        // A dry run keeps nothing, so that priority and runtime classes are all that is missing.
+        // A dry run keeps no objects, so that only priority and runtime classes are missing.
         const { status, body } = await create(object.kind, withoutClasses({ ...object, metadata: { ...object.metadata, namespace } }))
         t.is(status, 201, `${where}: ${body.message}`)
         const pod = podOf(object)
         if (pod === null || object.kind === 'Pod' || file === 'full-values.yaml') continue
-        // Of a Deployment the server only warns; of a pod it refuses. The user is the namespace's on OpenShift.
+        // For a Deployment the server only warns; a pod it refuses. The user is the namespace's on OpenShift.
         const spec = {
           ...pod.spec,
           volumes: (pod.spec.volumes ?? [])
@@ -287,7 +287,7 @@ clusterTest('the API server takes every object strictly, and every pod as restri
   t.deepEqual([...seen].toSorted(), Object.keys(collections).toSorted())
 })
 
-/** An object without the classes that a cluster would have to know. */
+/** An object without the classes that a cluster would have to have. */
 const withoutClasses = (object: object): object =>
   JSON.parse(
     JSON.stringify(object, (key, value: unknown) => (key === 'priorityClassName' || key === 'runtimeClassName' ? undefined : value)),

@@ -105,7 +105,7 @@ helmTest('one image, which the manifest names, and one switch for its registry',
     [{ image: { registry: 'one.example' }, global: { imageRegistry: 'two.example:5000/' } }, 'two.example:5000/gatehouse:1.12.0'],
     [{ image: { tag: '1.11.2', digest } }, `gatehouse:1.11.2@${digest}`],
     [{ image: { name: 'gate', tag: '1.12.0', digest } }, `gate:1.12.0@${digest}`],
-    // Older releases, and some that the chart does not know yet.
+    // Older releases, and some that are unknown to the chart.
     ...['1.3.0', '1.12.5', '2.0.0', 'v1.12.0', 'nightly'].map((tag) => [{ image: { tag } }, `gatehouse:${tag}`] as const),
   ] as const
   for (const [values, expected] of table) t.deepEqual(images(await render(values)), [expected])
@@ -309,7 +309,7 @@ helmTest('alerts and panels ask for metrics that exist, of the pods that are scr
   )
 })
 
-/** What Helm tells after an installation. */
+/** Helm's notes after an installation. */
 async function notes(values: Values): Promise<string> {
   const args = ['install', 'gatehouse', chart, '--namespace', 'ai', '--dry-run=client', '--values', '-']
   const { stdout, stderr } = await helm('4', args, { input: JSON.stringify(withValues(values)) })

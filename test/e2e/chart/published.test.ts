@@ -55,7 +55,7 @@ for (const { version, appVersion, folder } of charts) {
         for (const { of, container, env } of pods) {
           t.regex(container.image ?? '', new RegExp(`gatehouse:${file.includes('full') ? '1.12.0' : appVersion}`), `${file}: ${of}`)
           t.is(env['DEPLOYMENT_CHART'], `app-${version}`, `${file}: ${of}`)
-          // A process of this release takes a setting that it does not know for a mistake.
+          // A process of this release takes an unknown setting for a mistake.
           t.deepEqual(
             Object.keys(env).filter((name) => later.some((one) => name === one || name === `${one}_FILE`)),
             [],
@@ -109,7 +109,7 @@ helmTest('each release starts with the charts that satisfy its floor, and each c
     const list = await objects('4', { from: folder() })
     t.is(serverPod(list).container.image, `gatehouse:${appVersion}`)
     t.is(oneOf(list, 'Secret').stringData?.['release'], appVersion)
-    // The chart refuses by what it knows, and the image by its record: together they leave exactly this.
+    // The chart refuses by its data, and the image by its record: together they leave exactly this.
     for (const release of table.releases.filter((one) => compareVersions(one.version, appVersion) <= 0))
       t.true(satisfies(version, release.chart), `app-${version} knows ${release.version}, and may not deploy it`)
   }

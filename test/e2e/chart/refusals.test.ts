@@ -7,7 +7,7 @@ import { startKubernetesStub, type KubernetesStub } from '../../support/kubernet
 
 type Values = Readonly<Record<string, unknown>>
 
-/** For each refusal the values that provoke it, over the least that renders; and for the guard what is installed, or an older chart. */
+/** For each refusal the values that provoke it, over the least that renders; and for the guard the installed release, or an older chart. */
 const cases: Readonly<
   Record<
     string,
@@ -167,7 +167,7 @@ test.after.always(() => stub.close())
 for (const major of helms)
   for (const [name, { values = {}, says, installed, selects, from }] of Object.entries(cases))
     helmTest(`Helm ${major} refuses: ${name}`, async (t) => {
-      // A namespace for each case, so that what one finds installed is not there for the others.
+      // A namespace for each case, so that the installation of one is not there for the others.
       const namespace = `of-${name}-${major}`
       if (installed !== undefined) stub.secrets.set(`${namespace}/gatehouse-state`, { release: installed, chart: 'app-1.3.0' })
       if (selects !== undefined)
@@ -193,13 +193,13 @@ helmTest('the guard lets pass what the records allow, and what somebody gave a r
   const allowed = [
     ['1.12.0', {}],
     ['1.11.2', {}],
-    // Without volumes there is nothing to halt for.
+    // Without volumes there is no reason to halt.
     ['1.3.3', {}],
     ['1.4.0', { persistence: { enabled: true } }],
     ['1.3.3', { persistence: { enabled: true }, image: { tag: '1.4.0' } }],
     ['1.3.3', { persistence: { enabled: true }, upgrade: { allowSkip: why } }],
     ['1.12.0', { image: { tag: '1.11.2' }, upgrade: { allowDowngrade: why } }],
-    // Whoever comes from a tag that names no release is on their own.
+    // An operator who comes from a tag that names no release is on their own.
     ['', { image: { tag: '1.3.0' } }],
   ] as const
   for (const [at, [release, values]] of allowed.entries()) {
@@ -208,7 +208,7 @@ helmTest('the guard lets pass what the records allow, and what somebody gave a r
     const { code, stdout, stderr } = await template('4', { values: withValues(values), args })
     t.is(code, 0, stderr)
     t.is(stdout.includes(why), 'upgrade' in values)
-    // Only what migrates is told: a reason rolls no pods.
+    // Only the migrating pods get it: a reason rolls no pods.
     t.is(stdout.split(`- name: DEPLOYMENT_REASON\n              value: "${why}"`).length - 1, 'upgrade' in values ? 1 : 0)
   }
 })
@@ -244,7 +244,7 @@ helmTest('an image that no node could pull is refused by the name of its part', 
   t.notRegex(stderr, /metadata\.labels/)
 })
 
-/** What the state says when a tag is installed after a release. */
+/** The state after a tag that is installed after a release. */
 async function stateAfter(release: string, tag: string): Promise<string | undefined> {
   const namespace = `state-${release}-${tag.replaceAll(/\W/g, '-')}`
   stub.secrets.set(`${namespace}/gatehouse-state`, { release })

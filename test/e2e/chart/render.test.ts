@@ -53,7 +53,7 @@ for (const file of ciFiles)
     })
 
 test('every rendered object is one of Kubernetes, to the last field', async (t) => {
-  // The renderings are stored, and proved to be what is rendered.
+  // The renderings are stored, and proved to be up to date.
   const all = readdirSync(snapshots).flatMap((file) => parseObjects(readFileSync(path.join(snapshots, file), 'utf8')))
   t.is(await typeFaults(all), '')
   const kinds = new Set(all.map(({ kind }) => kind))
@@ -81,7 +81,7 @@ const everyKind = [
   'StatefulSet',
 ]
 
-/** Faults that a template could make: where, and what then stands there. */
+/** Faults that a template could make: the place, and the wrong value there. */
 const faults: readonly (readonly [at: string, value: unknown])[] = [
   ['spec.template.spec.containers.0.readOnlyRootFilesystem', true],
   ['spec.replicas', '2'],

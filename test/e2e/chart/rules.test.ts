@@ -15,7 +15,7 @@ rulesTest('promtool accepts every alert of the chart', async (t) => {
   t.true(output.includes(`SUCCESS: ${spec.groups.flatMap(({ rules }) => rules).length} rules found`), output)
 })
 
-/** What the alert of spend tells after so long. */
+/** The value of the alert of spend after so long. */
 const after = (time: string, alerts: readonly object[]) => ({ eval_time: time, alertname: 'GatehouseSpendHigh', exp_alerts: alerts })
 /** Values of a counter that rises by so much each minute, for three hours. */
 const rising = (dollars: number): string => `0+${dollars}x180`

@@ -13,9 +13,9 @@ import { freePort } from '../../../src/app/database/embedded/port.ts'
 import { publishedChart } from '../../support/published-chart.ts'
 import { nodeEnvironment } from '../../support/node-environment.ts'
 
-// What the chart's pods would run, run here: the same commands, settings and mounted files, on a real PostgreSQL.
+// The commands of the chart's pods, run here: with the same settings and mounted files, on a real PostgreSQL.
 
-/** What the operator's Secrets hold, by name. */
+/** The contents of the operator's Secrets, by name. */
 const secretsOf = (database: TestDatabase): Readonly<Record<string, Readonly<Record<string, string>>>> => ({
   gatehouse: { 'encryption-key': randomBytes(32).toString('base64'), admin: 'gh-admin-key-of-the-chart-test-000000000' },
   'gatehouse-database': { password: database.config.password?.reveal() ?? '' },
@@ -54,7 +54,7 @@ function commandOf(object: KubernetesObject, secrets: ReturnType<typeof secretsO
   mkdirSync(path.join(folder, 'data'))
   const here = (value: string) => value.replace(/^(?=\/etc\/gatehouse\/|\/data$)/, folder)
   const env = Object.fromEntries(Object.entries(pod?.env ?? {}).map(([name, value]) => [name, here(value)]))
-  // Of this machine's addresses a test takes no more than it needs.
+  // A test takes no more of this machine's addresses than it needs.
   return { args: pod?.container.args ?? [], env: { ...env, HOST: '127.0.0.1', KUBERNETES_SERVICE_HOST: '10.96.0.1' } }
 }
 

@@ -106,7 +106,7 @@ for (const major of helms) {
   })
 }
 
-/** A value for each setting, as an operator would write it, and what the process must then get. */
+/** A value for each setting, as an operator would write it, and the resulting value of the process. */
 const written = (name: SettingName): readonly [unknown, string] => {
   const { schema: type, example } = settings[name]
   if (type['type'] === 'boolean') return [false, 'OFF']

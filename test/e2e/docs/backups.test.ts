@@ -1,4 +1,4 @@
-// The page on backups is followed on an installation with request logs of several days, and what was restored is counted.
+// The page on backups is followed on an installation with request logs of several days, and the restored rows are counted.
 import path from 'node:path'
 import test from 'ava'
 import { countRows } from '../../../src/app/database/row-counts.ts'

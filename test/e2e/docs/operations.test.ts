@@ -13,10 +13,10 @@ const folder = path.resolve(import.meta.dirname, '../../../docs/operations')
 const bin = debianPostgres()
 await provideHelm()
 
-/** Where the upgrade begins that the documents lead through. */
+/** The release at which the upgrade of the documents begins. */
 const formerRelease = '1.11.2'
 
-/** What a block may need, and why it is not here; null: it is. Any other word is the name of a program. */
+/** The needs of a block, and why one is not here; null: it is. Any other word is the name of a program. */
 const present: Readonly<Record<string, string | null>> = {
   server: null,
   earlier: null,

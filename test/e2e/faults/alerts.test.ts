@@ -1,4 +1,4 @@
-// Alerts over kill -9: two processes that run jobs are killed after an alert was noted, and again while they send it; each receiver hears it once.
+// Alerts over kill -9: two processes that run jobs are killed after an alert was noted, and again while they send it; each receiver gets it once.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
@@ -73,7 +73,7 @@ test('an alert that was noted before a kill -9, and was being sent at the next o
   const usage = { prompt_tokens: 3, completion_tokens: 3, total_tokens: 6 }
   emulator.script({ behaviour: { body: JSON.stringify({ model: 'm', choices: [], usage }) } })
 
-  // Nobody runs jobs yet: the alert is noted, and nothing more.
+  // No process runs jobs yet: the alert is noted, and no more.
   for (let at = 0; at < 2; at += 1) gatehouses.push(await startGatehouse({ on: database, env: { ...env, ROLES: 'gateway,control' } }))
   const [first] = gatehouses as [Gatehouse]
   await storeProvider(first.origin, { slug: 'emulated', url: emulator.url })
@@ -96,7 +96,7 @@ test('an alert that was noted before a kill -9, and was being sent at the next o
   await eventually(async () => (await noted()).length === 1, withinMs, 'the alert to be noted')
   t.deepEqual(await noted(), [{ kind: 'threshold', queued: false }])
 
-  // Both come back with jobs, to receivers that take what is sent and say nothing.
+  // Both come back with jobs, to receivers that accept connections and never answer.
   mail.hold(true)
   receiver.silent(true)
   await all('SIGKILL', { ROLES: 'gateway,control,jobs' })
@@ -107,7 +107,7 @@ test('an alert that was noted before a kill -9, and was being sent at the next o
   )
   t.deepEqual(waiting, { mails: 1, deliveries: 1 })
 
-  // They die in the middle of it. What was theirs for two minutes is free again after that.
+  // They die in the middle of it. Their claims of two minutes are free again after that.
   await Promise.all(gatehouses.map((one) => one.signal('SIGKILL')))
   await sql(`UPDATE outgoing_mails SET next_attempt_at = now()`)
   await sql(`UPDATE alert_deliveries SET next_attempt_at = now()`)
@@ -118,7 +118,7 @@ test('an alert that was noted before a kill -9, and was being sent at the next o
   const passed = 'bills@example.com: The API key crawler has passed its alert threshold'
   await eventually(() => mail.received.length > 0 && receiver.heard.some(({ answered }) => answered), withinMs, 'both to arrive')
 
-  // What comes after it is told too, and by then nothing was told twice.
+  // Later alerts are sent too, and none was sent twice.
   t.is((await ask()).status, 200)
   await eventually(() => receiver.heard.some(({ type }) => type === 'usage.exhausted') && mail.received.length > 1, withinMs, 'the end')
   t.deepEqual(subjects(), [passed, 'bills@example.com: The API key crawler has used up its limit'])

@@ -1,5 +1,5 @@
-// A Gatehouse under a budget is killed at each point of a request: the provider, or a lock of PostgreSQL, holds it exactly there. What it held is nobody
-// else's until its logs are here; then the budget is what they say, and the rest is free.
+// A Gatehouse under a budget is killed at each point of a request: the provider, or a lock of PostgreSQL, holds it exactly there. Its slices stay
+// held until its logs are here; then the budget has the amounts of the logs, and the rest is free.
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { once } from 'node:events'
@@ -37,7 +37,7 @@ async function startProvider(): Promise<Provider> {
   let next: PromiseWithResolvers<ServerResponse> | null = null
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
-      // Nobody waits for it: it is answered at once.
+      // It is answered at once, without a wait.
       if (next === null) response.setHeader('content-type', 'application/json').end(whole)
       else next.resolve(response)
       next = null
@@ -54,7 +54,7 @@ async function startProvider(): Promise<Provider> {
   }
 }
 
-/** A provider that takes connections and never says a word: what asks it waits for its certificate, and has sent nothing of the request. */
+/** A provider that accepts connections and never sends a byte: the process waits for its certificate, and has sent no part of the request. */
 async function startMute(): Promise<Server> {
   const server = createTcpServer((socket) => socket.on('error', () => {}))
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -130,7 +130,7 @@ async function figuresOf({ id }: Key): Promise<Figures> {
   return { spent: Number(row?.spent ?? 0), leased: Number(row?.leased ?? 0), process: row?.process ?? null }
 }
 
-/** The logs of what was answered; refusals have logs too. */
+/** The logs of answered requests; refusals have logs too. */
 const logsOf = async ({ id }: Key): Promise<number> =>
   Number((await sql.query<{ n: string }>('SELECT count(*) AS n FROM logs WHERE api_key_id = $1 AND status = 200', [id])).rows[0]?.n)
 
@@ -153,7 +153,7 @@ async function atProvider(key: Key, stream = false) {
   return { ended, response, process }
 }
 
-/** Locks what settlements of a process, or its logs, would write. */
+/** Locks the rows that settlements of a process, or its logs, would write. */
 async function lock(what: { readonly process: string } | 'logs'): Promise<void> {
   await holder.query('BEGIN')
   if (what === 'logs') await holder.query('LOCK TABLE logs IN SHARE MODE')
@@ -172,9 +172,9 @@ interface Point {
   reach(key: Key): Promise<void>
   /** Right after the kill. */
   afterwards?(key: Key): Promise<void>
-  /** False: the budget has what the request used already, and the rest of the lease alone is the dead process's. */
+  /** False: the budget has the usage of the request already, and the rest of the lease alone is the dead process's. */
   readonly unsettled: boolean
-  /** What its logs say in the end. */
+  /** The final amount in its logs. */
   readonly logs: 0 | 1
 }
 
@@ -276,7 +276,7 @@ async function assertAnswered(ended: Promise<Outcome>): Promise<void> {
 
 const askBeside = async (key: Key): Promise<number | null> => (await exchange(chatOf(beside, key))).status
 
-/** Ends the time for which what a killed process held is kept for it. */
+/** Ends the time for which the slices of a killed process are held for it. */
 async function expire(process: string): Promise<void> {
   await sql.query(`UPDATE limit_processes SET lives_until = now() - interval '1 second' WHERE id = $1`, [process])
   await sql.query('SELECT keep_limits()')
@@ -296,7 +296,7 @@ for (const point of points)
     await victim.signal('SIGKILL')
     await point.afterwards?.(key)
 
-    // Nobody has been told that it is dead.
+    // The other processes do not know yet that it is dead.
     const before = await figuresOf(key)
     t.true(before.spent + before.leased <= limit, JSON.stringify(before))
     if (point.unsettled) {

@@ -1,5 +1,5 @@
-// Gatehouses under one budget of a dollar and one rate limit, with wrong clocks, clients that leave, processes that are killed and a database that is:
-// nobody spends more than the dollar, what the logs say is what the budget counted, and nothing stays held. The long form runs with NIGHTLY=1.
+// Gatehouses under one budget of a dollar and one rate limit, with wrong clocks, clients that leave, processes that are killed and a database that
+// is: together they spend at most the dollar, the logs agree with the budget's counter, and no slice stays held. The long form runs with NIGHTLY=1.
 import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -68,7 +68,7 @@ const random = (most: number): number => 1 + Math.floor(Math.random() * most)
 const chunk = (fields: object): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'gpt-4o', ...fields })}\n\n`
 
-/** A provider that charges what it gave to the end, and counts what came under the rate limit. */
+/** A provider that charges the complete part of its answers, and counts the requests under the rate limit. */
 async function startProvider() {
   const emulator = await startEmulator({ record: false })
   let charged = 0
@@ -213,11 +213,11 @@ test(`A, C, F and H: ${clients} clients of ${processes} processes under $1, kill
   )
   t.true(spent > 0 && highest <= limitNano, `${highest} nano-dollars`)
   t.deepEqual(await watch.faults(), [], 'at the end of every transaction')
-  // What was on its way when its process was killed nobody logged, though the provider may have charged it.
+  // Requests on their way when their process was killed were not logged, though the provider may have charged them.
   const lost = rounds * (clients / processes) * (nanoIn + mostTokens * nanoOut)
   t.true(provider.charged() - spent <= lost, `the provider charged ${provider.charged()} nano-dollars, ${spent} were counted`)
   t.true(provider.hurriedOn() > 0 && provider.hurriedOn() <= mostHurried, `${provider.hurriedOn()} requests of ${mostHurried}`)
-  // What the killed had of the rate limit is held until its window, a day, has left it behind.
+  // The killed processes' slices of the rate limit are held until its window, a day, has passed.
   await look(database, `UPDATE limit_processes SET lives_until = now() - interval '2 days' WHERE lives_until < now()`)
   await look(database, 'SELECT keep_limits()')
   t.is((await look<{ n: number }>(database, 'SELECT count(*)::int AS n FROM limit_leases'))?.n, 0)
@@ -225,7 +225,7 @@ test(`A, C, F and H: ${clients} clients of ${processes} processes under $1, kill
 
 const leasedOfBudgets = `SELECT count(*)::int AS n FROM limit_leases l JOIN limit_counters c ON c.id = l.counter WHERE c.owner_id IS NOT NULL`
 
-/** Asks the database, which may be down: then nothing is answered. */
+/** Asks the database, which may be down: then there is no answer. */
 async function look<Row>({ superuser }: TestDatabase, text: string): Promise<Row | null> {
   const sql = new Client({ ...superuser, connectionTimeoutMillis: 2000 })
   sql.on('error', () => {})

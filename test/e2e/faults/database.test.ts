@@ -47,7 +47,7 @@ async function setStage(t: ExecutionContext, { env = {}, away = false }: StageOp
   return { emulator, database, proxy, gatehouse }
 }
 
-/** A key that nobody has used, so that no process knows it. */
+/** An unused key, so that no process has it in memory. */
 async function createKey(origin: string, name: string): Promise<string> {
   const { key } = await manage(origin, 'POST', '/api-keys/workspace/service', { name, scopes: ['completions.write'] })
   return String(key)
@@ -58,7 +58,7 @@ const probeEveryMs = 1000
 /** The first exchanges fill caches. */
 const warmUpMs = 1500
 const beforeMs = 4000
-/** What the database may cost the exchanges that do not need it, and the room for a busy machine. */
+/** The cost of a lost database for the exchanges that do not need it, and the room for a busy machine. */
 const allowedMs = 50
 /** Less than anything waits that waits for the database. A busy machine holds single exchanges up for a quarter of that. */
 const waitMs = 1000
@@ -73,7 +73,7 @@ const steadyLoad = (origin: string): Load => {
   })
 }
 
-/** What a process that has lost its database is asked once a second. */
+/** The requests, once a second, to a process that has lost its database. */
 interface Probe {
   readonly refused: readonly Outcome[]
   readonly alive: Outcome
@@ -123,7 +123,7 @@ const readiness = ({ origin }: Gatehouse) => exchange({ url: `${origin}/readyz`,
 test(`the database is away for ${awayMs / 1000} s: known keys serve on, the rest gets 503, and every exchange is logged once`, async (t) => {
   const stage = await setStage(t)
   const { gatehouse, proxy, database } = stage
-  // Another process on the same machine whose database stays: it tells what the machine does to the figures.
+  // Another process on the same machine whose database stays: it shows the machine's effect on the figures.
   const neighbour = await startGatehouse({ beside: gatehouse, env: { DB_PORT: String(database.config.port) } })
   t.teardown(() => neighbour.stop())
   const unseenKey = await createKey(neighbour.origin, 'unseen')

@@ -46,7 +46,7 @@ const steadyLoads = (origin: string): readonly Load[] => [
   startLoad({ clients: 3, next: () => stream(origin, 50, 50) }),
 ]
 
-/** What a process that drains does, seen from outside, before its port closes. */
+/** The behaviour of a draining process, seen from outside, before its port closes. */
 interface Leaving {
   readonly code: number | null
   readonly fresh: Outcome

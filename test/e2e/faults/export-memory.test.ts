@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts'
 import { type Gatehouse, startGatehouse, workspaceKey } from '../../support/process.ts'
 import { ask } from '../../support/tenants.ts'
 
-/** EXPORTED_LOGS=1000000 measures what docs/guide/exports.md says of a million. */
+/** EXPORTED_LOGS=1000000 measures the figures of docs/guide/exports.md for a million. */
 const logs = Number(process.env['EXPORTED_LOGS'] ?? 40_000)
 const bodyBytes = 2_000
 

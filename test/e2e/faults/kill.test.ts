@@ -10,7 +10,7 @@ import { atNight } from '../../support/size.ts'
 const rounds = atNight(20, 8)
 const clients = 12
 
-/** Kills come after so many answers of a round: at once, in the middle of a segment, and in the middle of shipping what was left before. */
+/** Kills come after so many answers of a round: at once, in the middle of a segment, and in the middle of shipping earlier records. */
 const killAfter = Array.from({ length: rounds }, (_, round) => [1, 30, 200, 80, 400][round % 5] ?? 1)
 
 function startMixedLoad({ origin }: Gatehouse): Load {

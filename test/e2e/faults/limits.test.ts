@@ -1,4 +1,4 @@
-// What becomes of requests under limits while the database is away.
+// The fate of requests under limits while the database is away.
 import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
 import { manage, storeProvider } from '../../support/admin.ts'
@@ -14,7 +14,7 @@ const warmUpMs = 1500
 const budget = { usage_limits: { type: 'tokens', credit_limit: 1_000_000 } }
 const rate = { rate_limits: [{ type: 'requests', unit: 'rpd', value: 1_000_000 }] }
 
-/** By the setting: what a key with a budget and one with a rate limit get. */
+/** By the setting: the answers for a key with a budget and one with a rate limit. */
 const cases = [
   { env: {}, ofBudget: 503, ofRate: 200 },
   { env: { LIMITS_WHEN_UNAVAILABLE: 'allow' }, ofBudget: 200, ofRate: 200 },
@@ -49,7 +49,7 @@ for (const { env, ofBudget, ofRate } of cases)
       t.is(await ask(hurrier), 200)
       const health = async () => JSON.stringify(await (await fetch(`${origin}/readyz`)).json())
       t.false((await health()).includes('"limits"'))
-      // What the process heard of the new keys and the provider has settled by then.
+      // The process's notices of the new keys and the provider have settled by then.
       await sleep(warmUpMs)
       t.is(await ask(spender), 200)
       t.is(await ask(hurrier), 200)

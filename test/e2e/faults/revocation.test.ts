@@ -16,10 +16,10 @@ interface Subject {
   readonly change: () => Promise<unknown>
 }
 
-/** What an exchange must be like. */
+/** The demands on an exchange. */
 type Expectation = (outcome: Outcome) => boolean
 
-/** The promise: what starts later than this after the acknowledgment sees the change, in every process. */
+/** The promise: an exchange that starts later than this after the acknowledgment sees the change, in every process. */
 const promisedMs = 1000
 const processes = 2
 const clientsOfEach = 5
@@ -39,7 +39,7 @@ const servedWith =
   (outcome) =>
     served(outcome) && credentialOf(outcome) === `Bearer ${credential}`
 
-/** The emulator answers with what it received. */
+/** The emulator answers with the request that it received. */
 function credentialOf({ text }: Outcome): string | undefined {
   const { rawHeaders } = JSON.parse(text) as Echo
   return rawHeaders[rawHeaders.findIndex((name) => name.toLowerCase() === 'authorization') + 1]
@@ -190,7 +190,7 @@ function limitedMaker({ origin, superuser }: Gatehouse) {
     const { id, key } = await call('POST', '/api-keys/workspace/service', { name: name('key'), scopes: ['completions.write'], ...limits })
     return { path: `/api-keys/${String(id)}`, id: String(id), headers: ofKey(String(key)) }
   }
-  /** Asks until nothing of a budget is left. */
+  /** Asks until the budget is used up. */
   const exhaust = async (headers: Subject['headers']) => {
     while ((await exchange({ url: `${origin}/v1/echo`, headers, body: '{}' })).status === 200);
   }
@@ -264,7 +264,7 @@ const toEntry = (subject: Subject, index: number): Entry => ({
 const warm = ({ asked }: Entry) => asked.every(({ before }) => before >= asksBefore)
 const settled = ({ asked }: Entry) => asked.every(({ after }) => after >= asksAfter)
 
-/** Each process in turn is asked for what is about to change, for what has just changed, and for anything. */
+/** Each process in turn is asked for a subject that is about to change, for one that has just changed, and for any. */
 function chooser(register: readonly Entry[]): (process: number) => Entry {
   const turns = Array.from({ length: processes }, () => 0)
   const firstFew = (wanted: (entry: Entry) => boolean) => register.filter(wanted).slice(0, 16)
@@ -287,7 +287,7 @@ function note(entry: Entry, { startedAt }: Outcome, process: number): void {
   if (startedAt > entry.acknowledgedAt + promisedMs) asked.after += 1
 }
 
-/** An exchange that saw what it must not, and how long after the acknowledgment it had started. */
+/** An exchange that saw a stale state, and how long after the acknowledgment it had started. */
 interface Breach {
   readonly kind: string
   readonly lagMs: number
@@ -311,7 +311,7 @@ function check(register: readonly Entry[], history: readonly Outcome[]): { breac
   return { breaches, latestMs }
 }
 
-/** Changes subjects one after the other while both processes are asked for all of them, and tells what was seen. */
+/** Changes subjects one after the other while both processes are asked for all of them, and returns the observations. */
 async function changeAll(t: ExecutionContext, makersOf: MakersOf, rounds: number): Promise<void> {
   const emulator = await startEmulator({ record: false })
   const first = await startGatehouse()

@@ -30,7 +30,7 @@ const starters = test.macro({
     await Promise.all(all.map((one) => one.ready()))
     const readyMs = performance.now() - from
 
-    // An empty database has nothing to fill, so that a new one passes over the backfills.
+    // An empty database has no rows to fill, so that a new one passes over the backfills.
     const files = (await readMigrations()).filter(({ phase }) => phase !== 'backfill').map(({ id }) => id)
     t.deepEqual(all.flatMap(appliedBy).toSorted(), files.toSorted(), 'each migration is applied by one process')
     const counts = await inDatabase(database.superuser, async (client) => {
@@ -56,7 +56,7 @@ const starters = test.macro({
 test.serial(starters, 2)
 test.serial(starters, 4)
 
-/** The migrations that a process says it applied. */
+/** The migrations that a process reports as applied. */
 const appliedBy = (gatehouse: Gatehouse): readonly string[] =>
   gatehouse
     .output()
@@ -98,7 +98,7 @@ const untilBothServe = (gatehouse: Gatehouse, times: number) =>
 /** After a kill its connections are cut and the next ones go elsewhere; a second is plenty for that. */
 const settledAfterMs = 1000
 
-/** Kills one worker under load; what starts later than a second after it must succeed, while another takes its place. */
+/** Kills one worker under load; requests that start later than a second after it must succeed, while another takes its place. */
 async function killWorker(t: ExecutionContext, gatehouse: Gatehouse, worker: number, times: number): Promise<readonly Outcome[]> {
   const load = startLoad({ clients: 4, everyMs: 20, next: () => ask(gatehouse.origin) })
   t.teardown(() => load.stop())
@@ -157,7 +157,7 @@ test.serial('WORKERS=2: SIGTERM drains both workers', async (t) => {
   t.deepEqual(failures(await Promise.all(streams)), {})
   t.false(workers.some(isAlive))
   const ids = (await Promise.all(streams)).map(({ id }) => id ?? '')
-  // What a starved database did not take in time waits on disk for the next start.
+  // Records that a starved database did not take in time wait on disk for the next start.
   await gatehouse.restart()
   await untilLogged(gatehouse.superuser, ids, 20_000)
   const logged = await readLogged(gatehouse.superuser, ids)

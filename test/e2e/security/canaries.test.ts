@@ -10,7 +10,7 @@ import { type Gatehouse, startGatehouse } from '../../support/process.ts'
 import { catalogue, controlRoutes, fieldsOf, headerOf, neededFields } from '../../support/routes.ts'
 
 const canaries = createCanaries()
-/** What may be found: proof that the search sees what is there. */
+/** The expected finds: proof that the search sees present canaries. */
 const harmless = createCanaries()
 const secrets = {
   admin: canaries.plant('INIT_ADMIN_API_KEY'),

@@ -30,7 +30,7 @@ function answered(raw: string): Promise<RawAnswer | null> {
 
 const ok = 'content-length: 2\r\n\r\nok'
 
-/** What a provider may send to break whoever passes it on; `null`: breaking off is an answer too. */
+/** Answers by which a provider may try to break the gateway; `null`: breaking off is an answer too. */
 const answers: Readonly<Record<string, readonly [raw: string, ...expected: readonly (number | null)[]]>> = {
   'a control character in the reason': [`HTTP/1.1 200 O\x01K\r\n${ok}`, 200, 502],
   'a DEL in the reason': [`HTTP/1.1 200 O\x7fK\r\n${ok}`, 200, 502],

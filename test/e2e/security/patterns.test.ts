@@ -22,7 +22,7 @@ const seconds = nightly ? 60 : 4
 const senders = 4
 
 let made = 0
-/** Patterns that nobody has seen: many instructions, classes of thousands of ranges, classes that ignore case, many states. */
+/** New patterns: many instructions, classes of thousands of ranges, classes that ignore case, many states. */
 const kinds: readonly ((seed: string) => string)[] = [
   (seed) => `${seed}(?:ab?c){900}(?:d?e){300}`,
   (seed) => `(?i)${seed}${'[b-\\x{1e920}]'.repeat(60)}`,
@@ -73,7 +73,7 @@ const attacks: readonly (() => Promise<{ readonly status: number }>)[] = [
 const rssOf = (gate: Gatehouse): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gate.process.pid}/status`, 'utf8'))?.[1]) / 1024
 
-/** How long its main thread has computed, in ms: what a busy machine takes from it does not count. */
+/** How long its main thread has computed, in ms, without the time that a busy machine takes from it. */
 function computedMs(gate: Gatehouse): number {
   const { pid } = gate.process
   const fields = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')
@@ -83,7 +83,7 @@ function computedMs(gate: Gatehouse): number {
 }
 
 test.serial(`hostile configs and guardrails for ${seconds} s fill no memory and hold nobody up`, async (t) => {
-  // A process takes some memory for traffic of any kind; that is not what is asked here.
+  // A process takes some memory for traffic of any kind; that is not tested here.
   const usual = withConfig(list(50, little))
   for (let at = 0; at < (nightly ? 400 : 100); at += 1) await usual()
   for (const attack of attacks) await attack()

@@ -22,7 +22,7 @@ test.after.always(async () => {
 
 const target = () => ({ 'x-service-api-key': workspaceKey, 'x-service-provider': 'openai', 'x-service-custom-host': emulator.url })
 
-/** What ends a line, a string or a terminal's patience, and what a reader of logs could take for a line of its own. */
+/** Characters that end a line, a string or a terminal's patience, and texts that a reader of logs could take for a line of its own. */
 const forged = '{"level":"info","service":"gatehouse","msg":"forged"}'
 const poisons = [
   `a\n${forged}\n`,
@@ -202,7 +202,7 @@ const cpuMs = async () => {
   return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
-/** CPU milliseconds of the cheapest of a few rounds: what a busy machine or a job in the background adds is not the cost of a request. */
+/** CPU milliseconds of the cheapest of a few rounds: the additions of a busy machine or a job in the background are not the cost of a request. */
 async function cheapest(rounds: number, round: () => Promise<unknown>): Promise<number> {
   let least = Infinity
   for (let turn = 0; turn < rounds; turn++) {
@@ -229,7 +229,7 @@ test.serial('strangers cost little: no more than 5 ms of CPU a request', async (
     ]) {
       const once = () =>
         send(`${gatehouse.origin}${path}`, { headers: { 'x-a': 'a'.repeat(size), 'x-service-api-key': `gh-${'a'.repeat(size)}` } })
-      // What is made once, at the first request for it, is not the cost of a request.
+      // Values that are made once, at the first request for them, are not the cost of a request.
       await once()
       const requests = Array.from({ length: 20 })
       const cpu = await cheapest(3, () => inParallel(requests, 8, once))

@@ -35,7 +35,7 @@ function keyWith(type: Type, scopes: readonly string[]): Promise<string> {
 }
 
 const accepted = ({ permission }: Route): readonly string[] => (typeof permission === 'string' ? [permission] : permission)
-/** An id and a slug that nothing has; what is refused for its scope is refused before anything is looked up. */
+/** An id and a slug that do not exist; a request that is refused for its scope is refused before any look-up. */
 /** Paths that name a kind of thing, and not a thing, are those of lists. */
 const withKind = ({ path }: Route) => path.replace(':groupBy', 'model').replace(':metadataKey', 'env')
 const pathTo = (route: Route) => withKind(route).replace(':type/:subType', 'workspace/service').replace(/:\w+/, 'nothing-has-this-slug')
@@ -69,7 +69,7 @@ for (const route of controlRoutes.filter(({ permission }) => permission.length >
   }
 }
 
-/** To a port that the guard refuses: it says so only to those who may call providers at all. */
+/** To a port that the guard refuses: it reports that only to callers that may call providers at all. */
 const chat = (key: string) =>
   sendJson(
     `${gatehouse.origin}/v1/chat/completions`,

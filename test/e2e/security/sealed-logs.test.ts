@@ -24,7 +24,7 @@ test.after.always(async () => {
   await emulator?.stop()
 })
 
-/** One exchange that says a canary wherever one can be said, and one that is told by a client. The ids of their logs. */
+/** One exchange with a canary in every possible place, and one inserted by a client. The ids of their logs. */
 async function talk(canaries: Canaries): Promise<readonly string[]> {
   const ids = [await call(canaries), ...(await tell(canaries))]
   for (const id of ids) await eventually(async () => (await read(id)).status === 200, 20_000, `log ${id}`)
@@ -75,7 +75,7 @@ async function tell(canaries: Canaries): Promise<readonly string[]> {
 
 const read = (id: string) => send(`${gatehouse.origin}/v1/logs/${id}`, { headers: { 'x-service-api-key': adminKey } })
 
-/** What `LOG_SEALING` is to keep from whoever has the disk or a dump. */
+/** The data that `LOG_SEALING` keeps from a holder of the disk or a dump. */
 const lookAround = async (canaries: Canaries) => {
   const places = [
     ...(await readFiles(gatehouse.dataDir)),
@@ -85,7 +85,7 @@ const lookAround = async (canaries: Canaries) => {
   return sightings(canaries.all, places).toSorted()
 }
 
-/** The canaries that the logs of these ids do not tell. */
+/** The canaries that the logs of these ids do not contain. */
 async function unread(canaries: Canaries, ids: readonly string[]): Promise<readonly string[]> {
   const texts = await Promise.all(ids.map(async (id) => (await read(id)).text))
   return canaries.all.filter(({ value }) => !texts.some((text) => text.includes(value))).map(({ name }) => name)

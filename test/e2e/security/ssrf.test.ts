@@ -40,7 +40,7 @@ const { call, chat, manage } = createCaller(() => gatehouse.origin)
 
 const account = (tokenUri: string) => ({ client_email: 'a@b', private_key: pem, token_uri: tokenUri })
 
-/** A surface that takes URLs: one request that brings one in. Stores nothing, unless the URL is accepted. */
+/** A surface that takes URLs: one request that brings one in. It is stored only if the URL is accepted. */
 interface Surface {
   readonly name: string
   readonly inHeader: boolean
@@ -54,7 +54,7 @@ const needed = (id: string): Fields => {
   return neededFields(...found)
 }
 
-/** Fields of the control plane: by what is created, which provider, and how the URL stands in the configurations. */
+/** Fields of the control plane: the created resource, the provider, and the place of the URL in the configurations. */
 const stored: readonly (readonly [field: string, id: string, configure: (url: string) => Fields])[] = [
   ['custom_host', 'openai', (url) => ({ custom_host: url })],
   ...urlFields.map(({ providerId, field }) => [field, providerId, (url: string) => ({ ...needed(providerId), [field]: url })] as const),
@@ -171,7 +171,7 @@ function configWith(field: keyof typeof configProviders, url: string): Fields {
   return { provider, api_key: 'k', ...others, [field]: url }
 }
 
-/** What the changes change. */
+/** The fields of the changes. */
 async function storeBefore(): Promise<void> {
   for (const [field, id, configure] of stored) {
     const configurations = configure('https://before.example/v1')
@@ -185,7 +185,7 @@ async function storeBefore(): Promise<void> {
 
 const aimable = (why: string) => !['ports of other services', 'one URL, two readings', 'schemes'].includes(why)
 
-/** The URL, aimed at a trap's port where it names none and loses nothing by it. */
+/** The URL, aimed at a trap's port where it names none and keeps its trick. */
 function aimed({ url, why }: SsrfCase): string {
   const parsed = aimable(why) ? URL.parse(url) : null
   return parsed !== null && parsed.port === '' && parsed.protocol.startsWith('http')
@@ -193,8 +193,8 @@ function aimed({ url, why }: SsrfCase): string {
     : url
 }
 
-/** What no header can carry: a client or the parser stops it before us. */
-// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+/** Characters that no header can carry: a client or the parser stops them before us. */
+// oxlint-disable-next-line no-control-regex -- the pattern finds control characters
 const uncarriable = /^$|[\u0000-\u001f\u007f]/
 
 for (const { name, inHeader: carried, bring } of surfaces) {
@@ -240,9 +240,9 @@ test('every field of the documents that sounds like an address is among the surf
     'redirect_uri',
     'login_url',
     'logout_url',
-    // Of a provider of SAML, to which browsers go: nothing here calls it.
+    // A URL of a provider of SAML, to which browsers go: it is not called from here.
     'sso_url',
-    // Of a provider of OpenID Connect: where it sends browsers on that have signed out there.
+    // A URL of a provider of OpenID Connect: where it sends browsers on that have signed out there.
     'post_logout_redirect_uri',
     ...Object.keys(configProviders),
     'amzn_sagemaker_target_container_hostname',
@@ -250,13 +250,13 @@ test('every field of the documents that sounds like an address is among the surf
     'webhook_id',
     // Ours, to a file of ours.
     'signed_url',
-    // Stored with a config, and read by nothing.
+    // Stored with a config, and not read.
     'azure_endpoint_name',
-    // Bounds where others lead, and is called by nobody.
+    // Bounds the destinations of others, and is not called.
     'allowed_custom_hosts',
     // Ours, as callers see us.
     'public_url',
-    // Where a session was last used.
+    // The place where a session was last used.
     'client_address',
     // A cookie.
     '__Host-gatehouse',
@@ -309,7 +309,7 @@ for (const { providerId, field, operation } of addressFields.filter(({ field: na
   })
 }
 
-/** What the code that signs puts into addresses of its own. */
+/** The parts that signing code puts into addresses of its own. */
 const tenant = { azure_auth_mode: 'entra', azure_resource_name: 'r', azure_entra_client_id: 'c', azure_entra_client_secret: 's' }
 const role = { aws_access_key_id: 'AKIAEXAMPLE', aws_secret_access_key: 's', aws_role_arn: 'arn:aws:iam::123456789012:role/r' }
 for (const [providerId, field, fields] of [

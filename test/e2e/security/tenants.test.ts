@@ -127,7 +127,7 @@ function bodyOf({ method, path }: Route): object | undefined {
   return body
 }
 
-/** What a path names; a new noun has to be made in test/support/tenants.ts. */
+/** The nouns of paths; a new noun has to be made in test/support/tenants.ts. */
 function nounOf(path: string, things: Things): Noun {
   const named = path.replace('/admin', '').replace('/users/invites', '/invites').split('/:')[0]?.slice(1)
   const noun = Object.keys(things).find((known): known is Noun => known === named)
@@ -135,7 +135,7 @@ function nounOf(path: string, things: Things): Noun {
   return noun
 }
 
-/** Prices of models are nobody's: everybody reads the same ones. What logs are grouped by is no thing. */
+/** Prices of models belong to no tenant: all read the same ones. Group keys of logs are no resource. */
 const owned = controlRoutes.filter(({ path }) => !path.startsWith('/model-configs/') && !path.includes('/groups/'))
 const onOne = owned.filter(({ path }) => path.includes(':') && !path.includes(':subType'))
 const onMany = owned.filter((route) => !onOne.includes(route))
@@ -147,7 +147,7 @@ const pathTo = ({ method, path }: Route, reference: string) =>
     .replace(':versionId', '1')
     .replace(':entityId', randomUUID())
 
-/** An error without what may differ: the request id and the reference that it repeats. */
+/** An error without its variable parts: the request id and the reference that it repeats. */
 const shapeOf = ({ status, text }: RawAnswer, reference: string) =>
   JSON.stringify([status, text.replace(/"request_id":"[^"]+"/, '').replaceAll(reference, 'REFERENCE')])
 

@@ -104,7 +104,7 @@ async function keyWith(scope: string): Promise<string> {
   return (JSON.parse(text) as { key: string }).key
 }
 
-/** What is asked of a thing that is not the caller's: what the schema allows, so that nothing else can be the reason of a refusal. */
+/** A valid request for a resource of another tenant, so that only the tenant can be the reason of a refusal. */
 const bodyOf = ({ body }: Operation, references: readonly string[]) =>
   body === null ? {} : { body: sample(valuesOf(body, { resolve: description.resolve, references, minimal: true }), 1)[0] }
 
@@ -115,7 +115,7 @@ test.serial('another tenant’s key finds nothing, and learns nothing', async (t
       const { method } = operation
       const alien = async (path: string) => {
         const { status, text } = await walk.visit(findings, { key, method, path, ...bodyOf(operation, referencesOf(acme)) })
-        // A body that is refused for what no schema says is refused before anything is looked for.
+        // A body that is refused by a rule outside the schema is refused before any look-up.
         if (isOnOne(operation) ? ![400, 403, 404].includes(status) : status >= 500) findings.push(`${method} ${path} -> ${status} ${text}`)
       }
       for (const path of urlsOf(operation, acme.main)) await alien(path)
@@ -182,7 +182,7 @@ test.serial('a query is answered or its wrong parameter named', async (t) => {
   t.deepEqual(findings, [])
 })
 
-/** What is wrong even as a text, as which everything comes in a query. */
+/** Values that are wrong even as a text, the form of all query values. */
 const wrongTexts = ({ schema }: Parameter) =>
   wrongValues(schema, description.resolve).filter(([, wrong]) =>
     [description.resolve(schema)['type']].flat().includes('string')
@@ -190,7 +190,7 @@ const wrongTexts = ({ schema }: Parameter) =>
       : typeof wrong === 'number' || wrong === 'text',
   )
 
-/** What no thing is called; an id in capitals is the same id. */
+/** A name that no resource has; an id in capitals is the same id. */
 const oddNames = [
   '%00',
   '%FF',
@@ -245,7 +245,7 @@ test.serial('what a schema allows is never a fault of the server', async (t) => 
   t.true((statuses.get(200) ?? 0) > 40)
 })
 
-/** What stays readable, and says that it ended; and what brings back. */
+/** Resources that stay readable, and show that they ended; and operations that bring them back. */
 const ends = new Set(['/admin/users/invites/{inviteId}'])
 const restores = /\/restore$/
 
@@ -260,7 +260,7 @@ async function removeAll(findings: Findings, operations: readonly Operation[]): 
       path,
       ...(operation.body !== null && { body: { force_delete: true } }),
     })
-    // What went with something else is gone already.
+    // Resources that were deleted together with another one are gone already.
     if (![200, 404].includes(status) && !text.includes('"AB07"')) findings.push(`DELETE ${path} -> ${status} ${text}`)
     return status === 409 ? [operation] : []
   }

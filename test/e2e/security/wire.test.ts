@@ -25,7 +25,7 @@ const post = (headers: string, body = '') => `${line('POST', '/v1/chat/completio
 const get = (target: string, headers = '') => `${line('GET', target)}${headers}\r\n`
 const chunked = 'transfer-encoding: chunked\r\n'
 
-/** What is no request: one answer of ours, and the connection ends, so that nothing behind it is read. */
+/** Bytes that are no request: one answer of ours, and the connection ends, so that bytes behind them are not read. */
 const refused: Readonly<Record<string, () => string>> = {
   'content-length before transfer-encoding': () => post(`content-length: 6\r\n${chunked}`, `0\r\n\r\n${smuggled()}`),
   'transfer-encoding before content-length': () => post(`${chunked}content-length: 4\r\n`, `5c\r\n${smuggled()}\r\n0\r\n\r\n`),
@@ -66,7 +66,7 @@ const refused: Readonly<Record<string, () => string>> = {
 }
 
 const isRefusal = test.macro(async (t, bytes: () => string, status: number, code: string) => {
-  // Long, because a busy machine ends a connection later; one that is ended in time waits for nothing.
+  // Long, because a busy machine ends a connection later; one that is ended in time does not wait.
   const { answers, closed, text } = await speak(gatehouse.origin, bytes(), { quietMs: 5_000 })
   t.true(closed, 'the connection stayed open')
   t.is(answers.length, 1, text)
@@ -84,7 +84,7 @@ test('a target of 70 KB', isRefusal, () => get(`/v1/smuggled/${'a'.repeat(70_000
 test('2,000 headers', isRefusal, () => get('/v1/smuggled', 'x-a: 1\r\n'.repeat(2000)), 431, 'headers_too_large')
 test('a chunk extension of 20 KB', isRefusal, () => post(chunked, `2;${'a'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`), 413, 'payload_too_large')
 
-/** What is a request, but not one for a provider: an answer of ours in which the emulator had no part. */
+/** A request, but not one for a provider: an answer of ours in which the emulator had no part. */
 const answered: Readonly<Record<string, readonly [bytes: () => string, status: number, code: string]>> = {
   'headers of 17 KB': [() => `GET /v1/smuggled HTTP/1.1\r\nhost: h\r\nx-a: ${'a'.repeat(17_000)}\r\n\r\n`, 401, 'unauthorized'],
   TRACE: [() => `${line('TRACE', '/v1/smuggled')}\r\n`, 405, 'method_not_allowed'],

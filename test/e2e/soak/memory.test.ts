@@ -2,7 +2,7 @@ import test from 'ava'
 import { slope, startSoak, type Sample, type Soak } from '../../../bench/soaking.ts'
 import { atNight, nightly } from '../../support/size.ts'
 
-/** Megabytes that 100,000 requests may add: 10 bytes each. A tenth of the requests cannot tell so little from what V8's compilers make. */
+/** Megabytes that 100,000 requests may add: 10 bytes each. A tenth of the requests cannot distinguish so little from the memory of V8's compilers. */
 const most = atNight(1, 10)
 const warmUp = atNight(50_000, 5_000)
 const requests = atNight(200_000, 20_000)
@@ -25,7 +25,7 @@ test.serial(`${requests} requests after a warm-up leave nothing behind; a leak o
   await soak.run({ requests: warmUp, samples: 1 })
   let samples = await soak.run({ requests, samples: atNight(10, 4) })
   t.log(tell(samples))
-  // What V8 still compiles on a busy machine is over with the next round; a leak is in every one.
+  // V8's compilations on a busy machine are over with the next round; a leak is in every one.
   for (let round = 1; round < 3 && slope(samples, 'alive') > most; round += 1) {
     samples = await soak.run({ requests, samples: atNight(10, 4) })
     t.log(tell(samples))

@@ -11,7 +11,7 @@ const most = { p50: 1, p99: 5, cpu: 1 } as const
 const warmUp = atNight(10_000, 1_000)
 const requests = atNight(10_000, 2_000)
 const rounds = 3
-/** Of Linux, whatever the machine. */
+/** A figure of Linux, for any machine. */
 const ticksPerSecond = 100
 
 let emulator: Emulator
@@ -56,7 +56,7 @@ test.serial(`an exchange takes at most ${most.cpu} ms of processor time, with it
   t.timeout(170_000)
   await ask(warmUp)
   let each = Infinity
-  // What else the machine does makes caches cold and turbo slow: the best of some rounds is what an exchange takes.
+  // Other work of the machine makes caches cold and turbo slow: the best of some rounds is the cost of an exchange.
   for (let round = 0; round < rounds && each > most.cpu; round += 1) {
     const before = processorTime()
     await ask(requests)
@@ -69,7 +69,7 @@ test.serial(`an exchange takes at most ${most.cpu} ms of processor time, with it
 const at = (times: readonly number[], share: number) => times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? Infinity
 
 const atLatency = nightly ? test.serial : test.serial.skip
-// By the clock, so that only a machine that does nothing else can tell.
+// By the clock, so that only an idle machine gives a result.
 atLatency(`the gateway adds at most ${most.p50} ms to half of the exchanges, and ${most.p99} ms to 99 of 100`, async (t) => {
   const agents = [new Agent({ keepAlive: true, maxSockets: 1 }), new Agent({ keepAlive: true, maxSockets: 1 })] as const
   const [alone, added]: [number[], number[]] = [[], []]

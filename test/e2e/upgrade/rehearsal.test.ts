@@ -1,4 +1,4 @@
-// That the rehearsal finds what is wrong with an upgrade: each of these next releases does one thing that it must not.
+// The rehearsal finds the faults of an upgrade: each of these next releases has one.
 import test from 'ava'
 import { buildNext, thisBuild, type Build, type Edits } from '../../../scripts/rehearse/build.ts'
 import type { Product } from '../../../scripts/rehearse/installation.ts'
@@ -17,7 +17,7 @@ const next = '1.13.0'
 
 const withRoutes = (feature: Feature, routes: readonly Route[]): Feature => ({ ...feature, routes })
 
-/** Only what the cases are about: the rehearsal of everything is a run of its own. */
+/** Only the subjects of the cases: the rehearsal of everything is a run of its own. */
 const wanted = new Set(['organisations', 'integrations', 'collections', 'labels'])
 const chosen: readonly Feature[] = features.map((feature) => (wanted.has(feature.id) ? feature : withRoutes(feature, [])))
 const chosenMakers = Object.fromEntries(Object.entries(makers).map(([id, maker]) => [id, wanted.has(id) ? maker : async () => {}]))

@@ -1,4 +1,4 @@
-// That the rehearsals with processes find what is wrong: each runs a product that does one thing that it must not.
+// The rehearsals with processes find faults: each runs a product with one.
 import test from 'ava'
 import { buildNext, thisBuild, type Edits, type NextRelease } from '../../../scripts/rehearse/build.ts'
 import { killedMigrators, twoMigrators } from '../../../scripts/rehearse/scenarios/migrators.ts'

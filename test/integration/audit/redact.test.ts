@@ -135,7 +135,7 @@ test.serial('secrets go, links stay, the chain holds, and a row says what was do
   t.is(await trail(), text)
 })
 
-/** Does something to the trail that only the owner of the database can, looks at what is found, and undoes it. */
+/** Makes a change to the trail that only the owner of the database can make, looks at the findings, and undoes it. */
 const tampered = async (statement: string, values: readonly unknown[] = []) => {
   const change = async (client: Client) => {
     await client.query('SET session_replication_role = replica')

@@ -12,7 +12,7 @@ import { keyFor, type Listener, readExamples, startListener } from '../../suppor
 
 /** Every field that a schema marks as secret carries canaries, in every form that a field may be given, and none comes to light. */
 const canaries = createCanaries()
-/** What may be found: proof that the search sees what is there. */
+/** The expected finds: proof that the search sees present canaries. */
 const harmless = createCanaries()
 const places: Place[] = []
 let listener: Listener
@@ -37,7 +37,7 @@ const isSecret: Wanted = (schema) => isSecretForm([schema])
 /** A field that names a place to call, and is not secret as a whole. */
 const isUrl: Wanted = (schema, at) => /(?:url|uri|endpoint|host|issuer|addr)$/i.test(at.at(-1) ?? '') && !isSecretForm([schema])
 
-/** The places of the fields that are wanted; what is within one counts with it. */
+/** The places of the wanted fields; fields within one count with it. */
 function placesOf(schema: z.core.$ZodType | undefined, wanted: Wanted): readonly At[] {
   const found = new Map<string, At>()
   const visit = (part: z.core.$ZodType, at: At, above: ReadonlySet<unknown>) => {
@@ -64,7 +64,7 @@ function planted(body: unknown, [name, ...rest]: At, value: unknown): unknown {
   return { ...fields, [name]: planted(fields[name], rest, value) }
 }
 
-/** What may be given in place of a secret: of the right type, and of wrong ones. */
+/** Values in place of a secret: of the right type, and of wrong ones. */
 const values: Readonly<Record<string, (secret: string) => unknown>> = {
   text: (secret) => secret,
   URL: (secret) => `https://user:${secret}@hooks.example.com/services/${secret}?key=${secret}`,
@@ -81,7 +81,7 @@ const values: Readonly<Record<string, (secret: string) => unknown>> = {
   'a long text': (secret) => secret.repeat(2000),
 }
 
-/** A user with a password, and keys in the query: places of a URL that hold credentials and nothing else. */
+/** A user with a password, and keys in the query: places of a URL that hold only credentials. */
 const urls: Readonly<Record<string, (secret: string) => string>> = {
   'a password': (secret) => `https://user:${secret}@hooks.example.com/v1`,
   'a user': (secret) => `https://${secret}@hooks.example.com/v1`,
@@ -92,7 +92,7 @@ const urls: Readonly<Record<string, (secret: string) => string>> = {
 
 /** Logs hold the headers of a request, but for those that hold credentials. */
 const logged = new Set(['POST /logs', 'POST /explain', 'POST /logs/{logId}/replay'])
-/** Answers a request with what it is given, as the request to a provider. */
+/** Answers a request with its own contents, as the request to a provider. */
 const rendering = 'POST /prompts/{promptId}/render'
 
 let asked = 0
@@ -105,7 +105,7 @@ async function ask(example: Example, name: string): Promise<void> {
   places.push({ name: `${name} (${status})`, text: typeof answer === 'string' ? answer : JSON.stringify(answer) })
 }
 
-/** An example that can be told beside itself. */
+/** An example that can be run beside itself. */
 function another({ body, ...example }: Example): Example {
   if (!isFields(body)) return { ...example, ...(body !== undefined && { body }) }
   const { slug: _, ...rest } = body

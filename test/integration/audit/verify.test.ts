@@ -27,7 +27,7 @@ test.serial('the command proves a chain, and that it goes through an anchor', as
   t.like(JSON.parse(again.stdout), [{ slug: 'default-organisation', rows: 20, faults: [] }])
 })
 
-/** Does something to the trail that only the owner of the database can, looks at what is found, and undoes it. */
+/** Makes a change to the trail that only the owner of the database can make, looks at the findings, and undoes it. */
 const tampered = async (statement: string, anchor?: { seq: number; hash: string }) => {
   const change = (client: Client) => client.query(`SET session_replication_role = replica; ${statement}`)
   await inDatabase(app.database.superuser, async (client) => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import test from 'ava'
 import { gatehouseHere } from '../../support/cli.ts'
 
-/** How to ask a real shell what it would offer at the end of a command line. */
+/** How to ask a real shell for its completions at the end of a command line. */
 interface Shell {
   readonly name: string
   readonly offers: (script: string, words: readonly string[]) => { readonly command: string; readonly input: string }

@@ -31,9 +31,9 @@ const issuers: FaultyIssuer[] = []
 
 interface Case {
   readonly fault?: Fault
-  /** Of what is set, in place of what works. */
+  /** The wrong settings, in place of working ones. */
   readonly set?: Readonly<Record<string, unknown>>
-  /** Whom the provider is: one that does what it is told, or the certified one. */
+  /** The provider: a scripted one, or the certified one. */
   readonly at?: 'certified'
   /** A SAML provider instead: when its certificate was made, in days before now, and the attributes of its role. */
   readonly saml?: { readonly age: number; readonly attributes?: string }
@@ -159,7 +159,7 @@ async function keysOf(issuer: string): Promise<string> {
   return ((await answer.json()) as { jwks_uri: string }).jwks_uri
 }
 
-/** What the API would refuse, and an operator may have had before a rule was there. */
+/** Settings that the API would refuse, and an operator may have had before a rule was there. */
 async function store({ organisationId }: Tenant, body: { readonly issuer: string; readonly domains: readonly string[] }): Promise<void> {
   await control.sql.query(
     `INSERT INTO identity_providers (id, organisation_id, type, name, enabled, issuer, client_id, settings)
@@ -261,7 +261,7 @@ test.serial('where people sign in by their provider alone, an organisation witho
   t.deepEqual(idsOf('off'), ['error sso-off'])
 })
 
-/** What is found of an organisation that is well, with other settings. */
+/** The findings of a healthy organisation, with other settings. */
 const troubles = async (env: Record<string, string>) => {
   const { stdout } = await doctor(['--organisation', 'well', '--json'], env)
   return (JSON.parse(stdout) as Report).organisations[0]?.troubles.map(({ id, severity }) => `${severity} ${id}`)

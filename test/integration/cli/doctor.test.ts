@@ -52,7 +52,7 @@ test('the forward proxies in effect, without their credentials', async (t) => {
   })
 })
 
-/** What other tests do to the server that they share with this one. */
+/** Effects of other tests on the server that they share with this one. */
 const ofTheServer: ReadonlySet<string> = new Set(['postgres-connections', 'postgres-long-transactions'])
 
 test('an installation that is well, and then is not', async (t) => {

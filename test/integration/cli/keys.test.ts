@@ -172,7 +172,7 @@ test('the first organisation and its keys are made where there is none', async (
     (await run('create', 'organisation', 'service', '--name', 'k', '--scopes', 'all')).stderr,
     /^error: there is no organisation yet: /,
   )
-  // None of these seals the database, with whatever key it is asked.
+  // None of these seals the database, with any key.
   const other = { ...env, ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64') }
   const secretFile = path.join(temporaryFolder(t), 'secret')
   writeFileSync(secretFile, 'gh-of-nobody')

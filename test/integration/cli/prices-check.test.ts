@@ -156,7 +156,7 @@ test('one list, and a service that has some, can stand for a catalogue', async (
   }
 })
 
-/** Files that are none, and what names the place. */
+/** Files that are no lists, and the words that name the place. */
 const broken: readonly (readonly [what: string, text: string, told: RegExp])[] = [
   ['no JSON', '{\n "schema": 1,\n "models": {x}\n}', /line 3, column 13: no JSON/],
   ['cut off', '{"schema":1,\n"models":{"a":{"pric', /line 2, column 16: no JSON/],

@@ -18,7 +18,7 @@ const record = (folder: string, version: string) => parse(readFileSync(path.join
 
 test('new scaffolds a record of what no record names', async (t) => {
   const folder = checkout(t)
-  // The newest releases lose their memory: what they brought is unrecorded again.
+  // The newest releases lose their memory: their additions are unrecorded again.
   rmSync(path.join(folder, 'releases', '1.12.0.yaml'))
   const of190 = path.join(folder, 'releases', '1.9.0.yaml')
   writeFileSync(of190, readFileSync(of190, 'utf8').replace(/^ *- (?:SCIM_ENABLED|POLICY_ENABLED)\n/gm, ''))

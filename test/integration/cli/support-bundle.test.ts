@@ -19,7 +19,7 @@ const plant = (name: string) => canaries.plant(name)
 const plantOdd = (name: string) => canaries.watch(name, `q"u\\o/t&e a%41+${randomBytes(9).toString('base64')}`)
 const plantKey = (name: string) => canaries.watch(name, randomBytes(32).toString('base64'))
 
-/** Besides the forms that `sightings` knows: for URLs, in JSON, in JSON in JSON. */
+/** Besides the forms of `sightings`: for URLs, in JSON, in JSON in JSON. */
 const spelled = ({ name, value }: Canary): readonly Canary[] => {
   const json = JSON.stringify(value).slice(1, -1)
   const forms = { URL: encodeURIComponent(value), JSON: json, 'JSON in JSON': JSON.stringify(json).slice(1, -1), half: value.slice(0, 16) }
@@ -90,7 +90,7 @@ test('forty secrets in every place and spelling, and none in the bundle', async 
     ),
   }
 
-  // A running installation with stored credentials, and rows with secrets that nobody may collect.
+  // A running installation with stored credentials, and rows with secrets that must not be collected.
   const app = await startApp({ database, env: { ENCRYPTION_KEY: encryptionKey } })
   t.teardown(() => app.stop())
   const create = async (resource: string, body: unknown) => {
@@ -175,7 +175,7 @@ test('forty secrets in every place and spelling, and none in the bundle', async 
     [],
   )
 
-  // It is not empty, and what is no secret is still there.
+  // It is not empty, and texts that are no secrets are still there.
   const text = (name: string) => files.find((file) => file.name === `file ${name}`)?.text ?? ''
   const manifest = JSON.parse(text('manifest.json')) as {
     files: { path: string; redactions: { by_value: number } }[]

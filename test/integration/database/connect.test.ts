@@ -53,7 +53,7 @@ test('a server that accepts and says nothing is given up after two seconds', asy
 
 const portOf = (address: string | AddressInfo | null) => (typeof address === 'object' ? (address?.port ?? 0) : 0)
 
-/** A function of the catalog hidden by one of ours, found first: the server then says of itself what we want to hear. */
+/** A function of the catalog hidden by one of ours, found first: the server then reports the facts that the test wants. */
 const pretends = test.macro(async (t, definition: string, message: RegExp) => {
   const pretender = await testDatabase({ empty: true })
   t.teardown(pretender.drop)

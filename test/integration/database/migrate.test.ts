@@ -37,10 +37,10 @@ const schemaOf = (client: ClientConfig) => inDatabase(client, describeSchema)
 type Phase = Awaited<ReturnType<typeof readMigrations>>[number]['phase']
 const filesOf = async (phase: Phase) => (await readMigrations()).filter((file) => file.phase === phase)
 
-/** What makes a new database: contract steps come last, and there is nothing to fill. */
+/** The files for a new database: contract steps come last, and no rows need a backfill. */
 const newDatabase = async () => [...(await filesOf('expand')), ...(await filesOf('contract'))]
 const allIds = async () => (await newDatabase()).map(({ id }) => id)
-/** What can be pending. */
+/** Files that can be pending. */
 const expandIds = async () => (await filesOf('expand')).map(({ id }) => id)
 
 test('applies everything once, in order, and then finds nothing to do', async (t) => {

@@ -51,7 +51,7 @@ test.serial('a connection that died before its transaction began costs no place 
   const { places, ask } = await openSmall(t)
   for (let turn = 0; turn < 2 * poolSize; turn += 1) {
     await ask()
-    // The pool hears of it after it has given the connection away.
+    // The pool gets the event after it has given the connection away.
     proxy.heal()
     await t.throwsAsync(ask())
   }

@@ -1,4 +1,4 @@
-// Every table of every feature, with a row of each of 1,000 organisations: what one of them sees through one wall alone.
+// Every table of every feature, with a row of each of 1,000 organisations: the rows that one of them sees through one wall alone.
 import { randomUUID } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import test from 'ava'
@@ -17,7 +17,7 @@ let database: TestDatabase
 let tables: readonly TenantTable[]
 /** As the process runs: row-level security holds. */
 let secured: MikroORM
-/** As a superuser, whom row-level security does not bind: the filter is all there is. */
+/** As a superuser, whom row-level security does not bind: only the filter is left. */
 let filtered: MikroORM
 
 test.before(async () => {
@@ -32,7 +32,7 @@ test.after.always(async () => {
   await database?.drop()
 })
 
-/** Whose rows are there, as the entity manager finds them. */
+/** The owners of the rows there, as the entity manager finds them. */
 async function owners(orm: MikroORM, organisationId: string, { entity, filters }: { entity: (typeof entities)[number]; filters: boolean }) {
   return inTenant(orm, organisationId, async (em) => {
     const rows = await em.find<object>(entity.meta.class, {}, filters ? {} : { filters: false })
@@ -80,7 +80,7 @@ test('row-level security alone: no row of another organisation is changed, delet
   }
 })
 
-/** Of every tenant three tables, so that each table has its turn with many. */
+/** Three tables of every tenant, so that each table has its turn with many. */
 const turns = organisations.map((organisationId, at) => ({ organisationId, at }))
 
 test('1,000 organisations take turns on four connections, and each sees itself alone by row-level security', async (t) => {

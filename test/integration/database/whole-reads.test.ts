@@ -12,7 +12,7 @@ interface Leaf {
   readonly parent: string | null
 }
 
-/** Takes from every table what a row must have, so that a row of its defaults can stand in it. */
+/** Drops the constraints of every table, so that a row of its defaults can stand in it. */
 const loosen = `DO $$ DECLARE found record; BEGIN
   FOR found IN SELECT conrelid::regclass AS name, conname FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype IN ('f', 'c') AND coninhcount = 0 LOOP
     EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', found.name, found.conname);

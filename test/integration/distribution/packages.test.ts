@@ -16,7 +16,7 @@ const content = 'what a package holds'
 const file = 'debian/pool/main/g/glibc/libc6_2.41-12+deb13u4_all.deb'
 
 interface Scene {
-  /** What the mirror has, by path. */
+  /** The files of the mirror, by path. */
   readonly mirror: Record<string, string>
   readonly snapshot: Record<string, string>
   readonly asked: string[]

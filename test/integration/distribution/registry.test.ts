@@ -41,7 +41,7 @@ const pushed = ({ stdout }: { readonly stdout: string }) => JSON.parse(stdout) a
 
 const digestOf = (text: string | Buffer) => `sha256:${createHash('sha256').update(text).digest('hex')}`
 
-/** What the release says its digests are. */
+/** The digests in the release. */
 const locked = () =>
   (JSON.parse(readFileSync(path.join(release.folder, `${release.version}.lock.json`), 'utf8')) as { digests: Record<string, string> })
     .digests

@@ -30,7 +30,7 @@ const build = (output: string, ...args: readonly string[]) =>
 
 const read = (...parts: readonly string[]) => readFileSync(path.join(...parts), 'utf8')
 
-/** What a release is built from, in a folder that a test may change. */
+/** The sources of a release, in a folder that a test may change. */
 function checkout(t: ExecutionContext): string {
   const folder = path.join(scratch(t), 'checkout')
   for (const name of [

@@ -31,7 +31,7 @@ async function accepted(server: RawServer, arrived: Promise<unknown>) {
 /** Settles at the socket's close, with or without an error (unread bytes make it a reset). */
 const closed = (socket: Socket) => new Promise<void>((resolve) => void socket.once('close', () => resolve()))
 
-/** Aborts and checks that the server sees the close within 100 ms, and the handler nothing more. */
+/** Aborts and checks that the server sees the close within 100 ms, and that the handler is not called again. */
 async function abortsInTime(t: ExecutionContext, sent: Sent, done: Promise<unknown>): Promise<void> {
   const before = sent.calls.length
   const startedAt = performance.now()

@@ -187,7 +187,7 @@ test(
   bad,
   /not asked for/,
 )
-// undici refuses it; we never send `Expect`, so that nobody has reason to send it.
+// undici refuses it; we never send `Expect`, so that no server has a reason to send it.
 test('an unexpected 100 Continue', fails, answering(`HTTP/1.1 100 Continue\r\n\r\n${httpAnswer('ok')}`), bad, /not asked for/)
 test(
   'a close without an answer',

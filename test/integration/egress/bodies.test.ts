@@ -183,7 +183,7 @@ test('a caller whose upload is answered early, or fails, can still be answered',
   t.regex(text, /^HTTP\/1\.1 401 Unauthorized/)
 })
 
-/** Writes a chunked body as fast as it is taken; counts what was handed to the system. */
+/** Writes a chunked body as fast as it is taken; counts the bytes handed to the system. */
 function flood(socket: Socket, total: number) {
   const state = { written: 0 }
   const piece = Buffer.alloc(64 * 1024, 'x')
@@ -214,7 +214,7 @@ test('a paused reader stops the sender, and loses nothing', async (t) => {
     if (pausing) call.pause()
   })
   await sent.headers
-  // What must not happen has no event: the sender is given time to run away.
+  // A forbidden effect has no event: the sender is given time to run away.
   await sleep(500)
   t.true(state.written < total / 4, `${state.written} bytes were taken while paused`)
   t.true(received < 1 << 20, `${received} bytes were delivered while paused`)

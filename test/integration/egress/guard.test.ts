@@ -49,7 +49,7 @@ for (const { url, why } of ssrfCorpus) {
   test(`${JSON.stringify(url.slice(0, 80))} is refused (${why})`, async (t) => {
     const { egress, events } = build()
     for (const variant of variants(url)) {
-      // A variant may lose the trick (a blocked port, a fragment): what counts is that it reaches no trap and no private address.
+      // A variant may lose the trick (a blocked port, a fragment): it passes if it reaches no trap and no private address.
       if (variant === url || !['ports of other services', 'one URL, two readings'].includes(why)) {
         const error = await outcome(() => egress.origin(variant, 'custom_host'))
         t.true(error instanceof ApiError, `${variant} was accepted`)

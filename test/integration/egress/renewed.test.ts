@@ -12,7 +12,7 @@ const close: Fate = (socket) => socket.end()
 const late: Fate = (socket) => void setTimeout(() => socket.resetAndDestroy(), 2200)
 const answer: Fate = (socket) => void socket.write(httpAnswer('ok'))
 
-/** A server that answers the first request of its first connection, and treats the ones that follow as it is told. */
+/** A server that answers the first request of its first connection, and treats the next ones by its script. */
 async function start(t: ExecutionContext, fates: readonly Fate[]) {
   const left = [answer, ...fates]
   const server = await startRawServer(onRequest((socket) => (left.shift() ?? answer)(socket)))

@@ -24,7 +24,7 @@ async function start(t: ExecutionContext, script: RawScript, options: Partial<Eg
 
 const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
 
-/** Waits for what has no event: sockets that the system still has to close. Fails by the test's own time limit. */
+/** Waits for an effect without an event: sockets that the system still has to close. Fails by the test's own time limit. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(10)
 }

@@ -1,4 +1,4 @@
-// Webhooks of alerts: what they hear, how it is signed and tried again, and who may say where it goes.
+// Webhooks of alerts: their events, signatures and retries, and who may set where they go.
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

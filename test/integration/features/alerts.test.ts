@@ -1,4 +1,4 @@
-// Alerts: who is told of a budget that passes a bound, or of a key that expired, and that each is told once.
+// Alerts: the recipients for a budget that passes a bound, or a key that expired; each gets it once.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -41,7 +41,7 @@ const inline = (config: object): Headers => ({ 'x-service-config': JSON.stringif
 const webhook = (url: string) => [{ 'default.webhook': { webhookURL: url }, deny: false }]
 
 const credentials = { apiKey: 'k' }
-/** The key of this partner says where its service is. */
+/** The key of this partner contains the address of its service. */
 const telling = `${b64({ alg: 'none' })}.${b64({ opaque: { 'apex-url': 'collector.example.com' } })}.`
 /** Checks whose credentials name a host otherwise than as a URL. */
 const hostsOfPartners: readonly object[] = [

@@ -13,7 +13,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   metadataKey: ['_user', 'env'],
 }
 
-/** Every route that tells figures of logs, with each value of its parts: whoever adds one has it here. */
+/** Every route with figures of logs, with each value of its parts: a new one is covered here at once. */
 const paths = features
   .filter(({ id }) => id.includes('analytics'))
   .flatMap(({ routes }) => routes)
@@ -23,7 +23,7 @@ const paths = features
     return part === undefined ? [path] : (parts[part] ?? []).map((value) => path.replace(`:${part}`, value))
   })
 
-/** What a route must be asked for. */
+/** The parameters that a route needs. */
 const needed = (path: string): string =>
   path.endsWith('/facets') ? '&fields=ai_model,status_code,outcome,operation,api_key_ids,user_id' : ''
 const queries = ['', 'ai_model=o3', 'total_units_min=50', 'cost_min=1', 'metadata={"env":"prod"}']
@@ -57,7 +57,7 @@ test.serial('what one may not see is in no figure of any route: logs of others c
   }
   const own = await ask(used.ada.key)
   const all = await ask(used.acme.adminKey)
-  // Else the rest would hold for routes that show nothing.
+  // Else the rest would hold for routes that show no figures.
   t.true(own.filter(([, , body]) => /"(?:requests|total|count)":[1-9]/.test(JSON.stringify(body))).length > 20)
   await fc.assert(
     fc.asyncProperty(

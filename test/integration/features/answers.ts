@@ -1,13 +1,13 @@
 import type { Answer } from './setup.ts'
 
-/** The fields of an answer that went well, each as text; throws what it says otherwise. */
+/** The fields of a successful answer, each as text; throws the error otherwise. */
 export async function made(answer: Promise<Answer>): Promise<Readonly<Record<string, string>>> {
   const { status, text, body } = await answer
   if (status !== 200) throw new Error(`${status} ${text}`)
   return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]))
 }
 
-/** What a refusal says. */
+/** The facts of a refusal. */
 export const errorOf = ({ body, text }: Answer): { readonly code: string; readonly param: string | null; readonly message: string } => {
   const error = body['error']
   if (typeof error !== 'object' || error === null) throw new Error(`no error: ${text}`)

@@ -1,4 +1,4 @@
-// The bound on the attempts of one request: what a config may say, and how often providers are really called.
+// The bound on the attempts of one request: the bounds in a config, and the real number of calls to providers.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'ava'

@@ -9,7 +9,7 @@ import { controlRoutes } from '../../support/routes.ts'
 
 const nameOf = (route: Route) => `${route.method} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`
 
-/** What people may ask by session, by the names of examples. */
+/** The requests of people by session, by the names of examples. */
 const bySession = new Map(
   controlRoutes
     .filter((route) => route.identify === undefined && callersOf(route).includes('session'))
@@ -75,7 +75,7 @@ test.serial('every write that a person does by session leaves one row, with the 
   for (const example of readExamples()) {
     const route = bySession.get(example.operation)
     const { status, answer } = await listener.tell(example)
-    // What this run made is called by its own names from here on.
+    // Resources of this run are called by its own names from here on.
     differences(example.answer, answer, listener.names)
     if (status !== 200) wrong.push(`${example.operation}: ${status} ${JSON.stringify(answer)}`)
     const all = await next()
@@ -96,7 +96,7 @@ test.serial('every write that a person does by session leaves one row, with the 
   )
 })
 
-/** What people do with their own sign-in, each in a browser of its own. */
+/** The actions of people on their own sign-in, each in a browser of its own. */
 const own: Readonly<Record<string, { readonly body?: unknown; readonly id?: (browser: Browser) => string }>> = {
   'POST /auth/password': { body: { password: 'correct horse battery staple' } },
   'DELETE /auth/sessions/:sessionId': { id: ({ sessionId }) => sessionId },

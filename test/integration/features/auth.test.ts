@@ -48,7 +48,7 @@ interface Login {
   readonly cookie?: string
 }
 
-/** Of the thousands of tries below, none is about its connection. */
+/** The thousands of tries below share connections. */
 const agent = new Agent({ keepAlive: true })
 
 const login = ({ email, password: given = password, from = '192.0.2.1', cookie }: Login): Promise<RawAnswer> =>
@@ -118,7 +118,7 @@ test.serial('a page of another site signs nobody in', async (t) => {
     // Browsers that do not send it send an origin.
     [403, await ask({ origin: 'https://evil.example' })],
     [403, await ask({ origin: 'null' })],
-    // What a page of elsewhere can send without being asked whether it may.
+    // A request that a page of elsewhere can send without a preflight.
     [415, await ask({ 'content-type': 'text/plain' })],
     [415, await ask({ 'content-type': 'application/x-www-form-urlencoded' }, form)],
   ] as const) {
@@ -165,7 +165,7 @@ test.serial('a refusal is no less work for an unknown address', async (t) => {
   t.true(unknown > known * 0.6, `${unknown} us for an unknown address, ${known} us for a known one`)
 })
 
-/** As many as somebody with much patience makes. Nearly all are refused before a password is looked at, which takes a few milliseconds each. */
+/** As many as a patient attacker makes. Nearly all are refused before a password is looked at, which takes a few milliseconds each. */
 const tries = 10_000
 
 test.serial(`${tries} tries open nothing, and lock out nobody`, async (t) => {
@@ -256,7 +256,7 @@ test.serial('a changed password ends all sessions but gives this browser a new o
 const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 
 interface Held<T> {
-  /** Locks what the works wait for. */
+  /** Locks the row that the works wait for. */
   readonly by: string
   /** Each begins when the one before waits. */
   readonly works: readonly (() => Promise<T>)[]

@@ -80,7 +80,7 @@ const asked: readonly (readonly [model: string, path: string, sent: string])[] =
   ['gpt-4o-mini', '/openai/deployments/prod-small/chat/completions?api-version=2025-01-01-preview', 'prod-small'],
   ['prod-small', '/openai/deployments/prod-small/chat/completions?api-version=2025-01-01-preview', 'prod-small'],
   ['newest', '/openai/chat/completions', 'prod-v1'],
-  // The default one serves what no deployment stands for.
+  // The default one serves models that no deployment stands for.
   ['another', '/openai/deployments/prod-large/chat/completions?api-version=2024-10-21', 'another'],
 ]
 

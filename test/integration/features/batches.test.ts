@@ -1,4 +1,4 @@
-// A batch is charged when it has ended: once, line by line, to the budgets of the request that began it, whoever looks at it how often.
+// A batch is charged when it has ended: once, line by line, to the budgets of the request that began it, for any number of reads.
 import test from 'ava'
 import { settleBatches } from '../../../src/features/costs/batches.jobs.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
@@ -104,7 +104,7 @@ const batchOf = (one: string, status: string) => ({
   results_url: status === 'ended' ? 'http://169.254.169.254/latest' : null,
 })
 
-/** Anthropic's batches of messages: the answers are below the batch, whatever address it tells for them. */
+/** Anthropic's batches of messages: the answers are below the batch, not at the address in its answer. */
 function messagesAnswer(method: string, path: string) {
   const id = /msgbatch_\w+/.exec(path)?.[0] ?? ''
   const held = batches.get(id)
@@ -269,7 +269,7 @@ const searched = {
 const bodyLine = (body: object): Fields => ({ custom_id: 'x', response: { status_code: 200, body }, error: null })
 const ran = (model: string, input_tokens: number, output_tokens: number) => ({ type: 'message', model, input_tokens, output_tokens })
 
-/** Answers whose cost no count of tokens tells alone, with the amounts of each worked out by hand from the price list. */
+/** Answers whose cost no count of tokens decides alone, with the amounts of each worked out by hand from the price list. */
 const charged: Readonly<
   Record<
     string,
@@ -305,7 +305,7 @@ const charged: Readonly<
     lines: [bodyLine({ id: 'modr-1', model: 'omni-moderation-latest', results: [] })],
     amount: '0',
   },
-  // 100 x 1,250,000: the answer without usage cost something too, and nobody knows what
+  // 100 x 1,250,000: the answer without usage had a cost too, which is unknown
   'an answer that tells no usage beside one that does': {
     lines: [line('gpt-4o', usageOf(100, 0, 0)), bodyLine({ object: 'chat.completion', model: 'gpt-4o', choices: [] })],
     amount: '125000000',
@@ -508,7 +508,7 @@ test.serial('a batch whose provider is gone is given up after ten days', async (
 
 const filmed = { model: 'sora-2-pro', prompt: 'a cat', seconds: '4' }
 
-// sora-2-pro: $0.30 a second, $0.50 in the high sizes; the answer tells the length.
+// sora-2-pro: $0.30 a second, $0.50 in the high sizes; the answer has the length.
 for (const [name, told, amount, path] of [
   ['eight seconds, whatever was asked', { status: 'completed' }, '2400000000000', '/videos'],
   ['a high size', { status: 'completed', size: '1792x1024' }, '4000000000000', '/videos'],

@@ -1,4 +1,4 @@
-// What a release brought without a route or a field of its own: the level before refuses it by name, its own level takes it.
+// Additions of a release without a route or a field of their own: the level before refuses them by name, their own level takes them.
 import test, { type ExecutionContext } from 'ava'
 import { compareVersions } from '../../../src/release/version.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'

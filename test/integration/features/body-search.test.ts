@@ -18,7 +18,7 @@ interface Search {
 const list = (query: Readonly<Record<string, string>>, key = exporting.acme.adminKey) =>
   exporting.control.call(key, 'GET', `/logs?${new URLSearchParams(query).toString()}`)
 
-/** The ids of a whole list, page after page, and what its searches told. */
+/** The ids of a whole list, page after page, and the reports of its searches. */
 async function all(query: Readonly<Record<string, string>>, key = exporting.acme.adminKey) {
   const [ids, searches]: [string[], Search[]] = [[], []]
   for (let after: string | null = ''; after !== null;) {
@@ -31,7 +31,7 @@ async function all(query: Readonly<Record<string, string>>, key = exporting.acme
   return { ids, searches }
 }
 
-/** Writes logs of a trace that say these texts, one each: in the request, or else in the answer. */
+/** Writes logs of a trace with these texts, one each: in the request, or else in the answer. */
 async function say(traceId: string, texts: readonly string[], workspaceId = exporting.acme.workspaceId): Promise<readonly string[]> {
   const records = texts.map((_, at) => recordOf(exporting.acme, 60 + at, { id: uuidv7(), traceId, workspaceId }))
   await exporting.ship(records)

@@ -1,4 +1,5 @@
-// Logs keep what their attempts counted against budgets: budgets can be counted again from them, and follow costs that are worked out again.
+// Logs keep the amounts that their attempts counted against budgets: budgets can be counted again from them, and follow costs that are computed
+// again.
 import test from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -25,7 +26,7 @@ async function made(key: string, path: string, body: object): Promise<Readonly<R
   return response.body
 }
 
-/** Stores a provider whose key says how it answers. */
+/** Stores a provider whose key selects its answers. */
 async function storeProvider(slug: string): Promise<void> {
   await made(acme.workspaceKey, '/integrations', {
     name: slug,

@@ -1,4 +1,4 @@
-// The life of a budget: what it used is told of its owner, its bounds are passed once, what a dead process held is settled by its logs.
+// The life of a budget: its owner is alerted of its usage, its bounds are passed once, the slices of a dead process are settled by its logs.
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
@@ -146,7 +146,7 @@ test.serial(
     t.is(await spent(), 12, 'what its last log says')
     await eventually(async () => (await ask(key, 20)).status === 200, withinMs)
     await eventually(async () => (await spent()) === 17, withinMs)
-    // It was only paused, and writes now what it had used.
+    // It was only paused, and writes its usage now.
     const settle = () => control.sql.query(`SELECT settle_limits($1, 1000, 1, $2, '{0}', '{73}', '{7}')`, [dead, [counter]])
     await settle()
     await resolve(true)

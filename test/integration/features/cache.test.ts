@@ -389,7 +389,7 @@ const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.
 /** An answer without a choice is none, and is not kept. */
 const answered = { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'yes' } }] }
 
-/** Requests of all who could be mistaken for each other, in an order that no two runs share. */
+/** Requests of all callers that could be mistaken for each other, in an order that no two runs share. */
 test.serial('nobody is ever given what another asked for', async (t) => {
   const [keys, providers, words] = [
     [acme.workspaceKey, acme.sideKey, other.workspaceKey],

@@ -19,7 +19,7 @@ export interface Asked {
   readonly body?: unknown
 }
 
-/** Everybody who can ask: service keys, and people by a key with every scope, by a token, and signed in. */
+/** All kinds of callers: service keys, and people by a key with every scope, by a token, and signed in. */
 export interface Callers {
   readonly persons: ReadonlyMap<Letter, TestPerson>
   /** By their names, such as `admin key` and `token of the manager`. */

@@ -51,7 +51,7 @@ test.serial('a new version counts within a second, and a deleted config is gone'
   t.is((await chat(acme.sideKey, { 'x-service-config': await made({ config: seeds(1) }) })).status, 400)
 })
 
-/** A provider that holds each request until it is told how to end it. */
+/** A provider that holds each request until the test ends it. */
 async function startHolder() {
   const held: ServerResponse[] = []
   const server = createServer((req, res) => {
@@ -80,7 +80,7 @@ for (const stream of [false, true])
         body: JSON.stringify({ model: 'm', messages: [], stream }),
         ...more,
       })
-    // What is asked before the new version is known is held like the first one, and is not waited for.
+    // A request before the new version arrives is held like the first one, and is not waited for.
     const isAnswered = () =>
       ask({ signal: AbortSignal.timeout(1000) }).then(
         ({ ok }) => ok,

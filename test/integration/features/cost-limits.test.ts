@@ -71,7 +71,7 @@ async function grantedTo({ id }: MadeKey): Promise<number> {
   return rows[0]?.amount ?? 0
 }
 
-/** What a process has spent, as its metrics tell it, in dollars. */
+/** The spend of a process, from its metrics, in dollars. */
 async function spentOf(origin: string): Promise<number> {
   const { text } = await send(`${origin}/metrics`, {})
   return Number(/^gateway_cost_usd_total\{provider="openai"\} (\S+)$/m.exec(text)?.[1] ?? 0)
@@ -80,7 +80,7 @@ async function spentOf(origin: string): Promise<number> {
 test.serial('a budget in dollars lets through what fits, over two processes at once, and counts it to the nano-dollar', async (t) => {
   const key = await makeKey({ credit_limit: 1, on_unpriced: 'allow' })
   let passed = 0
-  // A process may hold for a moment what the other needs: asked again, exactly nine fit.
+  // A process may hold for a moment the slice that the other needs: on a retry, exactly nine fit.
   await eventually(async () => {
     const answers = await Promise.all(Array.from({ length: 16 }, (_, at) => ask(key, undefined, at % 2 === 0 ? control.origin : beside)))
     t.true(answers.every(({ status }) => status === 200 || status === 412))
@@ -131,7 +131,7 @@ test.serial('a strict budget reserves all that the model can say, a typical one 
   t.regex(strict.text, /may use \$1\.3/)
 })
 
-/** Rates in nano-dollars for a token of the prompt and of the answer, and what is sold beside them. */
+/** Rates in nano-dollars for a token of the prompt and of the answer, and for units beside them. */
 const soldBeside: readonly (readonly [
   what: string,
   asked: { readonly provider: string; readonly model: string },

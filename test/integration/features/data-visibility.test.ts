@@ -8,9 +8,9 @@ import { letters, people, type Callers } from './callers.ts'
 import { startSeen, type Seen, type SetName, type Source, type Thing } from './seen.ts'
 
 /**
- * Who sees which logs, on every route that tells of logs, in every state of the settings: compared with `test/golden/data-visibility.txt`,
- * which `UPDATE_GOLDEN=1` writes. A cell is told from the answer itself: by the ids in it; or, where it has figures, by the one set of logs whose
- * figures are the same, which an admin key is shown by filters.
+ * The logs that each caller sees, on every route with data of logs, in every state of the settings: compared with `test/golden/data-visibility.txt`,
+ * which `UPDATE_GOLDEN=1` writes. A cell is derived from the answer itself: by the ids in it; or, where it has figures, by the one set of logs with
+ * the same figures, which an admin key gets by filters.
  */
 const golden = join(import.meta.dirname, '../../golden/data-visibility.txt')
 
@@ -32,9 +32,9 @@ const names = [
 const marks: Readonly<Record<SetName, string>> = { all: '*', workspace: 'W', own: 'o', side: 's', none: '0' }
 const setNames = Object.keys(marks) as SetName[]
 
-/** How a route tells which logs it shows. */
+/** How the shown logs of a route are recognised. */
 type Probe =
-  /** Figures: those of the whole answer, or what is picked of it. The filters that leave one set are put behind the path. */
+  /** Figures: those of the whole answer, or a selection of it. The filters that leave one set are put behind the path. */
   | {
       readonly kind: 'figures'
       readonly path: string
@@ -76,7 +76,7 @@ const list = (of: Thing, path: string, namesOf: (row: Body) => readonly unknown[
 })
 const total = (name: string) => (body: Body) => body[name]
 
-/** Routes that tell nothing of logs that are there, with the reason. */
+/** Routes that show no data of logs, with the reason. */
 const tellNothing: Readonly<Record<string, string>> = {
   'POST /v1/logs': 'inserts logs',
   'POST /v1/logs/erasures': 'erases logs of the whole organisation, by an organisation key alone',
@@ -148,7 +148,7 @@ const operations = features
   .flatMap(({ routes }) => routes)
   .map(operationOf)
 
-/** Analytics are all alike: what is asked for is in the path. */
+/** Analytics are all alike: the requested figures are in the path. */
 const probeOf = (operation: string): Probe | null => {
   const found = probes[operation]
   if (found !== undefined) return found
@@ -158,7 +158,7 @@ const probeOf = (operation: string): Probe | null => {
     : null
 }
 
-/** Filters that leave one set of logs to who sees them all; null: it is empty for this caller. */
+/** Filters that leave one set of logs for a caller who sees them all; null: it is empty for this caller. */
 function filtersOf(set: SetName, caller: string, workspace: 'workspace_slug' | 'workspace_id'): Readonly<Record<string, string>> | null {
   if (set === 'all') return {}
   if (set === 'workspace') return { [workspace]: 'main' }
@@ -169,7 +169,7 @@ function filtersOf(set: SetName, caller: string, workspace: 'workspace_slug' | '
 const withQuery = (path: string, query: Readonly<Record<string, string>>) =>
   `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ ...query, ...seen.bounds }).toString()}`
 
-/** Answers of who sees everything, by what was asked: asked once, since no setting changes them. */
+/** Answers for a caller who sees everything, by request: asked once, since no setting changes them. */
 const shownTo = new Map<string, Promise<unknown>>()
 
 type Figures = Extract<Probe, { kind: 'figures' }>

@@ -196,7 +196,7 @@ const faulty: readonly (readonly [path: string, body: Fields, issues: readonly s
     ['config.retry.attempts too_big', 'config.cache.mode invalid_value', 'config.more unknown_field'],
     { 'x-service-config': many },
   ],
-  // What is found one at a time is listed alike.
+  // Dependants that are found one at a time are listed alike.
   ['/chat/completions', { model: 'm' }, ['x-service-provider invalid']],
   ['/integrations', { name: 'n', ai_provider_id: 'nobody' }, ['ai_provider_id invalid']],
 ]

@@ -2,7 +2,7 @@ import { gatehouseHere } from '../../support/cli.ts'
 import { environment } from '../../support/process.ts'
 import type { Control } from './setup.ts'
 
-/** What `gatehouse budget doctor` found, and its exit code. */
+/** The findings of `gatehouse budget doctor`, and its exit code. */
 export interface Found {
   readonly status: number | null
   readonly budgets: number

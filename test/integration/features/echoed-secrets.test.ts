@@ -6,15 +6,15 @@ import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
-/** What a host that a tenant names repeats of a request, at every door of the control plane through which its words come back. */
+/** The parts of a request that a tenant's host repeats, at every door of the control plane through which its words come back. */
 let control: Control
 let acme: Tenant
 let url: string
 let status = 401
-/** What is repeated in place of what was sent; empty: what was sent. */
+/** The repeated text in place of the request; empty: the request. */
 let said = ''
 
-/** Says in every field that is read all that it was sent: as it came, and in base64. */
+/** Repeats the request in every field that is read: as it came, and in base64. */
 async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const sent = `${request.rawHeaders.join(' ')} ${request.url} ${await text(request)}`
   const basic = Buffer.from(String(request.headers.authorization).replace(/^Basic /, ''), 'base64').toString()

@@ -67,7 +67,7 @@ test.serial('an estimate has the filters, the workspace and the tenant of the ex
 
 test.serial('where counting takes too long, rows come from roll-ups and some of the logs', async (t) => {
   const { sql } = exporting.control
-  // The count, and nothing else, waits for longer than it may.
+  // Only the count waits for longer than it may.
   await sql.query(`CREATE FUNCTION slow_count() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
     IF current_query() LIKE 'SELECT count(*)::int AS total FROM (SELECT FROM logs l%' THEN PERFORM pg_sleep(5); END IF; RETURN true; END $$`)
   await sql.query('GRANT EXECUTE ON FUNCTION slow_count() TO PUBLIC')

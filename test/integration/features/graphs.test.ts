@@ -51,7 +51,7 @@ const percentile = (rows: Rows, share: number) =>
 const countedBy = (rows: Rows, value: (row: ExchangeRecord) => number, [name, counted]: readonly [string, string]) =>
   [...Map.groupBy(rows, value)].toSorted(([one], [other]) => one - other).map(([key, { length }]) => ({ [name]: key, [counted]: length }))
 
-/** What a graph says of some requests, as one reads it off the rows; a pair: of a point, and of all the time. */
+/** The expected values of a graph for some requests, as one reads them off the rows; a pair: of a point, and of all the time. */
 type Reading = (rows: Rows) => Figures
 const uniform = (reading: Reading) => ({ point: reading, total: reading })
 

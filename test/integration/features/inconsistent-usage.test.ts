@@ -1,4 +1,4 @@
-// Usage objects that contradict themselves: priced by what can be true, marked in the log, counted by provider.
+// Usage objects that contradict themselves: priced by their consistent part, marked in the log, counted by provider.
 import test from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -35,7 +35,7 @@ const responses = { provider: 'openai', path: '/responses', body: { model: 'gpt-
 
 type Line = Readonly<Record<string, unknown>>
 
-/** How often a provider contradicted itself, as the metrics tell it. */
+/** How often a provider contradicted itself, from the metrics. */
 async function counted(provider: string): Promise<number> {
   const { text } = await send(`${control.origin}/metrics`, {})
   return Number(new RegExp(`^gateway_usage_inconsistent_total\\{provider="${provider}"\\} (\\S+)$`, 'm').exec(text)?.[1] ?? 0)
@@ -62,7 +62,7 @@ async function costOf(trace: string, { provider, path, body }: typeof chat | typ
   return (await control.call(acme.workspaceKey, 'GET', `/logs/${id}/cost`)).body
 }
 
-/** `counts`: what is priced. */
+/** `counts`: the priced counts. */
 const cases: readonly (readonly [
   what: string,
   asked: typeof chat | typeof google | typeof responses,

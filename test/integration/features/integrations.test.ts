@@ -24,7 +24,7 @@ async function made(body: Body, key = acme.adminKey): Promise<{ id: string; slug
 const read = async (slug: string, key = acme.adminKey) => (await control.call(key, 'GET', `/integrations/${slug}`)).body
 const slugsOf = (body: Body) => (body['data'] as { slug: string }[]).map(({ slug }) => slug)
 
-/** What the gateway would use. */
+/** The credential that the gateway would use. */
 const opened = (id: string) =>
   inTenant(control.started.deps.orm, acme.organisationId, async (em) =>
     loadCredential(await em.findOneOrFail(Integration, { id }), control.started.deps.vault),

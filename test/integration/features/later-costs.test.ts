@@ -15,7 +15,7 @@ let control: Control
 let acme: Tenant
 let emulator: Emulator
 
-/** What the provider answers: to the request that begins a job, and to those who ask for it. */
+/** The provider's answers: to the request that begins a job, and to later reads. */
 let begun: Fields = {}
 let told: Told = { body: {} }
 
@@ -65,7 +65,7 @@ test.before(async () => {
     await made(acme.workspaceKey, '/providers', { name: provider, slug: `at-${provider}`, integration_id: provider })
   }
 })
-// The same ids are noted again and again: what a failed test left would be taken for the next one's.
+// The same ids are noted again and again: rows of a failed test would be taken for the next one's.
 test.afterEach.always(() => control.sql.query('DELETE FROM provider_batches'))
 test.after.always(async () => {
   await control?.close()
@@ -242,7 +242,7 @@ const jobs: Readonly<Record<string, Job>> = {
     amount: 7_200_000_000_000n,
     noted: '/v1beta/models/veo-3.1-generate-001/operations/op1?model=veo-3.1-generate-001&seconds=6&size=4k',
   },
-  // 8 x $0.10, which is what it makes where nobody asks for more
+  // 8 x $0.10, the default size
   'a video of Veo that was asked for with nothing but words': {
     ...veo('veo-3.1-fast-generate-001'),
     body: { instances: [{ prompt: 'a cat' }] },
@@ -380,7 +380,7 @@ for (const [name, { provider, path, body, begins, told: says, fault }] of Object
     t.like(await costOf(logId), { state: 'unpriced', cost_pico_usd: null, total_pico_usd: null, adjustments: [] })
   })
 
-/** Jobs of those who make videos too, with answers that look like a video's: [provider, path, answer, what is told later]. */
+/** Jobs of makers of videos too, with answers that look like a video's: [provider, path, answer, later answer]. */
 const otherJobs: readonly (readonly [provider: string, path: string, begins: Fields, ends: Fields])[] = [
   [
     'google',

@@ -1,4 +1,4 @@
-// Failures of other gateways in counting against limits, each by the thread that tells of it.
+// Failures of other gateways in counting against limits, each by the thread that reports it.
 import test from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'

@@ -1,4 +1,4 @@
-// Where limits stand and what they are asked about: those of every owner, and every key that a condition of a policy may name.
+// The places of limits and their subjects: those of every owner, and every key that a condition of a policy may name.
 import test from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -249,10 +249,10 @@ async function keyUnder(usage_limits: Fields): Promise<string> {
   return String((await made('/api-keys/workspace/service', { name: 'w', workspace_id: acme.workspaceId, scopes, usage_limits }))['key'])
 }
 
-/** A model cannot say as much as a request may allow it: many answers can. */
+/** One answer of a model cannot be as long as a request may allow: many answers can. */
 const answersOf = (most: number): number => (most > 1000 ? 100 : 1)
 
-/** By the kind of path: a request whose answer costs, with the field in which it may say how long it is. */
+/** By the kind of path: a request whose answer costs, with the field that may set its length. */
 const working: Readonly<Record<string, (secret: string, most: number) => Ask>> = {
   'a client of Google’s': (secret, most) =>
     google('generateContent', { secret, fields: { generationConfig: { maxOutputTokens: most, candidateCount: answersOf(most) } } }),

@@ -6,7 +6,7 @@ import { inParallel } from '../../support/in-parallel.ts'
 import { credentialsOf, keyCredential, personOf, sessionOf, type Credential, type Rank, type Reply } from './ranks.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
-/** Which credential lifts a limit that a person of some rank has set: compared with a reviewed file, which `UPDATE_GOLDEN=1` writes. */
+/** The credentials that lift a limit set by a person of some rank: compared with a reviewed file, which `UPDATE_GOLDEN=1` writes. */
 const golden = join(import.meta.dirname, '../../golden/limit-setters.txt')
 
 let control: Control
@@ -56,7 +56,7 @@ interface Kind {
 
 const workspace = () => `/admin/workspaces/${acme.workspaceId}`
 
-/** The only workspace has no limit again before somebody sets one. */
+/** The only workspace has no limit again before the next one is set. */
 async function ofWorkspace(by: Credential, body: object): Promise<string> {
   await control.sql.query(
     `UPDATE workspaces SET setter_ranks = '{}', usage_limits = '[]', rate_limits = '[]', defaults = '{}' WHERE id = $1`,
@@ -145,7 +145,10 @@ const policyKinds: readonly Kind[] = (
 
 const setters = ['O', 'A', 'a', 'g'] as const satisfies readonly Rank[]
 
-/** One line a credential: the ranks of the setters whose limit it lifts. A usage that was never counted is not found by who may start it again. */
+/**
+ * One line a credential: the ranks of the setters whose limit it lifts. A usage that was never counted cannot be started again by a caller without
+ * access.
+ */
 async function tableOf({ name, set, lift }: Kind, { persons, credentials }: People): Promise<readonly string[]> {
   const cells = credentials.map(() => '')
   for (const [rank, setter] of persons) {

@@ -69,7 +69,7 @@ test('a rate limit holds over two processes, and its refusal names it and when i
     [...new Set(answers.map(({ status }) => status))].toSorted((one, other) => one - other),
     [200, 429],
   )
-  // What one process held and did not use is there for the other.
+  // The unused part of one process's slice is there for the other.
   let more = 0
   await eventually(async () => {
     for (const origin of [control.origin, beside]) if ((await ask(key, origin)).status === 200) more += 1

@@ -16,7 +16,10 @@ const isList = ({ method, response }: Route) => {
   return method === 'GET' && object instanceof z.ZodLiteral && object.value === 'list'
 }
 
-/** Logs are paged by time, and groups by their size; both have filters and bounds of their own. Sessions and passkeys are listed whole, to who is signed in. */
+/**
+ * Logs are paged by time, and groups by their size; both have filters and bounds of their own. Sessions and passkeys are listed whole, for the
+ * signed-in person.
+ */
 const elsewhere: ReadonlySet<string> = new Set([
   '/logs',
   '/traces',
@@ -44,7 +47,7 @@ async function made(path: string, body: Fields, key = acme.adminKey): Promise<Fi
   return answer.body
 }
 
-/** What the parameters of paths stand for. */
+/** The values of the parameters of paths. */
 const named: Record<string, string> = {}
 
 test.before(async () => {

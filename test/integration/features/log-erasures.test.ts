@@ -66,7 +66,7 @@ const personal = (tenant: Tenant, minutes: number, more: Partial<ExchangeRecord>
     ...more,
   })
 
-/** Everything that the database holds, but the audit trail, the people themselves and the roll-ups that name nobody. */
+/** Everything in the database, but the audit trail, the people themselves and the roll-ups that name no person. */
 async function sightings(text: string): Promise<readonly string[]> {
   const tables = await sql<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace

@@ -1,5 +1,5 @@
-// What reading logs costs however many there are, in blocks that PostgreSQL looks at: a figure that no load of the machine changes. Ten
-// million rows with NIGHTLY=1, and there also by the clock.
+// The cost of reading logs for any number of them, in blocks that PostgreSQL looks at: a figure that no load of the machine changes. Ten million rows
+// with NIGHTLY=1, and there also by the clock.
 
 import test, { type ExecutionContext } from 'ava'
 import type { EntityManager } from '@mikro-orm/postgresql'
@@ -61,7 +61,7 @@ async function seed(): Promise<void> {
   )
   await sql.query('DROP TABLE seeded')
   await sql.query('ANALYZE logs, log_bodies')
-  // What the clock is to measure is reading, not the writing that is left over.
+  // The clock measures reading, not the rest of the writing.
   if (nightly) await sql.query('CHECKPOINT')
 }
 
@@ -69,7 +69,7 @@ interface Plan {
   readonly Plan: Readonly<Record<'Shared Hit Blocks' | 'Shared Read Blocks', number>>
 }
 
-/** How many blocks PostgreSQL looks at for what `read` asks. */
+/** How many blocks PostgreSQL looks at for `read`. */
 async function blocks(tenant: Tenant, read: (em: EntityManager) => Promise<unknown>): Promise<number> {
   let seen = 0
   await inTenant(control.started.deps.orm, tenant.organisationId, async (em) => {
@@ -103,7 +103,7 @@ interface ListCase {
   readonly query?: Readonly<Record<string, string>>
   /** The bound on blocks; the usual one when not given. */
   readonly most?: number
-  /** Nothing is to be found. */
+  /** There is no match. */
   readonly empty?: true
 }
 
@@ -160,7 +160,7 @@ async function someLog(): Promise<string> {
   return found[0]?.id ?? ''
 }
 
-/** At night, when nothing else runs: the slowest but one of forty takes 300 ms at most. */
+/** At night, on an idle machine: the slowest but one of forty takes 300 ms at most. */
 async function inTime(t: ExecutionContext, ask: () => Promise<unknown>): Promise<void> {
   if (!nightly) return void (await ask())
   const times: number[] = []

@@ -1,4 +1,4 @@
-// When a budget starts again is told wherever it is shown, and may be sent back.
+// The next start of a budget is shown with the budget everywhere, and may be sent back.
 import test from 'ava'
 import { type Control, startControl, type Tenant } from './setup.ts'
 

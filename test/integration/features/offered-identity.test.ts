@@ -3,7 +3,7 @@ import { type MetadataServices, startMetadataServices } from '../../support/meta
 import { type FakeAws, startFakeAws } from '../../support/secret-managers.ts'
 import { type Control, startControl } from './setup.ts'
 
-/** Which organisations of an installation may use the identity of the process. */
+/** The organisations of an installation that may use the identity of the process. */
 let metadata: MetadataServices
 let aws: FakeAws
 
@@ -20,7 +20,7 @@ const reference = {
   secret_path: 'team',
 }
 
-/** What became of reading the secret for the first organisation, and for one that was made later. */
+/** The outcomes of reading the secret for the first organisation, and for one that was made later. */
 async function readByBoth(setting: Readonly<Record<string, string>>): Promise<readonly unknown[]> {
   const endpoints = { AWS_EC2_METADATA_SERVICE_ENDPOINT: metadata.url, AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.url }
   const control = await startControl({}, { ...endpoints, ...setting })

@@ -88,7 +88,7 @@ const provider = (domain: string) => ({
 
 const sso = '/v1/admin/organisation/sso'
 
-/** Both organisations have the provider, so that what it says of one is said of the other too. */
+/** Both organisations have the provider, so that facts about one hold for the other too. */
 async function withProvider(): Promise<void> {
   for (const [{ adminKey }, domain] of [
     [tenant, 'own.example'],

@@ -1,4 +1,4 @@
-// A budget holds whatever fields of other formats stand in a request: the bound is the one that its provider reads.
+// A budget holds with fields of other formats in a request: the bound is the one that its provider reads.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'ava'
@@ -87,7 +87,7 @@ for (const [id, path, body] of requests)
         headers: { 'x-service-api-key': secret, 'content-type': 'application/json', 'x-service-provider': `@${slugs.get(id) ?? ''}` },
         body: JSON.stringify({ ...(path === google ? {} : { model: 'm' }), ...body }),
       })
-      // The provider answers nobody before each request is here or refused.
+      // The provider answers only when each request is here or refused.
       if (released) return
       refused += 1
       releaseWhenAll()

@@ -1,4 +1,4 @@
-// Whose keys and providers are: the person of a key, otherwise who made it, signed in or by a key of theirs.
+// The owners of keys and providers: the person of a key, otherwise its maker, signed in or by a key of theirs.
 import test from 'ava'
 import { addPerson, browse, type Browser, signIn } from '../../support/people.ts'
 import { type Control, startControl, type Tenant } from './setup.ts'

@@ -20,7 +20,7 @@ async function prompt(string: string, fields: object = {}): Promise<string> {
   return String((await make('/prompts', body))['slug'])
 }
 
-/** What the first message of a rendered prompt says. */
+/** The text of the first message of a rendered prompt. */
 async function said(reference: string, variables: object = {}): Promise<unknown> {
   const { status, body, text } = await ask('POST', `/prompts/${reference}/render`, { variables })
   if (status !== 200) throw new Error(text)

@@ -66,7 +66,7 @@ async function withPasskey(authenticator = createAuthenticator(origin)): Promise
   return { person, browser: browserAfter(done), authenticator, passkeyId: parsed(done).passkey.id }
 }
 
-/** A browser in which nobody is signed in, with a challenge that it was given. */
+/** A browser without a session, with a challenge that it was given. */
 interface Asked {
   readonly options: PasskeyOptions
   readonly cookie: string

@@ -121,7 +121,7 @@ test.serial('its time is an hour', async (t) => {
   t.is((await set(tokenIn(received))).status, 401)
 })
 
-/** The row of the trail about a link to a person, which anybody may have asked for. */
+/** The row of the trail about a link to a person, which any caller may have asked for. */
 const sentTo = ({ organisationId, id }: TestPerson) => ({
   organisationId,
   by: null,
@@ -180,7 +180,7 @@ test.serial('who was removed, or just is, gets no link, and one that was sent be
     t.is((await ask(going.email)).status, 200)
     await eventually(() => isWaitedFor(em), 10_000, 'the link to wait')
   })
-  // The mail of somebody who comes after is there when one to the removed would be.
+  // The mail of a later person is there when one to the removed would be.
   await askedFor((await addPerson(app)).email, 1)
   t.deepEqual([mailsTo(person.email).length, mailsTo(going.email).length], [1, 0])
   await asSystem(app.deps.orm, (em) => em.execute(`UPDATE users SET status = 'active' WHERE id = ?`, [person.id]))

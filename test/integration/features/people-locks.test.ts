@@ -1,4 +1,4 @@
-// Writes about one person at the same time: whoever is removed meanwhile keeps nothing, and no write waits while it holds what others need.
+// Concurrent writes about one person: a person who is removed meanwhile keeps no access, and no write waits while it holds locks that others need.
 import test from 'ava'
 import { inTenant } from '../../../src/app/database/orm.ts'
 import { makeLink } from '../../../src/features/auth/index.ts'
@@ -34,7 +34,7 @@ async function own(method: string, path: string, body?: unknown): Promise<any> {
   return JSON.parse(text)
 }
 
-/** A write about a person: what it needs is made first, then it is sent, and answers with its status. */
+/** A write about a person: its preconditions are made first, then it is sent, and answers with its status. */
 type Write = (person: TestPerson) => Promise<() => Promise<number>>
 
 const byLink =
@@ -110,7 +110,7 @@ const writes: Readonly<Record<string, { readonly status: number; readonly begin:
   },
 }
 
-/** The tables whose rows those hold who wait. */
+/** The tables whose rows the waiting transactions hold. */
 const heldByWaiting = `
   SELECT DISTINCT c.relname FROM pg_locks l JOIN pg_class c ON c.oid = l.relation AND c.relkind IN ('r', 'p')
    WHERE l.mode IN ('RowShareLock', 'RowExclusiveLock')

@@ -9,11 +9,11 @@ import { inParallel } from '../../support/in-parallel.ts'
 import { type Asked, type Callers, type Letter, letters, people, startCallers } from './callers.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
-/** What the reviewed file says of one operation. */
+/** The entry of one operation in the reviewed file. */
 interface Row {
   readonly method: string
   readonly path: string
-  /** Of each caller: always, never, or the settings of which one must be on, as `a|b`. */
+  /** For each caller: always, never, or the settings of which one must be on, as `a|b`. */
   readonly access: Readonly<Record<string, boolean | string>>
 }
 
@@ -45,7 +45,7 @@ function accessOf({
   }
 }
 
-/** What needs no credential. */
+/** Operations that need no credential. */
 const open = matrix.split('\n').flatMap((line) => {
   const [, method, path] = /^(GET|POST|PUT|DELETE) (\S+)$/.exec(line) ?? []
   return method === undefined || path === undefined ? [] : [{ method, path }]
@@ -72,14 +72,14 @@ async function set(value: (name: string) => boolean): Promise<void> {
   await control.refresh()
 }
 
-/** That the credential itself is not enough; whatever else is wrong with the request comes after it. */
+/** The credential itself is not enough; other faults of the request come after it. */
 const refusal =
   /which this request needs|This needs an organisation key|The token is not accepted: (?:it lacks|it claims|a token reads)|lacks the scope completions\.write|This request needs it|Only owners and admins of the organisation/
 
 /** That the route, or the data plane, does not take this kind of credential. */
 const otherKind = /There is no session here|No API key/
 
-/** A request that would be let in and then do nothing: what it names is not there, and its body is none that is known. */
+/** A request that would be let in and then do nothing: it names a missing resource, and its body is unknown. */
 async function isLetIn({ method, path }: Row, caller: string): Promise<boolean> {
   const url = path.replace('{type}/{subType}', 'workspace/service').replaceAll(/\{\w+\}/g, randomUUID())
   const asked = method === 'GET' ? `${url}?page_size=none` : url
@@ -89,7 +89,7 @@ async function isLetIn({ method, path }: Row, caller: string): Promise<boolean> 
   return true
 }
 
-/** What people do with their own session they do in a browser that is theirs alone. */
+/** People's actions on their own session happen in a browser that is theirs alone. */
 async function ask(caller: string, request: Asked): ReturnType<Callers['ask']> {
   const { person } = callers.browsers.get(caller) ?? {}
   if (person === undefined || !request.path.startsWith('/auth/')) return callers.ask(caller, request)

@@ -35,7 +35,7 @@ interface Sender {
   readonly key?: string
   readonly origin?: string
   readonly model?: string
-  /** Of the body. */
+  /** The bound of the body. */
   readonly fields?: object
 }
 
@@ -185,7 +185,7 @@ for (const [output_policy, status, says, sent] of [
   test(`a policy that reserves what is ${output_policy}`, async (t) => {
     const id = await moneyPolicy(`reserves-${output_policy}`, { output_policy })
     t.like(await readPolicy(id), { output_policy, on_unpriced: 'deny' })
-    // What is usual is seen by key and model.
+    // The usual amount is kept by key and model.
     const key = await control.createKey(acme, { workspaceId: acme.workspaceId, scopes: ['completions.write'] })
     const answered = await ask({ team: `reserves-${output_policy}` }, { key, fields: { n: 8, user: output_policy } })
     t.is(answered.status, status, answered.text)

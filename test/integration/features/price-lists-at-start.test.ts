@@ -1,4 +1,4 @@
-// The first requests after a start cost what all later ones do, also where only a list of the operator's has their model.
+// The first requests after a start have the same cost as all later ones, also where only a list of the operator's has their model.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'ava'

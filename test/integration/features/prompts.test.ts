@@ -119,7 +119,7 @@ test('a change of the text makes a version, which is published by makeDefault an
     string: 'Second {{x}}',
     parameters: {},
     prompt_version_description: 'd',
-    // Without `patch` a version is whole; who calls the model stays.
+    // Without `patch` a version is whole; the callers of the model stay.
     model: null,
     virtual_key: 'openai-main',
   })

@@ -22,7 +22,7 @@ export interface Reply {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** A credential: what it sends is sent as the person or the program that has it would. */
+/** A credential: its requests are sent as by the person or the program that has it. */
 export interface Credential {
   readonly name: string
   readonly ask: (method: string, path: string, body?: unknown) => Promise<Reply>

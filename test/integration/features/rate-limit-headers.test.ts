@@ -1,4 +1,4 @@
-// What answers tell of rate limits: with every answer, in the names of the caller's format, beside those of the provider.
+// The headers of rate limits: in every answer, under the names of the caller's format, beside those of the provider.
 import test from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { send } from '../../support/http.ts'

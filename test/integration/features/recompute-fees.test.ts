@@ -1,5 +1,5 @@
-// Fees that no count of tokens tells, and answers that several models made, follow new terms and new lists like every other cost: first in a dry
-// run, then as adjustments beside the first figure, with their budgets.
+// Fees beside counts of tokens, and answers that several models made, follow new terms and new lists like every other cost: first in a dry run, then
+// as adjustments beside the first figure, with their budgets.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -19,7 +19,7 @@ let control: Control
 let acme: Tenant
 let emulator: Emulator
 
-/** What is sold, how its provider answers, and what it costs: by the first lists, by other terms, and by a newer list too. Worked out by hand. */
+/** The sold unit, its provider's answer, and its cost: by the first lists, by other terms, and by a newer list too. Worked out by hand. */
 interface Sold {
   readonly provider: string
   readonly configurations: object

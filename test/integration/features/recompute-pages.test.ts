@@ -1,4 +1,4 @@
-// A recompute of many logs: every page costs what its own logs do, and all pages together have each log once.
+// A recompute of many logs: every page costs as much as its own logs, and all pages together have each log once.
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { type Control, startControl, type Tenant } from './setup.ts'
@@ -7,7 +7,7 @@ let control: Control
 const count = 12_000
 const day = '2026-05-01'
 
-/** Ids that tell the time, as those of requests do, and ids that tell another. */
+/** Ids that contain the time, as those of requests do, and ids that contain another. */
 const idOf = {
   telling: `(lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || substr(md5($1::text || n), 1, 3) || 'a' || substr(md5($1::text || n), 4, 15))::uuid`,
   other: 'gen_random_uuid()',

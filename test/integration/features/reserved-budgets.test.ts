@@ -1,4 +1,4 @@
-// Answers use less than is reserved for them: requests that only reservations keep out of a budget wait, and are told to come again.
+// Answers use less than is reserved for them: requests that only reservations keep out of a budget wait, and are asked to retry.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'ava'
@@ -18,7 +18,7 @@ let isHolding = false
 let calls = 0
 const held: ServerResponse[] = []
 
-/** gpt-4o: 16,000 tokens that may be said are $0.16, ten that are said are $0.0001. */
+/** gpt-4o: 16,000 possible tokens are $0.16, ten real ones are $0.0001. */
 const answer = JSON.stringify({
   model: 'gpt-4o',
   choices: [{ index: 0, message: { role: 'assistant', content: 'hi' } }],
@@ -45,7 +45,7 @@ async function open(env: Readonly<Record<string, string>>): Promise<Place> {
 
 test.before(async () => {
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  // Requests wait as long as it takes, or not at all: how long a machine takes decides nothing.
+  // Requests wait as long as it takes, or not at all: the speed of a machine decides nothing.
   ;[patient, hasty] = await Promise.all([open({ LIMITS_SETTLE_WAIT: '5m' }), open({ LIMITS_SETTLE_WAIT: '0' })])
 })
 test.after.always(async () => {

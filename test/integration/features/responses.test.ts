@@ -77,7 +77,7 @@ const asked = { model: 'claude-sonnet-4-5', max_output_tokens: 100 }
 const sent = (said: string) => claude.requests.find(({ body }) => body.includes(said))?.body.toString() ?? '{}'
 const sentMessages = (said: string) => (JSON.parse(sent(said)) as { messages: unknown }).messages
 const texts = (items: readonly unknown[]) => items.map((item) => /"text":"(\w+)"/.exec(JSON.stringify(item))?.[1])
-/** A text as it is, and in base64, at whatever place of three bytes it begins. */
+/** A text as it is, and in base64, at any place of three bytes at which it begins. */
 const spellings = (word: string): readonly string[] => [
   word,
   ...[0, 1, 2].map((at) =>

@@ -57,7 +57,7 @@ const allowedIn = (answer: { readonly text: string }) =>
     .map(({ scope }) => scope)
     .toSorted()
 
-/** Sets what an organisation and its main workspace say. */
+/** Sets the settings of an organisation and its main workspace. */
 async function set(settings: Record<string, unknown>, overrides: Record<string, unknown>): Promise<void> {
   for (const [path, body] of [
     ['/admin/organisation', { settings }],
@@ -168,7 +168,7 @@ test.serial('rights are told to those who may know the person, and to nobody els
   t.is((await control.call(acme.adminKey, 'GET', `/admin/users/${id}/rights?workspace=nowhere`)).status, 404)
 })
 
-/** Makes a key, and returns its id with what both planes say that it holds. */
+/** Makes a key, and returns its id with the scopes that both planes report. */
 async function makeKey(type: string, body: Record<string, unknown>): Promise<{ id: string; key: string }> {
   const {
     status,

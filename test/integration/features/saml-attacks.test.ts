@@ -34,7 +34,7 @@ test.before(async () => {
   const settings = { domains: ['own.example'], auto_provision: true }
   const set = await put(own, { ...settings, metadata_xml: idp.metadata() })
   certificate = set.saml.sp_certificate
-  // Two organisations may share a provider, which knows them by their entity ids.
+  // Two organisations may share a provider, which distinguishes them by their entity ids.
   await put(theirs, { domains: ['theirs.example'], auto_provision: true, metadata_xml: idp.metadata() })
 })
 test.after.always(() => control?.close())
@@ -70,7 +70,7 @@ test.serial('without an attack somebody gets in, so that what follows fails for 
   }
 })
 
-/** Attacks that are made by saying something else, by name. */
+/** Attacks by changed contents, by name. */
 const told: readonly (readonly [string, Partial<Crafting>, RegExp, number?])[] = [
   ['an assertion that nobody signed', { sign: 'none' }, /Invalid signature|signed/],
   ['only the response is signed', { sign: 'response' }, /Invalid signature/],
@@ -220,7 +220,7 @@ test.serial('refused: a signed assertion whose signature covers another element'
 
 const cbc = { encryptionAlgorithm: 'http://www.w3.org/2001/04/xmlenc#aes256-cbc' } as const
 
-/** Changes one byte of what is encrypted, as whoever looks for an oracle does. */
+/** Changes one byte of the ciphertext, as an attacker does who looks for an oracle. */
 function flipped(response: string): string {
   const values = [...response.matchAll(/<(?:\w+:)?CipherValue>([^<]+)</g)].map(([, value]) => value ?? '')
   const longest = values.toSorted((one, other) => other.length - one.length)[0] ?? ''

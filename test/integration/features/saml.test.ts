@@ -215,7 +215,7 @@ test.serial('both protocols serve organisations of one installation, and say whi
   t.is((await control.call(third.adminKey, 'PUT', path, oidc)).status, 200)
   t.true((await openSamlBrowser(control.origin).get('/auth/login?organisation=third')).text.includes('/auth/oidc/third/login'))
   for (const end of ['login', 'metadata']) t.is((await openSamlBrowser(control.origin).get(`/auth/saml/third/${end}`)).status, 404)
-  // The same organisation may change its mind; its key is made anew, and what OpenID Connect had is gone.
+  // The same organisation may change its mind; its key is made anew, and the values of OpenID Connect are gone.
   t.is((await control.call(third.adminKey, 'PUT', path, settings({ domains: [] }))).status, 200)
   t.true((await openSamlBrowser(control.origin).get('/auth/login?organisation=third')).text.includes('/auth/saml/third/login'))
   const back = await control.call(third.adminKey, 'PUT', path, { ...oidc, client_secret: undefined })
@@ -313,7 +313,7 @@ test.serial('groups give places and roles, by their names or by mappings, and ta
   isIn(t, await come(person('eli', { [claim]: [named, 'engineers', 'others'] })))
   t.is(await roleIn(email, second.workspaceId), 'admin')
   t.is(await roleIn(email, second.sideId), 'manager')
-  // Entra leaves groups out when they are too many: nobody then knows them.
+  // Entra leaves groups out when they are too many: they are unknown then.
   isIn(t, await come(person('eli', { 'http://schemas.microsoft.com/claims/groups.link': ['https://graph.example'] })))
   t.is(await roleIn(email, second.sideId), 'manager')
   isIn(t, await come(person('eli', { [claim]: ['engineers'] })))
@@ -378,7 +378,7 @@ test.serial('people begin at the provider only where that is set, once with each
   const once = await craft({ ...base, ...person('jan') })
   isIn(t, await began('/console', once))
   isRefused(t, await began('/console', once), [401, /has been used/])
-  // Whoever answers a request has to answer one of this browser, also then.
+  // An answer to a request has to be to one of this browser, also then.
   const answered = await craft({ ...base, ...person('jan'), inResponseTo: `_${'a'.repeat(64)}` })
   isRefused(t, await began('/console', answered), [401, /did not begin in this browser/])
 })

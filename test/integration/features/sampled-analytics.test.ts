@@ -3,7 +3,7 @@ import type { Tenant } from './setup.ts'
 import { startUsed, type UsedControl } from './used-control.ts'
 
 let used: UsedControl
-/** Logs of one tenant, spread over some hours, on enough pages for a sample to tell something. */
+/** Logs of one tenant, spread over some hours, on enough pages for a sample to be exact enough. */
 const logs = 24_000
 
 test.before(async () => {
@@ -94,7 +94,7 @@ test.serial('many logs are sampled: counts and sums are within what the answer s
     '/logs/groups/model',
   ])
     t.like((await ask(`${path}?${byFilter}`))['sampled'], { every: 4 }, path)
-  // What comes from roll-ups is never sampled.
+  // Figures from roll-ups are never sampled.
   for (const path of ['/analytics/graphs/cost', '/analytics/groups/model', '/analytics/groups/users'])
     t.false('sampled' in (await ask(path)), path)
 })

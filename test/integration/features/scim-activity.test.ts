@@ -1,4 +1,4 @@
-// What the activity of identity providers tells to who set up SCIM.
+// The activity of identity providers, as the admin sees it who set up SCIM.
 import test from 'ava'
 import { pruneScimActivity } from '../../../src/features/scim/prune-activity.jobs.ts'
 import { clientWith, groupSchema, patchOf, scimClient, userSchema } from './scim-client.ts'

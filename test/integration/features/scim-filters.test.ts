@@ -1,4 +1,4 @@
-// Filters as nobody writes them: each is answered or refused, and shows nobody of another organisation.
+// Strange filters: each is answered or refused, and shows no person of another organisation.
 import test from 'ava'
 import fc from 'fast-check'
 import { enterprise, scimClient, userSchema, type ScimClient } from './scim-client.ts'

@@ -1,4 +1,4 @@
-// What settings and levels make of SCIM: users who say their groups, other names of groups, owners by group, and no SCIM at all.
+// The effects of settings and levels on SCIM: users with their groups, other names of groups, owners by group, and no SCIM at all.
 import test from 'ava'
 import { startApp } from '../../support/app.ts'
 import { clientWith, groupSchema, patchOf, userSchema, type ScimClient } from './scim-client.ts'

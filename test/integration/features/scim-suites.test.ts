@@ -54,7 +54,7 @@ test("Okta's SPEC test for SCIM 2.0, step by step", async (t) => {
   const groups = await okta.send('GET', '/Groups')
   t.is(groups.status, 200)
   t.deepEqual(groups.body.schemas, [listSchema])
-  // The suite asks for an answer within 600 ms. Of some one is in time, also on a busy machine.
+  // The suite asks for an answer within 600 ms. One of several is in time, also on a busy machine.
   t.true((await fastest(5, () => okta.send('GET', '/Groups'))) < 600)
   const stranger = await clientWith(control.origin, 'a bad token').send('GET', '/Users')
   t.is(stranger.status, 401)
@@ -244,7 +244,7 @@ interface Described {
   readonly subAttributes?: readonly Described[]
 }
 
-/** A value of an attribute; `word` tells two of one attribute apart. */
+/** A value of an attribute; `word` distinguishes two of one attribute. */
 function sample(attribute: Described, word: string): unknown {
   const { name, type, multiValued, canonicalValues, subAttributes } = attribute
   const parts = (subAttributes ?? []).filter(({ mutability }) => mutability !== 'readOnly')
@@ -260,7 +260,7 @@ function sample(attribute: Described, word: string): unknown {
   return multiValued ? [one] : one
 }
 
-/** Returns the last value of a list: what is added stands behind what was there. */
+/** Returns the last value of a list: an added one stands behind the others. */
 const latest = (value: unknown): unknown => (Array.isArray(value) ? value.at(-1) : value)
 
 test('scim2-tester: PATCH adds, replaces and removes every attribute that the schemas tell, and the discovery takes no writes', async (t) => {

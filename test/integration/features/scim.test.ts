@@ -1,4 +1,4 @@
-// SCIM 2.0: users, groups and places that an identity provider writes, its tokens, and who is kept out.
+// SCIM 2.0: users, groups and places that an identity provider writes, its tokens, and the excluded callers.
 import test from 'ava'
 import { userScopes } from '../../../src/lib/access/scopes.ts'
 import { settleScimPlaces } from '../../../src/features/scim/settle.jobs.ts'
@@ -218,7 +218,7 @@ test('a bad request is told in the schema of SCIM, by the name that RFC 7644 giv
     ['POST', '/Bulk', {}, 404],
     [...patch(...Array.from({ length: 1000 }, () => ({ op: 'replace', path: 'title', value: 'x' }))), 200],
     [...patch(...Array.from({ length: 1001 }, () => ({ op: 'replace', path: 'title', value: 'x' }))), 400, 'tooMany'],
-    // Names of what every object has are names of nothing here.
+    // Names that every object has do not match here.
     ['GET', usersWhere('__proto__ pr'), undefined, 400, 'invalidFilter'],
     ['GET', usersWhere('constructor eq "x"'), undefined, 400, 'invalidFilter'],
     ['GET', usersWhere('name.constructor eq "x"'), undefined, 400, 'invalidFilter'],

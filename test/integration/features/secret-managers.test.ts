@@ -75,7 +75,7 @@ test.beforeEach(() => {
   metadata.mood = 'well'
 })
 
-/** What tests do with each manager. `path` is that of a secret of this name. */
+/** The steps of tests with each manager. `path` is that of a secret of this name. */
 const managers = {
   aws_sm: {
     fake: () => aws,
@@ -292,7 +292,7 @@ for (const signIn of Object.values(plain)) {
   })
 }
 
-/** What became of each step of reading the field `v` of a version of a secret. */
+/** The outcome of each step of reading the field `v` of a version of a secret. */
 async function stepsOf(kind: Kind, name: string, secret_version: string | null): Promise<string> {
   const reference = { manager_type: kind, auth_config: plain[kind].auth(), secret_path: name, secret_version, secret_key: 'v' }
   const { body } = await call('POST', '/secret-references/test', reference)

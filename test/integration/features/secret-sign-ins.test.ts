@@ -1,7 +1,7 @@
 import test from 'ava'
 import { type Control, startControl, type Tenant } from './setup.ts'
 
-/** What is stored of a sign-in at a secret manager: its fields are well-formed, and its secrets are nowhere else. */
+/** The stored sign-in at a secret manager: its fields are well-formed, and its secrets are nowhere else. */
 let control: Control
 let acme: Tenant
 

@@ -79,7 +79,7 @@ test('planted secrets are in no answer and in no table', async (t) => {
     t.is((await call('POST', '/virtual-keys', virtualKey)).status, 200, provider)
     t.is((await call('PUT', `/virtual-keys/vk-${provider}`, { key: canary(), configurations })).status, 200, provider)
     t.is((await call('GET', `/virtual-keys/vk-${provider}`)).status, 200)
-    // Refusals must not quote what they refuse.
+    // Refusals must not quote the refused text.
     t.is((await call('POST', '/integrations', { ...body, configurations: { ...configurations, unknown: canary() } })).status, 400)
     t.is((await call('POST', '/integrations', { ...body, key: { nested: canary() } })).status, 400)
     t.is((await call('POST', '/virtual-keys', { ...virtualKey, key: `${canary()}\u0000` })).status, 400)

@@ -6,9 +6,9 @@ import { letters, people, startCallers, type Callers, type Letter } from './call
 import { startExporting } from './exporting.ts'
 import type { Control, Tenant } from './setup.ts'
 
-/** Somebody who asked models, with one of their logs, its trace, and an export and a saved filter of theirs. */
+/** A caller of models, with one of their logs, its trace, and an export and a saved filter of theirs. */
 export interface Source {
-  /** Of a person of `main` their letter, `wk` of its workspace key, `side` of another workspace, `foreign` of another organisation. */
+  /** The letter of a person of `main`, `wk` for its workspace key, `side` for another workspace, `foreign` for another organisation. */
   readonly name: string
   readonly log: string
   readonly trace: string
@@ -19,21 +19,21 @@ export interface Source {
 export type SetName = 'all' | 'workspace' | 'own' | 'side' | 'none'
 export type Thing = 'log' | 'trace' | 'export' | 'filter'
 
-/** An organisation in which everybody has logs that differ in every figure. */
+/** An organisation in which all callers have logs that differ in every figure. */
 export interface Seen {
   readonly callers: Callers
   /** The filters that leave the logs of the setup. */
   readonly bounds: Readonly<Record<string, string>>
   readonly states: readonly { readonly name: string; set(): Promise<void> }[]
-  /** The filter that leaves a caller's own logs; null: who asks has none. */
+  /** The filter that leaves a caller's own logs; null: the caller has none. */
   ownFilter(caller: string): Readonly<Record<string, string>> | null
-  /** Of the caller, of a colleague, of another workspace and of another organisation. */
+  /** The logs of the caller, of a colleague, of another workspace and of another organisation. */
   sourcesFor(caller: string, of: Thing): readonly Source[]
   /** Every source of which a caller could be shown something in a list. */
   allFor(caller: string, of: Thing): readonly Source[]
   /** Returns which set these are, of the sources that a caller could be shown; null: none of them. */
   setOf(names: readonly string[], caller: string, sources: readonly Source[]): SetName | null
-  /** The names of the sources that are not in a set: nothing of them may be told, by whatever filters. */
+  /** The names of the sources that are not in a set: no figure may include them, with any filters. */
   namesBeyond(set: SetName, caller: string): readonly string[]
   close(): Promise<void>
 }
@@ -68,7 +68,7 @@ export async function startSeen(): Promise<Seen> {
   const sourceOf = (name: Name): Source => sources.get(name) as Source
   const set = async (state: State) => {
     await apply(control, acme, state)
-    // What a manager exports while they see their own logs alone is of these. They may not at all in some states.
+    // A manager who sees their own logs alone exports only these. They may not at all in some states.
     const drafted = await control.call(writers.g.key, 'POST', '/logs/exports', exportOf('g'))
     if (drafted.status === 200) sources.set('g', { ...sourceOf('g'), export: String(drafted.body['id']) })
   }
@@ -218,7 +218,7 @@ interface Told {
   readonly traces: readonly [own: string, shared: string]
 }
 
-/** Sends what clients send of traces: spans, and feedback as good as failures are many. */
+/** Sends traces as clients do: spans, and feedback, as many good ones as failures. */
 async function tell(control: Control, { name, writer, traces }: Told): Promise<void> {
   const startedAt = Date.now() - 60_000
   const spans = traces.map((traceId) => ({
@@ -256,7 +256,7 @@ async function made(control: Control, key: string, path: string, body: object): 
   return String(answer.body['id'])
 }
 
-/** What the organisation says, and what `main` says instead. */
+/** The settings of the organisation, and those of `main` instead. */
 interface State {
   readonly organisation?: Readonly<Record<string, boolean>>
   readonly main?: Readonly<Record<string, boolean>>

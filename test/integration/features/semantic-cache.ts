@@ -104,7 +104,7 @@ async function addProvider(control: Control, { adminKey }: Tenant, { slug, key, 
   if (made.status !== 200 || shared.status !== 200) throw new Error(made.text + shared.text)
 }
 
-/** Two texts of one meaning, for an emulator whose vectors know nothing of order. */
+/** Two texts of one meaning, for an emulator whose vectors ignore order. */
 const asked = (topic: string) => `why is ${topic} blue`
 const askedAgain = (topic: string) => `${topic} is blue why`
 
@@ -134,7 +134,7 @@ const message = (text: string) => ({
   messages: [{ role: 'user', content: [{ type: 'text', text }] }],
 })
 
-/** Never compared, whoever asks. */
+/** Never compared, for any caller. */
 const exact: readonly (readonly [what: string, body: (text: string) => object, include: string | null])[] = [
   ['tools', (text) => say(text, { tools: [{ type: 'function', function: { name: 'f' } }] }), 'tools'],
   [
@@ -311,12 +311,12 @@ export function declareSemanticTests(place: Place, bed: () => SemanticBed): void
       const headers = { 'x-service-cache-namespace': 'season' }
       const topic = `purge by ${what}`
       for (const origin of [control.origin, beside]) {
-        // A process that hears of the purge before only now keeps no answer to a request that is under way.
+        // A process that receives the purge only now keeps no answer to a request that is under way.
         const first = await untilKept(() => ask({ body: say(asked(`${topic} ${origin === beside}`)), headers, origin }))
         const { status } = await control.call(bed().acme.workspaceKey, 'DELETE', `/cache${query(first.key)}`)
         t.is(status, 200)
         await control.refresh()
-        // The other process hears of it by itself: at once, or a little later on a busy machine.
+        // The other process receives it by itself: at once, or a little later on a busy machine.
         const again = () => ask({ body: say(askedAgain(`${topic} ${origin === beside}`)), headers, origin, cache: { max_age: 60 } })
         await eventually(async () => (await again()).cache === 'SEMANTIC MISS', 10_000, 'the purge')
       }

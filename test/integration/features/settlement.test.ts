@@ -1,4 +1,5 @@
-// Looking at batches: nobody's slow host keeps others waiting, what other attempts cost stays, and no other place is asked than the one that took the batch.
+// Reading batches: a slow host of one organisation does not keep others waiting, the costs of other attempts stay, and only the place that took the
+// batch is asked.
 import test from 'ava'
 import { settleBatches, settlingOf } from '../../../src/features/costs/batches.jobs.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
@@ -363,7 +364,7 @@ test.serial('what was not told yet is unpriced to a release that knows no such c
   t.is((await costOf(id))['total_pico_usd'], String(amount))
 })
 
-// 50,000 x 10,000,000 and the prompt are held by each attempt that nobody knows to have done nothing.
+// 50,000 x 10,000,000 and the prompt are held by each attempt that may have been worked on.
 for (const [name, behaviour, config, attempts] of [
   ['is not answered in time', { hang: 'before-headers' }, {}, 1],
   ['breaks off', { hang: 'after-headers' }, {}, 1],
@@ -402,7 +403,7 @@ test.serial('a batch is asked for at the provider that took it, and not at one t
   await storeProvider(acme, emulator.url, 'q')
   const id = await begin(await keyOf(acme), { 'x-service-provider': '@q' })
   t.is((await control.call(acme.workspaceKey, 'DELETE', '/providers/q')).status, 200)
-  // What was made in the same seconds may be either, as clocks differ.
+  // Rows of the same seconds may be either, as clocks differ.
   await control.sql.query(`UPDATE providers SET created_at = created_at - interval '1 hour' WHERE slug = 'q'`)
   await storeProvider(acme, other.url, 'q2')
   const terms = { pricing_adjustments: { multiplier: { default: 0.5 } } }

@@ -95,7 +95,7 @@ export async function startControl(overrides: Overrides = {}, env: Readonly<Reco
   const { app, origin, started } = await open(dataDir)
   const beside: Awaited<ReturnType<typeof open>>[] = []
   const sql = new Pool({ ...database.superuser, max: 2 })
-  // Its connections still say goodbye when the database is dropped.
+  // Its connections still close when the database is dropped.
   sql.on('error', () => {})
   const keys = keyMaker(sql, started)
   return {

@@ -45,7 +45,7 @@ test.beforeEach(async () => {
   other.fault = {}
   issuer.person = person
   other.person = person
-  // A change throws away what was discovered.
+  // A change throws away discovered data.
   await control.call(own.adminKey, 'PUT', '/admin/organisation/sso', settings(issuer, 'own.example'))
 })
 

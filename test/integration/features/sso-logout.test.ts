@@ -126,7 +126,7 @@ test.serial('a provider ends one session of its own', async (t) => {
   t.deepEqual([await isIn(one), await isIn(two)], [false, true])
 })
 
-/** The rows that the last sign-out has left: who, where, and how many sessions ended. */
+/** The rows of the last sign-out: the person, the organisation, and how many sessions ended. */
 async function lastSignOut(): Promise<readonly unknown[]> {
   const { rows } = await control.sql.query(
     `SELECT o.slug, u.email, a.actor_id = a.user_id AS own, jsonb_array_length(a.related) AS ended

@@ -115,7 +115,7 @@ const settings = (more: Readonly<Record<string, unknown>> = {}) => ({
   ...more,
 })
 
-/** Returns a port at which nobody listens. */
+/** Returns a port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -173,7 +173,7 @@ test.serial('an address finds nobody unless the issuer has verified it and the o
     [verified('eve@elsewhere.example'), /does not own/],
     [verified('eve@first.example.evil.example'), /does not own/],
     [verified('stranger@first.example'), /no account/],
-    // The person is somebody else there already.
+    // The person has another identity there already.
     [{ ...verified('ada@first.example'), sub: 'eve 4' }, /somebody else/],
   ] as const
   for (const [person, message] of people) {
@@ -332,7 +332,7 @@ test.serial('with auto_provision people of the domains become members; disable_a
   t.true((await me(browser)).text.includes('new@second.example'))
   const { rows } = await control.sql.query('SELECT organisation_id, role FROM users WHERE email = $1', ['new@second.example'])
   t.deepEqual(rows, [{ organisation_id: second.organisationId, role: 'member' }])
-  // A domain that the organisation claims and nobody gave it.
+  // A domain that the organisation claims without owning it.
   refused(t, (await comeIn(second, verified('new@elsewhere.example'))).answer, 'AB03', /does not own/)
 })
 
@@ -374,14 +374,14 @@ test.serial('groups in claims give places by their names and by mappings, and ta
   t.deepEqual(await signIn(['ws-Main-role-admin', 'engineers', 'org-role-admin', 'others', 7, null, '']), ['admin', 'admin', 'manager'])
   t.deepEqual(await signIn(['ws-Main-role-member', 'ws-Side-role-member', 'Engineers']), ['member', 'member', 'manager'])
   t.deepEqual(await signIn('engineers'), ['member', null, 'manager'])
-  // Too many groups for a token: the issuer says so, and nothing is known to have changed.
+  // Too many groups for a token: the issuer states it, and the known groups stay.
   const sources = { _claim_names: { groups: 'src1' }, _claim_sources: { src1: { endpoint: 'https://graph.example' } } }
   for (const claims of [sources, { hasgroups: true }, { hasgroups: 'true' }])
     t.deepEqual(await arrive(claims), ['member', null, 'manager'], JSON.stringify(claims))
   t.deepEqual(await signIn([]), ['member', null, null])
   t.deepEqual(await signIn(['org-role-owner']), ['member', null, null])
   t.deepEqual(await signIn(['engineers']), ['member', null, 'manager'])
-  // Without a mapping the place goes, before anybody signs in.
+  // Without a mapping the place goes, before any sign-in.
   t.is((await put(settings({ auto_provision: true, group_claim: 'groups' }))).status, 200)
   const { rows } = await control.sql.query<{ id: string }>(graceByMail)
   t.is(await roleIn(rows[0]?.id ?? '', second.sideId), null)
@@ -421,7 +421,7 @@ test.serial('GET /auth/login names the provider by slug or by a domain that the 
     [`?organisation=${await slugOf(first)}`, ofFirst],
     ['?email=anybody@SECOND.example', ofSecond],
     ['?email=anybody@first.example', ofFirst],
-    // Claimed by the second organisation, which nobody gave it.
+    // Claimed by the second organisation, which does not own it.
     ['?email=anybody@elsewhere.example', null],
     ['?email=anybody@unknown.example', null],
     ['?organisation=unknown', null],

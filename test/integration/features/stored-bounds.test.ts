@@ -12,7 +12,7 @@ const bounds: Readonly<Record<string, number>> = {
   ...Object.fromEntries(Object.keys(storedKinds).map((kind) => [kind, 2])),
   workspaces: 4,
   api_keys: 5,
-  // Providers come with integrations, versions with what they are of.
+  // Providers come with integrations, versions with their parents.
   integrations: 9,
   providers: 12,
   users: 3,
@@ -168,7 +168,7 @@ const there = async (table: string, { organisationId }: Tenant): Promise<number>
   return rows[0]?.there ?? 0
 }
 
-/** What jobs evict: how so many rows of one organisation come in, of which this many stay. */
+/** The evictions of jobs: the way in which so many rows of one organisation come in, of which this many stay. */
 const evicted = [
   {
     table: 'feedbacks',

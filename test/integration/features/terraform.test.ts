@@ -28,7 +28,7 @@ interface Resource {
   readonly key: 'id' | 'slug'
   readonly create: () => Promise<Body> | Body
   readonly update: Body
-  /** What each read must show, by its path in the answer; `made` after the creation, `changed` after the update. */
+  /** The expected values of each read, by their path in the answer; `made` after the creation, `changed` after the update. */
   readonly made: Body
   readonly changed: Body
   readonly inData?: boolean

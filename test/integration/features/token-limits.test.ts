@@ -1,4 +1,4 @@
-// Tokens may limit their holder: all tokens of a holder share the counts, whatever each of them allows.
+// Tokens may limit their holder: all tokens of a holder share the counts, whichever limits each of them has.
 import test from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -107,7 +107,7 @@ test('a budget in money counts what the request cost, and its log says of whom',
   ])
 })
 
-/** Resolves with true when `gatehouse budget doctor` finds that all budgets are what the logs say. */
+/** Resolves with true when `gatehouse budget doctor` finds that all budgets agree with the logs. */
 async function isWhole(): Promise<boolean> {
   const { budgets, left_out, differences } = await doctor(control)
   return budgets > 0 && left_out === 0 && differences.length === 0

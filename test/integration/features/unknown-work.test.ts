@@ -1,4 +1,4 @@
-// Work is recognised by its path whatever stands before it; what may cost and cannot be priced is unpriced, and only what a list names is free.
+// Work is recognised by its path behind any prefix; possible costs without a price are unpriced, and only paths in a list are free.
 import test from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -83,7 +83,7 @@ for (const prefix of prefixes)
     t.like(await costOf(spoken), { state: 'priced', cost_pico_usd: '120000000' })
   })
 
-/** Work that may cost, of which nobody here knows how much. */
+/** Work that may cost an unknown amount. */
 const unknown: readonly Asked[] = [
   { path: '/proxy/v1/listen?model=nova-3' },
   { path: '/proxy/v1/speak?model=aura-2' },
@@ -100,7 +100,7 @@ const unknown: readonly Asked[] = [
   { path: '/proxy/v1/projects/p/locations/l/rankingConfigs/default:rank', body: { records: [] } },
   { path: '/proxy/anything', method: 'PUT' },
   { path: '/proxy/anything', method: 'PATCH' },
-  // What hides behind the words of what is free.
+  // Paths that hide behind the words of free ones.
   { path: '/proxy/v1/responses%3f/files' },
   { path: '/proxy/v1/responses;a=/files' },
   { path: '/proxy/v1/responses%3f/input_tokens' },
@@ -140,7 +140,7 @@ test.serial('work that failed and told no usage costs nothing', async (t) => {
   stop()
 })
 
-/** What reads, keeps, deletes or counts. */
+/** Paths that read, keep, delete or count. */
 const free: readonly Asked[] = [
   { path: '/proxy/v1/models', method: 'GET' },
   { path: '/proxy/v1/listen', method: 'GET' },

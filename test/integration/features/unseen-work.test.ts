@@ -1,4 +1,4 @@
-// Work whose cost nobody here comes to know is never shown as free, and passes no budget that wants to know before.
+// Work whose cost never reaches Gatehouse is never shown as free, and passes no budget that must know it before.
 import test from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -58,7 +58,7 @@ async function costOf({ headers }: Awaited<ReturnType<typeof send>>): Promise<Fi
   return (await read()).body
 }
 
-/** Work whose cost nobody here comes to know, at the paths of those who sell it: [path, method]. */
+/** Work whose cost never reaches Gatehouse, at the paths of its providers: [path, method]. */
 const unseen: readonly (readonly [path: string, method?: 'GET'])[] = [
   ['/realtime/client_secrets'],
   ['/realtime/sessions'],
@@ -109,7 +109,7 @@ test.serial('a session that the provider refused costs nothing', async (t) => {
   t.like(await costOf(refused), { state: 'not_charged', cost_pico_usd: '0' })
 })
 
-/** Answers that tell again what was used before, to those who read or change it. */
+/** Answers that repeat earlier usage, to requests that read or change it. */
 const toldAgain: readonly (readonly [method: 'GET' | 'POST', path: string])[] = [
   ['POST', '/responses/resp_0/cancel'],
   ['POST', '/batches/batch_0/cancel'],
@@ -151,11 +151,11 @@ for (const [method, path] of toldAgain)
     t.is(spoken.status, 200, 'the whole budget is left')
   })
 
-/** Edits of an image by forms, whose provider a header names: with a budget of a dollar that wants to know the cost before, and one that does not. */
+/** Edits of an image by forms, whose provider a header names: with a budget of a dollar that must know the cost before, and one that does not. */
 const forms: Readonly<
   Record<string, { fields: Readonly<Record<string, string | readonly string[]>>; denied: number; allowed: number; reason?: string }>
 > = {
-  // 1,600 x 10,000,000 of the picture, and 2 x 6,240 x 40,000,000 of what is made
+  // 1,600 x 10,000,000 of the picture, and 2 x 6,240 x 40,000,000 of the result
   'two images': { fields: { model: 'gpt-image-1', prompt: 'a hat', n: '2' }, denied: 200, allowed: 200 },
   // 5 x 6,240 x 40,000,000
   'more images than the budget has money for': { fields: { model: 'gpt-image-1', prompt: 'a hat', n: '5' }, denied: 412, allowed: 412 },

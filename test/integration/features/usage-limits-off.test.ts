@@ -1,4 +1,4 @@
-// USAGE_LIMITS_ENABLED=OFF takes usage limits away wherever they are declared; what was stored stays, and comes back with the flag.
+// USAGE_LIMITS_ENABLED=OFF takes usage limits away everywhere; stored ones stay, and come back with the flag.
 import test from 'ava'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { testDatabase } from '../../support/database.ts'

@@ -55,7 +55,7 @@ const tomorrow = `date_trunc('day', now(), 'UTC') + interval '1 day'`
 
 test.serial('roll-ups are what the logs say, adjustments, late logs and repeated ones included', async (t) => {
   await used.ship([usedRecord(used.acme, used.ada.userId, 77), usedRecord(used.acme, used.ada.userId, 3)])
-  // A batch that is shipped again after a crash inserts nothing, and so counts nothing.
+  // A batch that is shipped again after a crash inserts no row, and so counts nothing.
   await used.control.sql.query('INSERT INTO logs SELECT * FROM logs ON CONFLICT DO NOTHING')
   await used.control.sql.query(
     `INSERT INTO cost_adjustments (organisation_id, recompute_id, log_id, log_created_at, delta_pico, cost_pico, cost_state, lines)
@@ -111,7 +111,7 @@ test.serial(
       const now = await figures()
       t.is(now[0].total, before.total + late)
       late += 1
-      // One of a time that is counted already, or not yet: nobody knows which.
+      // A log of a time that is counted already, or not yet: it is unknown which.
       await used.ship([usedRecord(used.acme, used.ada.userId, late * 13)])
       await used.control.sql.query(
         `INSERT INTO cost_adjustments (organisation_id, recompute_id, log_id, log_created_at, delta_pico, cost_pico, cost_state, lines)

@@ -16,7 +16,7 @@ const sql = <Row extends Record<string, unknown>>(text: string, values: readonly
 const zeros = '00000000-0000-0000-0000-000000000000'
 const ones = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** What the logs say, in the shape of the sums. */
+/** The figures of the logs, in the shape of the sums. */
 const counted = `
   SELECT organisation_id, date_trunc('day', created_at, 'UTC') AS bucket, CASE WHEN grouping(workspace_id) = 1 THEN '${ones}' ELSE coalesce(workspace_id, '${zeros}') END::uuid AS place,
          metadata ->> '_user' AS name, count(*) AS requests,

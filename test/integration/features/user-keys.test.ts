@@ -85,7 +85,7 @@ for (const [who, role, place, forOthers] of makers)
     t.is(other.status, forOthers ? 200 : 403, other.text)
     if (forOthers) t.is(await holderOf(other), here.user_id)
     else t.like(errorOf(other), { code: 'AB03', param: 'user_id' })
-    // Nobody gives somebody a key where they have no place.
+    // A person without a place cannot be given a key there.
     t.like(errorOf(await makeFor(elsewhere.user_id)), { code: forOthers ? 'AB01' : 'AB03', param: 'user_id' })
   })
 

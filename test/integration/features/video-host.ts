@@ -3,7 +3,7 @@ import type { Fields } from '../../../src/lib/json/fields.ts'
 /** The videos of the provider, by id. */
 export const videos = new Map<string, Fields>()
 
-/** Returns a video as its provider tells it. */
+/** Returns a video in its provider's form. */
 export const videoAs = (id: string, told: Fields): Fields => ({
   id,
   object: 'video',
@@ -14,7 +14,7 @@ export const videoAs = (id: string, told: Fields): Fields => ({
   ...told,
 })
 
-/** Returns what the provider answers to a request about videos. */
+/** Returns the provider's answer to a request about videos. */
 export function videoAnswer(method: string, path: string) {
   if (method === 'POST') {
     const began = `video_${videos.size + 1}`

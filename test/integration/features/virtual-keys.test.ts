@@ -24,7 +24,7 @@ async function made(body: Body, key = acme.adminKey): Promise<string> {
 
 const read = async (slug: string) => (await control.call(acme.adminKey, 'GET', `/virtual-keys/${slug}`)).body
 
-/** What the gateway would use. */
+/** The credential that the gateway would use. */
 const opened = (slug: string) =>
   inTenant(control.started.deps.orm, acme.organisationId, async (em) => {
     const { integrationId } = await em.findOneOrFail(ProviderEntity, { slug, status: 'active' })

@@ -21,14 +21,14 @@ import { clientWith, groupSchema, patchOf, userSchema, type ScimClient, type Sci
 import { startControl, type Control, type Tenant } from './setup.ts'
 
 /**
- * Which credential may act for a person, or change what that person may do: compared with `test/golden/ranks.txt`, which `UPDATE_GOLDEN=1`
- * writes. Each cell has a person of its own.
+ * The credentials that may act for a person, or change that person's rights: compared with `test/golden/ranks.txt`, which `UPDATE_GOLDEN=1` writes.
+ * Each cell has a person of its own.
  */
 const golden = join(import.meta.dirname, '../../golden/ranks.txt')
 
 let control: Control
 let acme: Tenant
-/** A token for SCIM that writes everybody. */
+/** A token for SCIM that may write all people. */
 let byOwner: string
 test.before(async () => {
   control = await startControl({}, { STORED_ITEMS_MAX: 'scim_tokens=1000' })
@@ -40,7 +40,7 @@ test.after.always(() => control?.close())
 
 interface Act {
   readonly name: string
-  /** The ranks of the persons of whom it makes sense. */
+  /** The ranks of the persons for whom it makes sense. */
   readonly of: readonly Rank[]
   readonly does: (by: Credential, person: TestPerson, rank: Rank) => Promise<Reply>
 }
@@ -102,7 +102,7 @@ const acts: readonly Act[] = [
   },
 ]
 
-/** What a token for SCIM that a credential makes may do. */
+/** The rights of a token for SCIM that a credential makes. */
 const scimActs: readonly Act[] = (
   [
     [
@@ -209,7 +209,7 @@ test.serial('who may act for whom is as the reviewed file says', async (t) => {
   t.deepEqual(now.split('\n'), readFileSync(golden, 'utf8').split('\n'))
 })
 
-/** The letters of the persons whom a credential may make a user key of, which says how it ranks. */
+/** The letters of the persons for whom a credential may make a user key, which shows its rank. */
 async function reachOf(by: Credential): Promise<string> {
   const cells = await inParallel(rankLetters, 2, (rank) => cellOf(by, acts[0] ?? never(), rank))
   return cells.join('')

@@ -52,7 +52,7 @@ async function page(query: Query, { control, acme } = exporting, key = acme.admi
   }
 }
 
-/** The ids of a whole search, page after page, and what its answers told. */
+/** The ids of a whole search, page after page, and the reports in its answers. */
 async function all(query: Query, of = exporting, key = of.acme.adminKey) {
   const [ids, searches]: [string[], Search[]] = [[], []]
   for (let after: string | null = ''; after !== null;) {
@@ -70,7 +70,7 @@ interface Said {
   readonly minutes?: number
 }
 
-/** Ships logs of a trace that say these texts, one each, in the request or else in the answer: the first is the youngest. */
+/** Ships logs of a trace with these texts, one each, in the request or else in the answer: the first is the youngest. */
 async function say(traceId: string, texts: readonly string[], { of = exporting, workspaceId, minutes = 60 }: Said = {}) {
   const now = Date.now() - minutes * 60_000
   const records = texts.map((_, at) =>

@@ -5,7 +5,7 @@ import { json } from '../../support/dialects/strict.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** OpenAI's client speaks and hears by every provider that does, in whatever format. */
+/** OpenAI's client speaks and transcribes by every provider that does, in any format. */
 let cloud: Emulator
 let bed: GatewayBed
 

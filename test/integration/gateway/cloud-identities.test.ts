@@ -47,7 +47,7 @@ test.beforeEach(() => {
 
 const file = (name: string): string => path.join(folder, name)
 
-/** The settings of a process that knows all of these services, and trusts hosts of this machine with its identity. */
+/** The settings of a process with all of these services, which trusts hosts of this machine with its identity. */
 const env = (more: Fields = {}): Fields => ({
   CLOUD_IDENTITY_HOSTS: '127.0.0.1',
   AWS_EC2_METADATA_SERVICE_ENDPOINT: metadata.url,
@@ -60,7 +60,7 @@ const env = (more: Fields = {}): Fields => ({
 
 type Cloud = 'bedrock' | 'azure-openai' | 'vertex-ai'
 
-/** What each cloud is asked, and where its provider is. */
+/** The requests to each cloud, and the place of its provider. */
 const clouds = {
   bedrock: { path: '/model/amazon.nova-micro-v1:0/converse', host: () => aws.url },
   'azure-openai': { path: '/chat/completions', host: () => emulator.url },
@@ -70,7 +70,7 @@ const clouds = {
 interface Asked {
   readonly status: number
   readonly text: string
-  /** As the provider got it; null: nothing reached it. */
+  /** The request as the provider got it; null: none reached it. */
   readonly authorization: string | null
 }
 

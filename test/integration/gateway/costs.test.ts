@@ -111,7 +111,7 @@ for (const [traffic, skips, state] of [
     t.is(cost?.charges[0]?.skipped, state === 'not_charged')
   })
 
-/** Returns what a caller sends, with its type. */
+/** Returns a caller's body, with its type. */
 async function sentOf({ model, body = {}, form }: Charged): Promise<{ readonly body: string | Buffer; readonly type: string }> {
   if (form === undefined) return { body: JSON.stringify({ model, ...body }), type: 'application/json' }
   const data = new FormData()

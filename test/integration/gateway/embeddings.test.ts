@@ -7,7 +7,7 @@ import { embedsStrictly, vectorOf } from '../../support/dialects/strict-embeddin
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** The official clients of OpenAI and Google get vectors from every provider that makes them, in whatever format. */
+/** The official clients of OpenAI and Google get vectors from every provider that makes them, in any format. */
 let cloud: Emulator
 let bed: GatewayBed
 
@@ -55,7 +55,7 @@ interface Row {
   readonly model: string
   /** So many calls make vectors of three texts. */
   readonly calls?: number
-  /** The tokens that the provider told; absent: it tells none. */
+  /** The tokens in the provider's answer; absent: it has none. */
   readonly tokens?: number
   readonly dimensions?: number
   readonly sent: object
@@ -119,7 +119,7 @@ for (const { model, calls = 1, tokens, dimensions, sent, dropped } of rows)
   test.serial(`OpenAI's client gets vectors of ${model}`, async (t) => {
     const entry = bed.nextLog()
     const body = { model, input, input_type: 'search_query', ...(dimensions !== undefined && { dimensions }) }
-    // The client asks for bytes when the program names no format, and decodes what it gets.
+    // The client asks for bytes when the program names no format, and decodes them.
     const { data, response } = await openai().embeddings.create(body).withResponse()
     t.deepEqual(
       data.data.map(({ embedding, index }) => [index, [...embedding]]),

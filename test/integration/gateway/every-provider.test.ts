@@ -9,9 +9,9 @@ import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
 /**
- * Every operation at every row of the catalogue. At a host of one's own it reaches those that serve it; of the others, those whose paths are
- * surely not OpenAI's are a 400 that names both and lists who can, and all else is passed through, byte for byte, since such a host may have
- * more. At a provider's own host who does not serve it is a 400.
+ * Every operation at every row of the catalogue. At a custom host it reaches those that serve it; for the others, those whose paths are surely not
+ * OpenAI's are a 400 that names both and lists the providers that can, and all else is passed through, byte for byte, since such a host may have
+ * more. At a provider's own host an operation that it does not serve is a 400.
  */
 let cloud: Emulator
 let bed: GatewayBed
@@ -41,7 +41,7 @@ test.after.always(async () => {
   await cloud?.stop()
 })
 
-/** Models that providers know by their form alone. */
+/** Models that providers recognise by their form alone. */
 const models: Readonly<Record<string, Readonly<Partial<Record<Operation | 'all', string>>>>> = {
   'vertex-ai': { all: 'gemini-2.5-flash', embed: 'text-embedding-005' },
   bedrock: { all: 'amazon.nova-canvas-v1:0' },
@@ -101,7 +101,7 @@ async function ask(provider: string, operation: Operation, slug = provider) {
   return { status: answer.status, body: await answer.text() }
 }
 
-/** Prompts are of one's own, and counts are estimated for everybody. */
+/** Prompts are stored here, and counts are estimated for every provider. */
 const anywhere: ReadonlySet<Operation> = new Set(['promptComplete', 'countTokens', 'countResponseTokens'])
 const asked = (Object.keys(operations) as Operation[]).filter((operation) => !anywhere.has(operation))
 
@@ -114,7 +114,7 @@ const servesLater = (provider: string, operation: Operation): boolean => {
 for (const operation of asked)
   test.serial(`${operation}: each provider is asked, refused by name, or passed through`, async (t) => {
     cloud.reset()
-    // Every provider refuses in these words, so that nobody waits for an answer of its own.
+    // Every provider refuses in these words, so that no test waits for an answer of its own.
     cloud.script({ behaviour: json({ message: 'reached', error: { message: 'reached' } }, 418) })
     const able = new Set(speakersOf(operation))
     t.true(able.size > 0)
@@ -155,7 +155,7 @@ function namesBoth(t: ExecutionContext, { provider, operation, able, status, bod
   t.true(error.message.includes(`These do: ${[...able].slice(0, 12).join(', ')}`), body)
 }
 
-/** Rows without a host, or with one that a credential names, tell nothing of what is there. */
+/** Rows without a host, or with one that a credential names, have unknown paths. */
 const ownHosts = Object.keys(providers).filter((provider) => {
   const { baseUrl, retired } = findProvider(provider) ?? {}
   return baseUrl?.startsWith('{') === false && retired === undefined
@@ -180,7 +180,7 @@ test.serial('what a provider that speaks as OpenAI does cannot do tells of custo
   t.notRegex(ofGoogle, /custom host/)
 })
 
-/** What a provider is sent at a path below `/v1`: docs.bytez.com/http-reference; docs.reka.ai, chat and speech/overview. */
+/** The requests to a provider at a path below `/v1`: docs.bytez.com/http-reference; docs.reka.ai, chat and speech/overview. */
 const keys = [
   ['bytez', '/chat/completions', { authorization: 'Bearer k' }],
   ['bytez', '/models/v2/openai/v1/embeddings?a=b', { authorization: 'Bearer k' }],

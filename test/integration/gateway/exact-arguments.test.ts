@@ -3,7 +3,7 @@ import type { Behaviour } from '../../support/emulator/behaviour.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** Arguments of calls keep their digits and the order of their keys, whatever the formats of client and provider are. */
+/** Arguments of calls keep their digits and the order of their keys, in all formats of client and provider. */
 let cloud: Emulator
 let bed: GatewayBed
 

@@ -51,7 +51,7 @@ interface Asked {
   readonly path?: string
 }
 
-/** Returns what a host gets of a request, and what the caller is told of it. */
+/** Returns the part of a request that a host gets, and the report to the caller. */
 async function ask(host: string, body: Body, { betas, strict, path = '/v1/messages' }: Asked = {}) {
   cloud.script({ behaviour: json({}) })
   const answer = await fetch(bed.origin + path, {
@@ -126,7 +126,7 @@ interface Row {
   readonly name: string
   readonly beta: string
   readonly body: Body
-  /** The beta under which each cloud knows the field, which then stays; `only`: the beta alone stays; null: both leave. */
+  /** The beta under which each cloud supports the field, which then stays; `only`: the beta alone stays; null: both are removed. */
   readonly at: Readonly<Record<(typeof clouds)[number], { readonly beta: string; readonly field: boolean } | null>>
   readonly field: (body: Body) => unknown
 }

@@ -1,4 +1,4 @@
-// What an answer used is read at its places alone: nothing that a caller or a model writes elsewhere in it changes a charge.
+// The usage of an answer is read at its places alone: texts of a caller or a model elsewhere in it change no charge.
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import test from 'ava'
@@ -31,7 +31,7 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Returns what an answer was charged. */
+/** Returns the charge of an answer. */
 async function chargeOf({ provider, model, body, type = 'application/json' }: Forgeable, { path, answer, headers }: Asked) {
   const bodyBase64 = Buffer.from(answer).toString('base64')
   const stop = emulator.script({ behaviour: { status: 200, headers: { 'content-type': type, ...headers }, bodyBase64 } })

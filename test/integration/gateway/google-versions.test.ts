@@ -5,7 +5,7 @@ import { json, sse } from '../../support/dialects/strict.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** Google's own client that is told the version `v1`, so that its paths lie beside those of OpenAI's clients, or `v1alpha`. */
+/** Google's own client with the version `v1`, so that its paths lie beside those of OpenAI's clients, or `v1alpha`. */
 let cloud: Emulator
 let bed: GatewayBed
 

@@ -74,7 +74,7 @@ const ask = ({ input, output, path = '/chat/completions', key = workspaceKey, pr
 
 const hooksOf = ({ text }: RawAnswer) => (JSON.parse(text) as { hook_results: HookResults }).hook_results
 
-/** A service that makes another request, or answer, of what it is told. */
+/** A service that returns another request, or answer, than it got. */
 const makes = (json: object): Given => {
   const transformedData = { request: { json }, response: { json } }
   hook.script({ behaviour: { body: JSON.stringify({ verdict: true, transformedData }), headers: { 'content-type': 'application/json' } } })
@@ -329,7 +329,7 @@ test.serial('an upload that is longer than what is held goes through as it comes
 const huge = ' '.repeat(1_100_000)
 const scattered = Array.from({ length: 60_000 }, () => ({ type: 'text', text: 'x' }))
 const deep = `${'['.repeat(120)}"FORBIDDEN"${']'.repeat(120)}`
-/** What whoever calls may do to a text so that nobody can tell. */
+/** Changes of a text that a caller may make unnoticed. */
 const padded: readonly (readonly [what: string, asked: Asked])[] = [
   ['1.1 million spaces', { body: { model: 'm', messages: [{ role: 'user', content: `FORBIDDEN${huge}` }] } }],
   ['60,000 parts', { body: { model: 'm', messages: [{ role: 'user', content: [...scattered, { type: 'text', text: 'FORBIDDEN' }] }] } }],
@@ -374,7 +374,7 @@ const utf16 = (text: string) => Buffer.from(text, 'utf16le').toString('latin1')
 const wall = 'a'.repeat(600)
 const escaped = String.raw`FORB\u0049DDEN`
 const other = (type: string, body: string): Asked => ({ path: '/of/a/provider', type, body })
-/** What means the word to a provider, and is not spelled with its letters. */
+/** Texts that mean the word to a provider, and are not spelled with its letters. */
 const coded: readonly (readonly [what: string, asked: Asked])[] = [
   ['UTF-16', other('text/plain', utf16('FORBIDDEN'))],
   ['UTF-16 that its type announces', other('text/plain; charset=utf-16', utf16('FORBIDDEN'))],
@@ -459,7 +459,7 @@ test.serial('what the frames of an array say together is read, and changed', asy
   }
 })
 
-/** What docs/guide/guardrails.md says of requests that no check reads. */
+/** The statement of docs/guide/guardrails.md on requests that no check reads. */
 const unread = one('allowedRequestTypes', { blockedTypes: ['uploadFile', 'createBatch', 'createFinetune', 'proxy'] })
 const boundary = '----batch'
 const line = JSON.stringify({ custom_id: '1', method: 'POST', url: '/v1/chat/completions', body: say('FORBIDDEN') })

@@ -56,7 +56,7 @@ const ask = (asked: Asked): Promise<RawAnswer> => {
   return send(url, { method: 'POST', headers, body })
 }
 
-/** Scripts the provider to say these words, one frame each. */
+/** Scripts the provider to send these words, one frame each. */
 function says(words: readonly string[], everyMs?: number): string {
   const frames = words.map((content) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`)
   const body = `${frames.join('')}data: [DONE]\n\n`
@@ -268,7 +268,7 @@ test.serial('a failure before the call gives a stream the status 246', async (t)
   t.true(answer.text.includes('[DONE]'))
 })
 
-/** A check that must know all, and never does. */
+/** A check that needs the whole text, and never gets it. */
 const whole = (then: 'warn' | 'deny') => ({ ...deny('default.contains', { words: ['never said'] }), deny: then === 'deny' })
 
 test.serial('no more is held than may be', async (t) => {

@@ -14,7 +14,7 @@ let emulator: Emulator
 let bed: GatewayBed
 let hooked: Hook
 
-/** A service of somebody's own that checks call: answers as told, after being let go. */
+/** A custom service that checks call: it answers by its script, after being let go. */
 interface Hook {
   readonly url: string
   readonly calls: { readonly url: string; readonly headers: NodeJS.Dict<string | string[]>; readonly body: string }[]

@@ -50,7 +50,7 @@ const own = [
   { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 4 } },
   { type: 'message_stop' },
 ]
-/** What hosts add, before, between and behind. */
+/** The events that hosts add, before, between and behind. */
 const added = [
   { type: 'vertex_event', usage: {} },
   { type: 'amazon-bedrock-guardrailAssessment', more: 1 },

@@ -80,7 +80,7 @@ test.serial(
     const { data: whole, response } = await anthropic('@bedrock')
       .beta.messages.create({ ...hello, betas: ['context-1m-2025-08-07', 'other-beta'] })
       .withResponse()
-    // Bedrock refuses a request that names a beta which it does not know.
+    // Bedrock refuses a request that names an unknown beta.
     t.is(response.headers.get('x-service-dropped-params'), 'anthropic-beta: other-beta')
     t.like(whole.content[0], { text: 'Grüße ☀' })
     const first = cloud.requests.at(-1)

@@ -6,7 +6,7 @@ import { drawsStrictly, pixel, textsOfForm, xaiUsage } from '../../support/diale
 import { type Emulator, type Received, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** OpenAI's client makes images at every provider that makes them, in whatever format. */
+/** OpenAI's client makes images at every provider that makes them, in any format. */
 let cloud: Emulator
 let bed: GatewayBed
 
@@ -302,7 +302,7 @@ const half = pngOf(2, [
   [2, 0, 0, 0, 0, 0, 0, 0, 0],
 ])
 
-/** Masks, as providers take them: what is to be changed is white at most, and black at Titan and Nova Canvas. */
+/** Masks, as providers take them: the part to change is white at most, and black at Titan and Nova Canvas. */
 const masks: readonly (readonly [model: string, url: RegExp, maskOf: (received: Received) => unknown, isWhite: boolean])[] = [
   ['@stability/stable-image-inpaint', /\/v2beta\/stable-image\/edit\/inpaint$/, (received) => textsOfForm(received)['mask'], true],
   ['@bedrock/us.stability.stable-image-inpaint-v1:0', /invoke$/, ({ json: body }) => body['mask'], true],

@@ -5,7 +5,7 @@ import OpenAI from 'openai'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** The list of models tells their limits, abilities and prices in the format of each client. */
+/** The list of models shows their limits, abilities and prices in the format of each client. */
 let emulator: Emulator
 let bed: GatewayBed
 

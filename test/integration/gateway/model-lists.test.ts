@@ -6,7 +6,7 @@ import { json } from '../../support/dialects/strict.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** Lists of providers that tell their models in words of their own. */
+/** Lists of providers that describe their models in words of their own. */
 let cloud: Emulator
 let bed: GatewayBed
 

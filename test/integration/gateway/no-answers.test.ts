@@ -6,7 +6,7 @@ import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 import { send } from '../../support/http.ts'
 
-/** Answers with the status of a success that are none: another target follows, whatever the client's format, and none of them is cached. */
+/** Answers with the status of a success that are none: another target follows, in every format of the client, and none of them is cached. */
 let broken: Emulator
 let sound: Emulator
 let bed: GatewayBed
@@ -150,7 +150,7 @@ const isOperation = (name: string): name is Operation => Object.hasOwn(asks, nam
 const faultsOf = (operation: Operation) => Object.entries({ ...everywhere, ...(asks[operation].stream && streams), ...own[operation] })
 
 const words = 'the sound one'
-/** What a sound provider says, in the format that it is asked in. */
+/** The answer of a sound provider, in the format of the request. */
 const soundAnswers: Readonly<Record<Operation, Behaviour>> = {
   chat: chat([{ index: 0, message: { ...message, content: words }, finish_reason: 'stop' }]),
   'a stream of chat': sse([

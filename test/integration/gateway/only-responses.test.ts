@@ -7,7 +7,7 @@ import { strictResponses } from '../../support/dialects/strict-responses.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** Official clients of other formats at models that OpenAI serves by responses alone; the provider refuses what the real one refuses. */
+/** Official clients of other formats at models that OpenAI serves by responses alone; the provider refuses the same requests as the real one. */
 let gpt: Emulator
 let bed: GatewayBed
 

@@ -34,7 +34,7 @@ interface Asked {
   readonly parameters?: object
   readonly guardrail?: object
   readonly body?: object
-  /** Of the service that is asked; a script of its own for each question. */
+  /** The service that is called; a script of its own for each call. */
   readonly who?: string
 }
 
@@ -95,7 +95,7 @@ async function run({ id, phase }: PartnerFixture, parameters: object, { egress =
   return check.ready(check.parameters.parse(parameters)).run(subject, context)
 }
 
-/** What stands in the address of the service itself, and not in the path behind it. */
+/** Text in the address of the service itself, and not in the path behind it. */
 const prefixOf = ({ id }: PartnerFixture) => (id.startsWith('crowdstrike') ? '/aidr/aiguard' : id.startsWith('service.') ? '/v1' : '')
 
 interface Running {
@@ -104,7 +104,7 @@ interface Running {
   readonly timeoutMs?: number
 }
 
-/** What a check sends when no other address is given, caught at the egress. */
+/** A check's request when no other address is given, caught at the egress. */
 async function callOf(fixture: PartnerFixture, text: string): Promise<SmallRequest | undefined> {
   const sent: SmallRequest[] = []
   const egress: Egress = { ...real, exchange: (request) => (sent.push(request), Promise.reject(new Error('caught'))) }

@@ -4,7 +4,7 @@ import { refusalOfOllama } from '../../support/dialects/strict-ollama.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** Fields of providers' own reach the provider for which they are, and no other, also where nothing is translated. */
+/** Fields of providers' own reach the provider for which they are, and no other, also in untranslated requests. */
 let cloud: Emulator
 let bed: GatewayBed
 

@@ -4,7 +4,7 @@ import { json } from '../../support/dialects/strict.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, keyView, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** What one provider of a format takes otherwise than the others is no silent loss, neither in translations nor in prompts. */
+/** A field that one provider of a format takes otherwise than the others is no silent loss, neither in translations nor in prompts. */
 let cloud: Emulator
 let bed: GatewayBed
 
@@ -69,7 +69,7 @@ const send = (path: string, body: object, headers: Record<string, string> = {}) 
   })
 const strict = { 'x-service-strict-translation': 'true' }
 
-/** The formats in which a request is written, each with its names of what it asks for. */
+/** The formats in which a request is written, each with its names of the fields. */
 const clients = {
   google: (at: string, generationConfig: object, headers?: Record<string, string>) =>
     send(
@@ -96,7 +96,7 @@ const clients = {
 } as const
 type Client = keyof typeof clients
 
-/** What steers, what arrives in its place, and how the caller is told of it. */
+/** A steering field, its replacement on arrival, and the report to the caller. */
 const steering: readonly (readonly [client: Client, at: string, asked: object, arrives: object, named: string | null])[] = [
   ['google', 'mistral-ai', { temperature: 1.8 }, { temperature: 1.5 }, 'generationConfig.temperature'],
   ['google', 'mistral-ai', { temperature: 1.2, seed: 7 }, { temperature: 1.2, random_seed: 7, seed: undefined }, null],
@@ -129,7 +129,7 @@ for (const [client, at, asked, arrives, named] of steering)
     t.is(cloud.requests.length, named === null ? 2 : 1)
   })
 
-/** What a request means: it is refused by the caller's name of it, before any call. */
+/** A meaningful field: it is refused by the caller's name of it, before any call. */
 const meaning: readonly (readonly [client: Client, at: readonly string[], asked: object, field: string])[] = [
   ['google', ['groq', 'z-ai', 'zhipu'], { candidateCount: 2 }, 'generationConfig.candidateCount'],
   ['completions', ['z-ai', 'zhipu'], { n: 2 }, 'n'],

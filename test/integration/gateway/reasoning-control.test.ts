@@ -3,7 +3,7 @@ import { json, sse } from '../../support/dialects/strict.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** Each provider of OpenAI's format is told in its own words how much to think, and gets its reasoning back as it wants it. */
+/** Each provider of OpenAI's format gets the amount of thinking in its own words, and gets its reasoning back in its own form. */
 let cloud: Emulator
 let bed: GatewayBed
 
@@ -90,7 +90,7 @@ const off = { thinking: { type: 'disabled' } }
 const effort = (word: string) => ({ output_config: { effort: word } })
 const adaptive = { thinking: { type: 'adaptive' } }
 
-/** The fields by which providers are told to think. */
+/** The fields by which providers think. */
 const words = new Set([
   'reasoning_effort',
   'reasoning',
@@ -217,7 +217,7 @@ test.serial('nor does it from a client of chat, whose messages go on otherwise a
   t.is(response.headers.get('x-service-dropped-params'), 'messages[1].reasoning_content')
 })
 
-/** What OpenRouter gives of Claude, and of a model that seals its reasoning. */
+/** OpenRouter's answer for Claude, and for a model that seals its reasoning. */
 const signed = { type: 'reasoning.text', format: 'anthropic-claude-v1', index: 0, text: 'Let me see.', signature: 'c2ln' }
 const sealed = { type: 'reasoning.encrypted', format: 'google-gemini-v1', index: 0, id: 'call_1', data: 'c2VhbGVk' }
 const calls = [{ index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }]
@@ -286,7 +286,7 @@ for (const isStream of [false, true])
       const [, said] = (cloud.requests[0]?.json['messages'] ?? []) as readonly Record<string, unknown>[]
       t.deepEqual(said?.['reasoning_details'], [signed, sealed])
       t.is(said?.['reasoning'], undefined)
-      // Another provider gets nothing of it.
+      // Another provider gets no part of it.
       await clients.messages({ messages, tools: [tool] }, { at: 'together-ai', model: 'm' })
       t.notRegex(JSON.stringify(cloud.requests[1]?.json), /c2ln|c2VhbGVk|reasoning_details/)
     },

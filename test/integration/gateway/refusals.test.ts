@@ -102,7 +102,7 @@ const inText = (type: string) => ({ ...keyOnly, 'content-type': type })
 const named = (name: string) => ({ ...keyOnly, authorization: 'Bearer sk-own', 'x-service-provider': name })
 const modelled = (model: string) => JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] })
 
-/** The refusal of a slip says how to mend it. */
+/** The refusal of a slip names the remedy. */
 const slips: readonly (readonly [title: string, input: RawRequest, status: number, says: RegExp, param: string])[] = [
   [
     'JSON as a form, as curl sends it',

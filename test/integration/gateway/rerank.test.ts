@@ -133,7 +133,7 @@ interface Asking {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Asks a provider at its own host, with a key of one's own: what is refused here is refused before any call. */
+/** Asks a provider at its own host, with a key of the caller's: a request that is refused here is refused before any call. */
 async function askAtItsHost({ provider, path, body = { model: 'any', ...asked }, headers = {} }: Asking) {
   const answer = await fetch(bed.origin + path, {
     method: 'POST',

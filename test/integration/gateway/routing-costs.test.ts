@@ -90,6 +90,6 @@ test.serial('least-cost: the cheapest target is taken, by its own model; without
   t.is(await usedFor('m', [{ provider: '@a' }, { provider: '@c' }]), 'config.targets[1]')
   ranks.set('groq m', 9)
   t.is(await usedFor('m', [{ provider: '@a' }, { provider: '@c' }]), 'config.targets[0]')
-  // The first was measured above, and what was not measured yet is asked first.
+  // The first was measured above, and an unmeasured one is asked first.
   t.is(await usedFor('other', [{ provider: '@a' }, { provider: '@b' }]), 'config.targets[1]')
 })

@@ -28,7 +28,7 @@ const mine = { 'x-service-api-key': workspaceKey, 'x-service-provider': '@mine' 
 const own = { 'x-service-api-key': workspaceKey, 'x-service-provider': 'openai', authorization: 'Bearer sk-own-of-the-caller' }
 const emulate = (behaviour: Behaviour) => ({ 'x-emulate': JSON.stringify(behaviour) })
 
-/** One exchange with what the log keeps of it. */
+/** One exchange with its log. */
 async function logged(path: string, headers: Readonly<Record<string, string>>) {
   const log = bed.nextLog()
   const answer = await send(`${bed.origin}/v1${path}`, { headers })

@@ -213,7 +213,7 @@ for (const [name, preset] of garbage)
     t.false(/127\.0\.0\.1|ECONN|at \w+ \(/.test(answer.text), answer.text)
   })
 
-/** An answer without what differs between two calls. */
+/** An answer without the parts that differ between two calls. */
 const stable = (bytes: Buffer) => bytes.toString('latin1').replaceAll(/"(id|created)":("[^"]*"|\d+)/g, '')
 
 for (const name of ['html', 'invalid-utf8', 'bad-gzip', 'unauthorized', 'rate-limited', 'server-error'])

@@ -74,7 +74,7 @@ const nativeCounters: readonly (readonly [model: string, path: RegExp, body: obj
   ],
 ]
 for (const [model, path, body, tokens] of nativeCounters)
-  // 66: portkey#1436, Bedrock's counter knows models without the region in front of their names.
+  // 66: portkey#1436, Bedrock's counter has model names without the region in front of them.
   test.serial(`Messages count by the counter of ${model}`, async (t) => {
     const counted = await anthropic().messages.countTokens({ model, ...asked })
     t.deepEqual({ ...counted }, { input_tokens: tokens })

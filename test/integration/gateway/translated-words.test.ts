@@ -4,7 +4,7 @@ import { json, sse } from '../../support/dialects/strict.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** What stands beside the text of an answer, and what an error names, in the words of the client. */
+/** The parts beside the text of an answer, and the names in an error, in the words of the client. */
 let cloud: Emulator
 let bed: GatewayBed
 
@@ -47,7 +47,7 @@ const token = (said: string, logprob: number) => ({
     { token: 'Sün', logprob: -3, bytes: null },
   ],
 })
-/** The same as OpenAI's responses tell it, where no bytes are missing. */
+/** The same in the form of OpenAI's responses, where no bytes are missing. */
 const told = (said: string, logprob: number) => ({
   ...token(said, logprob),
   top_logprobs: [
@@ -167,7 +167,7 @@ const plain = (param: string) => ({
   error: { message: `Invalid '${param}'.`, type: 'invalid_request_error', param, code: 'invalid_value' },
 })
 
-/** What a provider says of a field, and how each client knows it; null: it has no such field, or no name can be told. */
+/** A provider's name of a field, and each client's name for it; null: it has no such field, or the name is unknown. */
 const refusals: readonly (readonly [
   provider: string,
   body: object,

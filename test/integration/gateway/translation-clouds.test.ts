@@ -41,7 +41,7 @@ const openai = (provider: string) =>
 const anthropic = (provider: string) =>
   new Anthropic({ baseURL: bed.origin, apiKey: workspaceKey, maxRetries: 0, defaultHeaders: { 'x-service-provider': provider } })
 
-/** Answers with each behaviour in turn, and keeps what was asked. */
+/** Answers with each behaviour in turn, and keeps the requests. */
 function answersWith(...behaviours: readonly Behaviour[]): readonly Received[] {
   const asked: Received[] = []
   cloud.script({

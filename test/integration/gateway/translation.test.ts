@@ -7,7 +7,7 @@ import type { Behaviour } from '../../support/emulator/behaviour.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** Official clients of one format at a provider of another, through the data plane; the providers refuse what the real ones refuse. */
+/** Official clients of one format at a provider of another, through the data plane; the providers refuse the same requests as the real ones. */
 let claude: Emulator
 let gpt: Emulator
 let bed: GatewayBed

@@ -28,7 +28,7 @@ test.beforeEach(() => {
 const head = { model_name: 'm', model_version: '1' }
 const pieces = ['Once', ' upon', ' a time']
 
-/** Says the pieces, of which each is a token; vLLM alone tells their number, and why it ended. */
+/** Sends the pieces, of which each is a token; vLLM alone states their number, and why it ended. */
 function answers({ url, json: body }: Received, cutsAt = pieces.length) {
   const ofVllm = (input: number, output: number, finish: string) =>
     engineOf(url) === 'vllm' ? { num_input_tokens: input, num_output_tokens: output, finish_reason: finish } : {}

@@ -6,7 +6,7 @@ import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 import { send } from '../../support/http.ts'
 
-/** Vectors have the encoding that the client asked for, whatever the provider makes of the wish, also where nothing is translated. */
+/** Vectors have the encoding that the client asked for, even if the provider ignores the wish, also in untranslated answers. */
 let cloud: Emulator
 let bed: GatewayBed
 

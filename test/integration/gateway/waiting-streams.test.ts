@@ -4,7 +4,7 @@ import test from 'ava'
 import { sse } from '../../support/dialects/strict.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 
-/** Streams whose provider says nothing for long: the client gets headers and signs of life, and all that comes later stands in the stream. */
+/** Streams whose provider is silent for long: the client gets headers and signs of life, and all later events stand in the stream. */
 const opensAfterMs = 150
 
 interface Provider {
@@ -94,7 +94,7 @@ const chunk = (delta: object, finish: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason: finish }],
 })
 
-/** What a provider sends before it says anything, and what it says then. */
+/** The bytes of a provider before its first content, and the content. */
 const providers = {
   anthropic: {
     silence: [
@@ -148,7 +148,7 @@ const begin = (response: ServerResponse, bytes: string): void => {
   if (bytes !== '') response.write(bytes)
 }
 
-/** Reads until a sign of life has come. Returns all that was read, and what reads the rest. */
+/** Reads until a sign of life has come. Returns the bytes so far, and the reader of the rest. */
 async function untilAlive({ body }: Response) {
   const reader = (body as ReadableStream<Uint8Array>).getReader()
   const decoder = new TextDecoder()

@@ -12,7 +12,7 @@ import { send, sendJson, type RawAnswer } from '../../support/http.ts'
 import { startControl, type Control, type Tenant } from '../features/setup.ts'
 
 const corpus = path.resolve(import.meta.dirname, '../../corpus/control-plane-paths.txt')
-/** What other control planes of this API have, and the specification: `METHOD /path/{parameter}`. */
+/** The paths of other control planes of this API, and of the specification: `METHOD /path/{parameter}`. */
 const known = readFileSync(corpus, 'utf8').trim().split('\n')
 
 const canary = 'hvs.canary-of-a-vault-token'
@@ -71,7 +71,7 @@ function ask(operation: string, headers: Readonly<Record<string, string>>): Prom
 const sendAs = (method: string, url: string, headers: Readonly<Record<string, string>>) =>
   send(url, { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify({ token: canary, model: '@p/m' }) })
 
-/** As a slip or a lenient server has it; nothing of it is a path of ours, and nothing of it is for a provider. */
+/** In the form of a slip or a lenient server; it is neither a path of ours, nor one for a provider. */
 const spellings = [
   ...['//', '/%2f', '/%5C', '/%252f', '/v1/', '/V1/', '/v1//v1/', '/;a=b/', '/%3b/', '/%253Bx/'].map(
     (before) => `${before}secret-references`,

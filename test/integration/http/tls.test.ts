@@ -114,7 +114,7 @@ const readiness = async () =>
   JSON.parse((await send(`${app.managementUrl}/readyz`)).text) as { status: string; checks: { certificate?: unknown } }
 const figure = async () =>
   Number(/^gateway_tls_certificate_ends_timestamp_seconds\S* (\S+)$/m.exec((await send(`${app.managementUrl}/metrics`)).text)?.[1])
-/** In so many days the certificate ends, as the metrics tell. */
+/** In so many days the certificate ends, by the metrics. */
 const days = async () => ((await figure()) * 1000 - Date.now()) / 86_400_000
 
 tlsTest('both planes answer over HTTPS, and tell browsers to stay with it', async (t) => {
@@ -143,7 +143,7 @@ tlsTest('the cookie of a session is one that browsers take from this very host a
   const answer = await ask('/auth/login', { body: owner })
   t.is(answer.status, 200, answer.text)
   const [session = '', ...others] = [answer.headers['set-cookie'] ?? []].flat().map(String)
-  // What `__Host-` demands: Secure, the whole host, and no Domain.
+  // The demands of `__Host-`: Secure, the whole host, and no Domain.
   for (const cookie of [session, ...others])
     t.regex(cookie, /^__Host-gatehouse(?:-device)?=\S+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/)
   const [pair = ''] = session.split(';', 1)

@@ -29,7 +29,7 @@ test.after.always(() => {
 
 interface Client {
   readonly socket: Socket
-  /** What came so far. */
+  /** The bytes so far. */
   readonly text: () => string
   /** Resolves with all that came when the server has ended the connection. */
   readonly ended: Promise<string>
@@ -62,7 +62,7 @@ const hold = (path: string): Promise<ServerResponse> => new Promise((resolve) =>
 const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
 
-/** What is refused before any handler sees it, and how. */
+/** Requests that are refused before any handler sees them, and how. */
 const refused: Readonly<Record<string, readonly [bytes: string, status: number]>> = {
   'Host twice': [get('/no', 'host: y\r\n'), 400],
   'no Host': ['GET /no HTTP/1.1\r\n\r\n', 400],
@@ -120,7 +120,7 @@ for (const [name, [bytes, status]] of Object.entries(refused)) {
   })
 }
 
-/** Resolves when the server has surely read what was written before: another connection has come and gone. */
+/** Resolves when the server has surely read the earlier bytes: another connection has come and gone. */
 async function settled(t: ExecutionContext): Promise<void> {
   const other = open(t)
   other.socket.write(get('/settled', 'connection: close\r\n'))

@@ -22,7 +22,7 @@ const later = feature({
   ],
 })
 
-/** Announces what no module implements, beside what one does. */
+/** Announces operations that no module implements, beside one that exists. */
 const releases = {
   releases: [
     record({
@@ -69,7 +69,7 @@ const missing: readonly Missing[] = [
   { asked: 'POST /announced', feature: { id: 'announced', flag: null, release: '1.3.0' }, message: pending('1.3.0') },
   { asked: 'PUT /gauges/7', feature: { id: 'meters', flag: null, release: '1.3.0' }, message: pending('1.3.0') },
   { asked: 'GET /nobodys/7?x=1', feature: { id: null, flag: null, release: '1.3.0' }, message: pending('1.3.0') },
-  // Nothing below these segments is on, so that neither another method nor another end is a provider's.
+  // No route below these segments is on, so that neither another method nor another end is a provider's.
   { asked: 'DELETE /later/7', feature: { id: 'later', flag: null, release: '1.12.0' }, message: raise },
   { asked: 'GET /announced/7/parts', feature: { id: 'announced', flag: null, release: '1.3.0' }, message: pending('1.3.0') },
 ]

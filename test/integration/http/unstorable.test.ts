@@ -11,7 +11,7 @@ test.before(async () => {
 })
 test.after.always(() => listener?.stop())
 
-/** What no text of the database can hold: a NUL, and half of a surrogate pair. */
+/** Characters that no text of the database can hold: a NUL, and half of a surrogate pair. */
 const unstorable = ['a\0b', 'a\uD800b']
 
 const queries = new Map(

@@ -40,7 +40,7 @@ interface Call {
   readonly text: string
 }
 
-/** A receiver that answers as it is told, then 200; a status of 0 never answers. */
+/** A receiver that answers by its script, then 200; a status of 0 never answers. */
 async function startReceiver(statuses: number[] = []) {
   const calls: Call[] = []
   const server = createServer((request, response) => {

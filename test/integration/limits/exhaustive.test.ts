@@ -1,5 +1,5 @@
-// Every order of what can happen to leases of a budget or a rate limit, on the real functions of PostgreSQL: two processes take, use, settle and die, logs come, doubts are
-// resolved. The long form runs with NIGHTLY=1.
+// Every order of events for leases of a budget or a rate limit, on the real functions of PostgreSQL: two processes take, use, settle and die, logs
+// come, doubts are resolved. The long form runs with NIGHTLY=1.
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { Client } from 'pg'
@@ -9,7 +9,7 @@ import { atNight } from '../../support/size.ts'
 const steps = atNight(8, 6)
 const most = 5
 const needed = 2
-/** A counter, and the arguments of the functions that make it what it is. Every moment is in the one slot of the window. */
+/** A counter, and the arguments of the functions that make it. Every moment is in the one slot of the window. */
 interface Kind {
   readonly counter: string
   readonly subject: string | null
@@ -52,7 +52,7 @@ interface World {
   /** Granted in all. */
   readonly granted: number
   readonly processes: readonly [Process, Process]
-  /** What providers charged, by live and dead processes. */
+  /** The providers' charges, by live and dead processes. */
   readonly used: number
   /** Logs that are not shipped: the amount and its mark. */
   readonly unshipped: readonly (readonly [amount: number, mark: string])[]
@@ -76,7 +76,7 @@ async function take(world: World, at: 0 | 1): Promise<World | null> {
   return granted === 0 ? null : { ...world, granted: world.granted + granted, processes: changed(world, at, { held: one.held + granted }) }
 }
 
-/** A request uses one unit of what its process holds, and is logged. */
+/** A request uses one unit of its process's slice, and is logged. */
 function use(world: World, at: 0 | 1): World | null {
   const one = world.processes[at]
   if (one.held - one.pending < 1) return null
@@ -103,7 +103,7 @@ async function die(world: World, at: 0 | 1): Promise<World | null> {
   return { ...world, processes: changed(world, at, born()) }
 }
 
-/** Logs tell of budgets only. */
+/** Logs are about budgets only. */
 async function ship(world: World): Promise<World | null> {
   const { counter } = world.kind
   if (world.unshipped.length === 0 || world.kind === rate) return null
@@ -147,7 +147,7 @@ async function figures({ counter }: Kind) {
   return { granted: Number(rows[0]?.granted ?? 0), leased: Number(rows[0]?.leased ?? 0) }
 }
 
-/** Tells what is wrong now; null: nothing. */
+/** Returns the present fault; null: none. */
 async function faultOf({ kind, used, early }: World): Promise<string | null> {
   const { granted, leased } = await figures(kind)
   if (granted > most) return `${granted} of ${most} granted`
@@ -156,8 +156,8 @@ async function faultOf({ kind, used, early }: World): Promise<string | null> {
 }
 
 /**
- * Ends all that is going on: then nothing is held. What was used is what is counted of a budget; of a rate limit it is all that was granted, which the dead
- * may have used, and what they held is given up when the window has left it behind.
+ * Ends all work: then no slice is held. The counted amount of a budget is the usage; that of a rate limit is all that was granted, which the dead may
+ * have used, and their slices are given up when the window has passed.
  */
 async function faultAtTheEnd(world: World): Promise<string | null> {
   await sql.query('SAVEPOINT ended')

@@ -1,5 +1,5 @@
-// Real processes under one limit, killed every moment, with a database that goes away: what they spend stays within the limit, and what the
-// dead held comes back. The long form runs with NIGHTLY=1.
+// Real processes under one limit, killed every moment, with a database that goes away: their spend stays within the limit, and the slices of the dead
+// come back. The long form runs with NIGHTLY=1.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,7 +16,7 @@ import { atNight } from '../../support/size.ts'
 const rounds = atNight(100, 5)
 const processes = 4
 const clients = 125
-/** In nano-dollars. */
+/** The limit in nano-dollars. */
 const dollar = 1_000_000_000
 const mostTokens = 100_000_000
 
@@ -81,18 +81,18 @@ async function stop({ child }: Worker): Promise<void> {
   running.delete(child)
 }
 
-/** Ends the leases of the dead, as soon as what they had asked last is done too; those of rate limits, when the window has left them behind. */
+/** Ends the leases of the dead, as soon as their last statement is done too; those of rate limits, when the window has passed. */
 async function forgetProcesses(diedBefore: '0 s' | '2 days'): Promise<void> {
   const theirs = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'gatehouse-limits'`
   await eventually(async () => (await sql.query(theirs)).rows.length === 0, 15_000)
   await sql.query(`UPDATE limit_processes SET lives_until = now() - $1::interval`, [diedBefore])
   await sql.query(`SELECT keep_limits()`)
-  // They have no journals: nothing comes that would say what they used.
+  // They have no journals: no logs come with their usage.
   await sql.query(`UPDATE limit_doubts SET since = since - interval '1 hour'`)
   await sql.query(`SELECT resolve_doubts('1 minute', false)`)
 }
 
-/** Lets processes work under a limit, kills one every moment, and returns what was seen. */
+/** Lets processes work under a limit, kills one every moment, and returns the observations. */
 async function play(limit: Limit, most: number) {
   const skews = [0, 300_000, -300_000, 1000]
   const begin = (at: number) => start({ limit, most, skewMs: skews[at % skews.length] ?? 0 })
@@ -135,13 +135,13 @@ test.serial(
     const { highest, charged, kills } = await play(limit, most)
     t.true(highest > 0 && highest <= limit.value, `granted ${highest}`)
     t.deepEqual(await watch.faults(), [], 'at the end of every transaction')
-    // All of them are dead: nobody tells that they live.
+    // All of them are dead: no heartbeat comes.
     await forgetProcesses('0 s')
     const { granted, leased } = await counterOf(limit.id)
     t.is(leased, 0)
     t.true(granted > 0 && granted <= limit.value)
     t.log(`${charged} charged, ${granted} counted, ${kills} kills`)
-    // What a killed process had not written yet is at most what its clients had in hand for the tenth of a second between two writes.
+    // The unwritten amount of a killed process is at most the requests in flight of its clients for the tenth of a second between two writes.
     t.true(granted <= charged, `${granted} counted, ${charged} charged`)
     t.true(charged - granted <= kills * clients * most, `${charged} charged, ${granted} counted`)
   },
@@ -152,7 +152,7 @@ test.serial('a rate limit holds in the same way', async (t) => {
   const limit: Limit = { ...name, kind: 'rate', counts: 'tokens', window: { slotMs: 1_440_000, slots: 60 } }
   const { highest, charged, kills } = await play(limit, 2000)
   t.true(highest > 0 && highest <= limit.value, `granted ${highest}`)
-  // What the dead held stays used: a provider may have given it.
+  // The slices of the dead stay used: a provider may have answered.
   await forgetProcesses('0 s')
   const { granted } = await counterOf(limit.id)
   t.true(charged > 0 && charged <= granted && granted <= limit.value, `${charged} charged, ${granted} counted`)

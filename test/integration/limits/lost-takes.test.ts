@@ -1,4 +1,4 @@
-// A slice that was granted, and of which the process never heard, is free again while the process lives.
+// A slice that was granted, and whose answer the process never got, is free again while the process lives.
 import { randomUUID } from 'node:crypto'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import test from 'ava'

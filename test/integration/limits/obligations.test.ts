@@ -1,4 +1,5 @@
-// What the ledger owes, each by its letter, on the real counters of PostgreSQL. test/house/ledger-obligations.test.ts names the files of all letters.
+// The obligations of the ledger, each by its letter, on the real counters of PostgreSQL. test/house/ledger-obligations.test.ts names the files of all
+// letters.
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { Client } from 'pg'
@@ -143,7 +144,7 @@ test.serial('D: what fits into the rest of a limit is let in within a second, th
   const took: number[] = []
   for (let round = 0; round < triesOfD; round += 1) {
     const limit = limitOf(`d:${round}`, 1000)
-    // It is used again and again, so that its slice is larger than what it needs.
+    // It is used again and again, so that its slice is larger than its need.
     for (let at = 0; at < 5; at += 1) {
       const taken = await take(one, limit, 10)
       if (taken === null) throw new Error('nothing was granted')

@@ -322,7 +322,7 @@ test.serial(
       await second.stop()
       await first.stop()
     })
-    // What the process had claimed whose end came is taken up again after its lease.
+    // The claims of the ended process are taken up again after its lease.
     await rows(second, `UPDATE log_uploads SET due_at = now()`)
     await asked(second, 'after the restart')
     await eventually(() => refused >= triesOfAnHour / 2, 60_000, 'the tries of half an hour')

@@ -1,4 +1,4 @@
-// What can go wrong with a place of price lists, at each place: it is told, the list before stays in use, and no request waits for it.
+// Possible faults of a place of price lists, at each place: they are reported, the list before stays in use, and no request waits.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, openSync, closeSync, rmSync, symlinkSync, writeFileSync, constants } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -26,7 +26,7 @@ const good = listOf(7_000_000)
 
 const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-layer-faults-'))
 const egress = createEgress({ trustedHosts: ['127.0.0.1'], connectTimeoutMs: 2000 })
-/** What the server does with a question. */
+/** The server's reaction to a request. */
 let act = (response: ServerResponse): void => void response.end()
 const server = createServer((_, response) => act(response))
 
@@ -59,7 +59,7 @@ const does = (next: typeof act) => () => {
   act = next
 }
 
-/** Nothing is answered until the end. */
+/** No answer comes until the end. */
 const silent = () => {
   const waiting: ServerResponse[] = []
   act = (response) => void waiting.push(response)
@@ -85,7 +85,7 @@ const writes = (text: string) => () => {
   rmSync(file, { force: true, recursive: true })
   writeFileSync(file, text)
 }
-/** Reading it hangs, as a share does whose server is gone, until somebody opens it for writing. */
+/** Reading it hangs, as a share does whose server is gone, until another process opens it for writing. */
 const hangs = () => {
   rmSync(file, { force: true })
   execFileSync('mkfifo', [file])

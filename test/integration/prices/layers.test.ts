@@ -40,7 +40,7 @@ function bed(name = 'local') {
     lists,
     failures,
     pass: (ms: number) => void (now += ms),
-    /** Asks until the layer has read what is due. */
+    /** Asks until the layer has read all due lists. */
     ask: async (model: string) => {
       lists.find('openai', model)
       await layer.idle()

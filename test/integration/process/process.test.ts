@@ -33,7 +33,7 @@ async function start(t: ExecutionContext, env: Readonly<Record<string, string>>)
   return { product, base }
 }
 
-/** Asserts that a failed start ended with JSON for programs, then one line for people, then nothing. */
+/** Asserts that a failed start ended with JSON for programs, then one line for people, and no more. */
 function lastTwoLines(t: ExecutionContext, product: ProductProcess, expected: { readonly code: string; readonly message: RegExp }): void {
   const [forPrograms = '', forPeople] = product.output().trimEnd().split('\n').slice(-2)
   const told = JSON.parse(forPrograms) as Record<string, unknown>
@@ -78,7 +78,7 @@ test('the first start shows the keys once, outside the log; SIGTERM ends in orde
   t.is(await second.product.exit(), 0)
 })
 
-/** Runs a line of the screen in a shell, as somebody who pastes it. */
+/** Runs a line of the screen in a shell, as a person does who pastes it. */
 const paste = (line: string | undefined) =>
   execFileSync('sh', ['-c', line ?? ''], {
     encoding: 'utf8',

@@ -117,7 +117,7 @@ test('amounts: old and new columns in step, back and forth, filled in spite of k
   const usage = await manage(next.origin, 'GET', `/policies/usage-limits/${first}/entities?page_size=2&sort=-current_usage`)
   t.like(usage, { data: [{ current_usage: values + 0.000000001 }, { current_usage: values - 1 + 0.000000001 }] })
 
-  // Each sees what the other writes, in rows that are filled and in rows that are not.
+  // Each sees the other's writes, in rows that are filled and in rows that are not.
   await make(next, 'third', { credit_limit: 7.5, alert_threshold: 0.000000001 })
   await make(former, 'fourth', { credit_limit: 0.25 })
   await change(next, first, { alert_threshold: null })
@@ -196,7 +196,7 @@ test('amounts: old and new columns in step, back and forth, filled in spite of k
   )
   t.is((await rowsOf(database.superuser, 'SELECT id FROM schema_migrations WHERE id = $1', contract)).length, 1)
 
-  // What only the decimals served cannot come back.
+  // A part that only the decimals held cannot come back.
   t.is(await verdict('1.10.0'), 1)
   const refused = await runCommand(['serve'], { env: { ...env, PORT: '0' }, build: old.folder })
   t.is(refused.code, 78)

@@ -1,4 +1,4 @@
-// What the records name of requests, asked over HTTP at both sides of its edge: refused by name at the level before, taken at its own.
+// The fields of requests that the records name, asked over HTTP at both sides of the edge: refused by name at the level before, taken at their own.
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import type { z } from 'zod'
@@ -19,15 +19,15 @@ const routes = new Map<string, Route>(
   features.flatMap((one) => one.routes).map((route) => [`${route.method} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`, route] as const),
 )
 
-/** Forms that a release added to what there was: one that only it takes. */
+/** Forms that a release added to existing ones: one that only it takes. */
 const newForms: Readonly<Record<string, unknown>> = { value: ['a', 'b'], workspaces: [], workspace_id: 'a-slug' }
 
-/** Bounds that a release drew: what was taken before. */
+/** Bounds that a release drew: a value that was taken before. */
 const narrowed: Readonly<Record<string, unknown>> = { name: 'x'.repeat(300), slug: 'x'.repeat(300) }
 
 type Step = string | number
 
-/** Returns where a marked field, or a marked value, stands in what is sent, and what to send there. */
+/** Returns where a marked field, or a marked value, stands in a request, and the value to send there. */
 function find(schema: z.ZodType, name: string): { readonly at: readonly Step[]; readonly value: unknown } | null {
   const seen = new Set<z.ZodType>()
   const visit = (part: z.ZodType, at: readonly Step[], field: string | null): ReturnType<typeof find> => {
@@ -65,7 +65,7 @@ type Item = (typeof items)[number]
 
 const known: Readonly<Record<string, string>> = { type: 'workspace', subType: 'service' }
 
-/** Returns the field by which a body says which of several forms it has; a field of a later release is judged after it. */
+/** Returns the field by which a body chooses one of several forms; a field of a later release is judged after it. */
 function formOf(schema: z.ZodType | undefined): Readonly<Record<string, unknown>> {
   const def = schema?.def as { discriminator?: string; options?: readonly z.ZodObject[] } | undefined
   const literal = def?.discriminator === undefined ? undefined : def.options?.[0]?.shape[def.discriminator]

@@ -12,7 +12,7 @@ import { send } from '../../support/http.ts'
 const table = readOwnTable()
 const Described = z.object({ info: z.object({ version: z.string() }), paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
 
-/** What a process at a level says of itself, and the operations that it describes. */
+/** The facts of a process at a level about itself, and the operations that it describes. */
 async function boot(level: string, database: Awaited<ReturnType<typeof testDatabase>>) {
   const app = await startApp({ database, env: { RELEASE_LEVEL: level, ROLES: 'control' } })
   const ask = async (path: string): Promise<unknown> => JSON.parse((await send(app.baseUrl + path)).text)

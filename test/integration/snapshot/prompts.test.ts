@@ -74,7 +74,7 @@ test.serial('a prompt is loaded once and then a synchronous hit', async (t) => {
   t.is(said(await snapshot.prompt({ ...scope(), workspaceId: null }, 'pp-hit')), 'one X')
 })
 
-/** What changes what a reference gives, each within a second in every process. */
+/** Changes of the target of a reference, each visible within a second in every process. */
 const changes: readonly (readonly [
   name: string,
   text: string,

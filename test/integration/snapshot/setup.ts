@@ -12,7 +12,7 @@ import { ApiError } from '../../../src/lib/errors.ts'
 import { silent, testDatabase } from '../../support/database.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/emulator/tcp-proxy.ts'
 
-/** Hashes as the real one does, without a pepper; the snapshot asks nothing else of it. */
+/** Hashes as the real one does, without a pepper; the snapshot calls no other method of it. */
 export const vault: Vault = {
   sealed: null,
   hashKey: (secret) => Buffer.from(hash('sha256', secret, 'hex'), 'hex'),

@@ -7,7 +7,7 @@ import { emptyRequest } from '../../../src/gateway/dialects/neutral/request.ts'
 import { plainTraits } from '../../../src/gateway/dialects/traits.ts'
 import type { DialectId } from '../../../src/gateway/dialects/dialect.ts'
 
-/** A context in which nothing but the dialect of the caller is said. */
+/** A context with the dialect of the caller only. */
 export const contextFor = (dialect: DialectId, rest: Partial<AnswerContext> = {}): AnswerContext => ({
   request: { ...emptyRequest(dialect), streamUsage: true },
   memory: noMemory,
@@ -30,7 +30,7 @@ export function writeStream(codec: Codec, events: readonly NeutralEvent[], conte
   return events.flatMap((event) => encoder.event(event))
 }
 
-/** Blocks of one choice follow each other, each with its end, and nothing comes after the end or an error. */
+/** Blocks of one choice follow each other, each with its end, and no event comes after the end or an error. */
 export function assertOrder(events: readonly NeutralEvent[]): void {
   const open = new Set<number>()
   let over = false
@@ -46,7 +46,7 @@ export function assertOrder(events: readonly NeutralEvent[]): void {
   }
 }
 
-/** A stream that was cut anywhere before its last frame but one never ends as a whole one, and what came of it is in order. */
+/** A stream that was cut anywhere before its last frame but one never ends as a whole one, and its received events are in order. */
 export function assertCuts(codec: Codec, frames: readonly Frame[], context: AnswerContext, whole: number): void {
   for (let count = 0; count <= frames.length; count += 1) {
     const events = readStream(codec, frames, context, count)
@@ -59,7 +59,7 @@ export function assertCuts(codec: Codec, frames: readonly Frame[], context: Answ
   }
 }
 
-/** What an answer says, without the names that its dialect gave it and the words in which it counted. */
+/** The content of an answer, without the names of its dialect and its own words for counts. */
 export const saidBy = ({ choices, usage }: NeutralAnswer) => ({
   choices: choices.map(({ blocks, finish }) => ({
     blocks: blocks.map(({ block, text, end }) => ({ block, text, end })),

@@ -4,7 +4,7 @@ import type { Behaviour } from '../emulator/behaviour.ts'
 import type { Received } from '../emulator/emulator.ts'
 import { firstFault, json, sse } from './strict.ts'
 
-/** What a vendor says and hears. */
+/** A vendor's input and output formats. */
 export const sound = Buffer.from('ID3-the-sound')
 export const samples = Buffer.from([1, 0, 2, 0])
 export const said = 'The sun is up. It shines.'
@@ -231,7 +231,7 @@ export const fieldsOfForm = ({ body, headers }: Received): Readonly<Record<strin
 const fits = ({ query = z.unknown(), body = z.unknown() }: Endpoint, asked: object, sent: unknown): boolean =>
   query.safeParse(asked).success && body.safeParse(sent).success
 
-/** Speaks and hears as strictly as the vendors do. */
+/** Speaks and transcribes as strictly as the vendors do. */
 export function speaksStrictly(received: Received): Behaviour {
   const { pathname, searchParams } = new URL(received.url, 'http://localhost')
   const query = Object.fromEntries([...searchParams].filter(([name]) => name !== 'key'))

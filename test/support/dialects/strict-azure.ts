@@ -1,7 +1,7 @@
 import type { Received } from '../emulator/emulator.ts'
 import { refusalOf } from './strict.ts'
 
-/** The fields that the common schema of all models has; what a model takes beside them is passed on, dropped or refused as a header says. */
+/** The fields that the common schema of all models has; a model's other fields are passed on, dropped or refused, by a header. */
 const known: ReadonlySet<string> = new Set(
   'messages frequency_penalty stream presence_penalty temperature top_p max_tokens response_format stop tools tool_choice seed model'.split(
     ' ',

@@ -7,7 +7,7 @@ import { json, refusalOf } from './strict.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A counter of tokens: what it takes beside the conversation, and how it tells the count. */
+/** A counter of tokens: its fields beside the conversation, and the form of its count. */
 interface Counter {
   readonly path: RegExp
   /** Why it refuses a request; null: it takes it. */
@@ -18,7 +18,7 @@ interface Counter {
 /** A request for a conversation at an address that takes it. */
 const asConversation = (received: Received, url: string, body: unknown): Received => ({ ...received, url, json: Object(body) as Fields })
 
-/** Refuses what steers an answer, since there is none. */
+/** Refuses fields that steer an answer, since there is none. */
 const without = (body: Fields, names: string): string | null =>
   names.split(' ').find((name) => name in body && body[name] !== undefined) ?? null
 

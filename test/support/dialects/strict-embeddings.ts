@@ -20,7 +20,7 @@ const plain = { model: text, input: z.union([text, z.array(z.unknown()).min(1)])
 const content = z.strictObject({ role: text.optional(), parts: z.array(z.strictObject({ text })).min(1) })
 const ofGoogle = { taskType: task, title: text.optional(), outputDimensionality: length }
 
-/** A vector that tells its text: its length in characters, and numbers that floats of 32 bits hold. */
+/** A vector that encodes its text: its length in characters, and numbers that floats of 32 bits hold. */
 export const vectorOf = (said: unknown): readonly number[] => [String(said).length, 0.5, -0.25]
 const counted = (said: readonly unknown[]): number => said.length * 2
 const listed = (input: unknown): readonly unknown[] => (Array.isArray(input) ? input : [input])
@@ -59,7 +59,7 @@ const endpoint = <T>({ path, body, answer, headers }: Spoken<T>): Endpoint => ({
 const both = (tokens: number) => ({ prompt_tokens: tokens, total_tokens: tokens })
 const total = (tokens: number) => ({ total_tokens: tokens })
 
-/** The endpoints at which vendors make vectors: what each takes, and what it answers. Host names are told apart by the first segment. */
+/** The endpoints at which vendors make vectors: the fields of each, and its answers. Host names differ in the first segment. */
 const endpoints: readonly Endpoint[] = [
   endpoint({
     path: /^\/cohere\/v2\/embed$/,
@@ -235,7 +235,7 @@ const endpoints: readonly Endpoint[] = [
   }),
 ]
 
-/** Answers as the vendor of the path does: it refuses fields that it does not know, and those that are missing. */
+/** Answers as the vendor of the path does: it refuses unknown and missing fields. */
 export function embedsStrictly({ url, json: body }: Received): Behaviour {
   return endpoints.find(({ path }) => path.test(url))?.serve(body) ?? json({ message: `no ${url}` }, 404)
 }

@@ -136,7 +136,7 @@ const request = z.strictObject({
     .optional(),
 })
 
-/** As many results as calls, in the next turn, and nothing else in a turn that follows calls. */
+/** As many results as calls, in the next turn, and no other parts in a turn that follows calls. */
 function faultOfTurns({ contents }: z.infer<typeof request>): string | null {
   for (const [index, { parts }] of contents.entries()) {
     const calls = parts.filter(({ functionCall }) => functionCall !== undefined).length

@@ -112,7 +112,7 @@ const fireworks = z.strictObject({
   num_inference_steps: whole.optional(),
   seed,
 })
-/** What xAI tells of a call: its price too. */
+/** xAI's facts about a call: its price too. */
 export const xaiUsage = { input_tokens: 4, output_tokens: 6, cost_in_usd_ticks: 200_000_000 }
 
 const place = z.strictObject({ url: text.regex(/^(?:https:|data:image\/)/) })

@@ -27,7 +27,7 @@ const options = z.strictObject({
 const request = z.strictObject({
   model: text,
   messages: z.array(message).min(1),
-  // Without it Ollama streams, which nobody asked for.
+  // Without it Ollama streams unasked.
   stream: z.boolean(),
   format: z.union([z.literal('json'), fields]).optional(),
   keep_alive: z.union([text, z.number()]).optional(),
@@ -60,7 +60,7 @@ function faultOfTurns({ messages, think, model }: z.infer<typeof request>): stri
   return null
 }
 
-/** Why Ollama refuses a request for a chat; null: it takes it. It does not tell fields that it does not know: they would be lost there. */
+/** Why Ollama refuses a request for a chat; null: it takes it. It does not report unknown fields: they would be lost there. */
 export function refusalOfOllama({ url, json: body }: Received): string | null {
   if (!url.endsWith('/api/chat') || url.endsWith('/v1/api/chat')) return `no ${url}`
   const read = request.safeParse(body)

@@ -11,7 +11,7 @@ const results = [
   { index: 1, relevance_score: 0.9 },
 ]
 
-/** The endpoints of the vendors: what each takes, and what it answers. */
+/** The endpoints of the vendors: the fields of each, and its answers. */
 const endpoints: readonly (readonly [path: RegExp, body: z.ZodType, answer: object])[] = [
   [
     /^\/(?:providers\/)?cohere\/v2\/rerank$/,

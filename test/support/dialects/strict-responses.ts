@@ -40,7 +40,10 @@ function check(value: Fields, known: ReadonlySet<string> | undefined, at: string
   }
 }
 
-/** Throws for what OpenAI's responses refuse: unknown fields, results without calls, calls without results, tools that do not say whether they are strict. */
+/**
+ * Throws for requests that OpenAI's responses refuse: unknown fields, results without calls, calls without results, tools that do not set whether
+ * they are strict.
+ */
 function checkRequest(body: Fields): void {
   check(body, request, 'request')
   const open = new Set<unknown>()

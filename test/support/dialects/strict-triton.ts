@@ -6,7 +6,7 @@ const text = z.string()
 const number = z.number()
 const whole = number.int()
 const flag = z.boolean().optional()
-/** What no engine declares as its own goes on as a plain value. */
+/** A field that no engine declares as its own goes on as a plain value. */
 const plain = z.union([text, number, z.boolean()], 'Unexpected type for unspecified field')
 const asked = { stream: flag, return_finish_reason: flag, return_num_input_tokens: flag, return_num_output_tokens: flag }
 

@@ -61,7 +61,7 @@ function checkHeld(schema: unknown, at: string): void {
     throw new Refused(`${at}: For 'object' type, 'additionalProperties' must be explicitly set to false`)
 }
 
-/** OpenAI's functions take an object that tells its fields. */
+/** OpenAI's functions take an object that lists its fields. */
 function checkParameters(schema: Fields, at: string): void {
   if (schema['type'] !== 'object') throw new Refused(`${at}: schema must be a JSON Schema of 'type: "object"'`)
   if (!('properties' in schema)) throw new Refused(`${at}: object schema missing properties`)
@@ -69,7 +69,7 @@ function checkParameters(schema: Fields, at: string): void {
     if (name in schema) throw new Refused(`${at}: schema must not have '${name}' at the top level`)
 }
 
-/** What a real API says to a request that it does not take. */
+/** A real API's answer to a request that it does not take. */
 export class Refused extends Error {}
 
 /** The fields of a message that OpenAI itself answers as null, and takes back so. */
@@ -86,7 +86,7 @@ function check(value: unknown, { may, must }: Shape, at: string): void {
 
 const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? (value as Fields[]) : [])
 
-/** Throws for what Anthropic refuses: unknown and missing fields, an order of turns that it does not take, calls without their results. */
+/** Throws for requests that Anthropic refuses: unknown and missing fields, an order of turns that it does not take, calls without their results. */
 function checkAnthropic(body: Fields): void {
   check(body, anthropic.request, 'request')
   let before = ''
@@ -130,13 +130,13 @@ function checkBlocks(blocks: readonly Fields[], at: string, open: ReadonlySet<un
   return calls
 }
 
-/** Claude knows its own signatures; what stands for those of others, or for none, is none of them. */
+/** Claude accepts its own signatures; placeholders for those of others, or for none, are none of them. */
 function checkSignature({ type, signature, data }: Fields, place: string): void {
   const known = type === 'thinking' ? signature : type === 'redacted_thinking' ? data : 'signed'
   if (known === '' || String(known).startsWith('gh1:')) throw new Refused(`${place}: Invalid \`signature\` in \`${String(type)}\` block`)
 }
 
-/** Throws for what OpenAI refuses. */
+/** Throws for requests that OpenAI refuses. */
 function checkChat(body: Fields): void {
   check(body, chat.request, 'request')
   let open = new Set<unknown>()
@@ -164,7 +164,7 @@ function checkChat(body: Fields): void {
 export const refusalOf = (api: 'anthropic' | 'openai', body: Fields): string | null =>
   refusedBy(() => (api === 'anthropic' ? checkAnthropic(body) : checkChat(body)))
 
-/** What a check says against a request; null: nothing. */
+/** A check's objection to a request; null: none. */
 export function refusedBy(runCheck: () => void): string | null {
   try {
     runCheck()
@@ -204,7 +204,7 @@ export function firstFault(error: ZodError): string {
   return issue === undefined ? 'refused' : deepest(issue.path, issue)
 }
 
-/** Of a union, the alternative that came the furthest. */
+/** The alternative of a union that came the furthest. */
 function deepest(path: readonly PropertyKey[], issue: z.core.$ZodIssue): string {
   const inner = issue.code === 'invalid_union' ? issue.errors.flat().toSorted((a, b) => b.path.length - a.path.length)[0] : undefined
   return inner === undefined ? `${path.map(String).join('.')}: ${issue.message}` : deepest([...path, ...inner.path], inner)

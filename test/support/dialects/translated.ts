@@ -4,7 +4,7 @@ import { translate } from '../../../src/gateway/dialects/translate.ts'
 
 export type Body = Record<string, unknown>
 
-/** Settings of a translation, beside what is asked. */
+/** Settings of a translation, beside the request. */
 export interface Told {
   readonly traits?: Partial<Traits>
   readonly model?: string

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Takes in what a shape has made ready. */
+/** Takes in a prepared shape. */
 export type Feed = () => unknown
 
 /** A place where bytes of others come in and are read. */
@@ -15,16 +15,16 @@ export interface Door {
 
 /** A door is measured with n and with 4n bytes. */
 const times = 4
-/** What takes in proportion takes four times as long; a fifth is left to chance. */
+/** A proportional feed takes four times as long; a fifth is left to chance. */
 const mostGrowth = 5
 const least = 8 * 1024
 const most = 512 * 1024
-/** Less cannot be told from chance. */
+/** Less cannot be distinguished from chance. */
 const leastMs = 4
 const [tries, measurements] = [4, 2]
 /** A byte that takes less, of so many bytes, is cheap in any number that a door takes: garbage collection alone makes large values grow faster than their bytes. */
 const [cheapNs, enough] = [200, 2 * 1024 * 1024]
-/** Bytes of memory for each byte that came, beside what a process takes anyway. */
+/** Bytes of memory for each byte that came, beside the usual memory of a process. */
 const mostPerByte = 40
 const slackBytes = 128 * 1024 * 1024
 
@@ -49,13 +49,13 @@ export async function faultOf(shape: (bytes: number) => Feed, bound?: number): P
     growth = Math.min(growth, large / (await leastCpu(shape(bytes))))
     const isCheap = (large * 1e6) / (bytes * times) < cheapNs
     if (growth <= mostGrowth || (isCheap && bytes * times >= (bound ?? enough))) return null
-    // More bytes: what is by chance becomes less, what is no proportion becomes more.
+    // More bytes: chance becomes less, a disproportion becomes more.
     if (bound === undefined) bytes *= 2
   }
   return `${times} times ${bytes} bytes take ${growth.toFixed(1)} times as long`
 }
 
-/** Returns the milliseconds of this thread that a feed takes, the least of some: what others on the machine do is no part of it. */
+/** Returns the milliseconds of this thread that a feed takes, the least of some: without the effects of others on the machine. */
 async function leastCpu(feed: Feed, runs = measurements): Promise<number> {
   let best = Infinity
   for (let run = 0; run < runs; run += 1) {
@@ -68,7 +68,7 @@ async function leastCpu(feed: Feed, runs = measurements): Promise<number> {
   return best
 }
 
-/** The highest mark of a process tells what was taken at its peak, when a feed raises it. */
+/** The highest mark of a process shows the memory at its peak, when a feed raises it. */
 async function memoryFault(shape: (bytes: number) => Feed, bytes: number): Promise<string | null> {
   const feed = shape(bytes)
   collect()
@@ -87,7 +87,7 @@ export function inPieces(bytes: Buffer, size: number, take: (piece: Buffer) => v
 /** Returns a text of about so many characters. */
 export const repeated = (piece: string, length: number): string => piece.repeat(Math.max(1, Math.round(length / piece.length)))
 
-/** Returns a feed that may refuse what it gets. */
+/** Returns a feed that may refuse its input. */
 export const refusing =
   (feed: Feed): Feed =>
   () => {

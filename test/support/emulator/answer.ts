@@ -8,7 +8,7 @@ export interface Answer {
   readonly stream: boolean
 }
 
-/** What a route sees of a request: its JSON (null when it is none), its bytes, and the match of the route's pattern. */
+/** A route's view of a request: its JSON (null when it is none), its bytes, and the match of the route's pattern. */
 export interface Asked {
   readonly method: string
   readonly path: string
@@ -55,7 +55,7 @@ export const openaiError = (status: number, message: string, type = 'invalid_req
 export const anthropicError = (status: number, message: string, type = 'invalid_request_error'): Answer =>
   jsonAnswer({ type: 'error', error: { type, message }, request_id: newId('req_') }, status)
 
-/** The text that every normal answer says. */
+/** The text of every normal answer. */
 export const words = ['Hello', ' from', ' the', ' emulator', '.'] as const
 export const sentence = words.join('')
 

@@ -29,14 +29,14 @@ export interface Behaviour {
   readonly frames?: number
   /** The pause between two frames; 0: one frame per turn of the event loop; absent: all at once. */
   readonly frameEveryMs?: number
-  /** Compresses the body; `lie` says gzip and sends the plain bytes. */
+  /** Compresses the body; `lie` declares gzip and sends the plain bytes. */
   readonly encoding?: 'gzip' | 'br' | 'deflate' | 'lie'
   /** Sends the body in pieces of so many bytes. */
   readonly drip?: { readonly bytes: number; readonly everyMs: number }
   /** Breaks the connection after so many bytes of the body. */
   readonly cutAt?: number
   readonly cutWith?: 'fin' | 'reset'
-  /** What `content-length` says beyond (or below) the true length. */
+  /** The difference of `content-length` from the true length. */
   readonly lengthError?: number
   /** Sends `transfer-encoding: chunked` although the length is known. */
   readonly chunked?: boolean

@@ -23,7 +23,7 @@ const compressors = {
   lie: (bytes: Buffer) => bytes,
 } as const
 
-/** The answer with what the behaviour changes in its content: status, headers, body, encoding. */
+/** The answer with the behaviour's changes in its content: status, headers, body, encoding. */
 export function alter(answer: Answer, behaviour: Behaviour): Answer {
   const odd = behaviour.stream === undefined ? null : oddStreams[behaviour.stream]
   if (odd === undefined) throw new Error(`unknown behaviour ${behaviour.stream}`)
@@ -70,7 +70,7 @@ const hugeHeaders = ({ hugeHeaders: bytes }: Behaviour): Record<string, string> 
     ? {}
     : Object.fromEntries(Array.from({ length: Math.ceil(bytes / 8000) }, (_, index) => [`x-huge-${index}`, 'h'.repeat(7980)]))
 
-/** Sends an answer in the way the behaviour says. Ends when all is sent or the client is gone; `sent` is told the body's bytes as they leave. */
+/** Sends an answer by the behaviour. Ends when all is sent or the client is gone; `sent` gets the body's bytes as they are sent. */
 export async function deliver(
   response: ServerResponse,
   answer: Answer,
@@ -168,7 +168,7 @@ async function sendForever(response: ServerResponse, sending: Sending): Promise<
   }
 }
 
-/** Lets what was written leave first: the reader must see the cut exactly there. */
+/** Lets written bytes go out first: the reader must see the cut exactly there. */
 function cut(response: ServerResponse, behaviour: Behaviour): void {
   const { socket } = response
   if (socket === null) return

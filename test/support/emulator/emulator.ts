@@ -62,7 +62,7 @@ export interface Emulator {
 }
 
 export interface EmulatorOptions {
-  /** Off: nothing is recorded, `requests`, `next` and `onClose` see nothing. For benchmarks. */
+  /** Off: no request is recorded, `requests`, `next` and `onClose` see none. For benchmarks. */
   readonly record?: boolean
   readonly port?: number
 }
@@ -87,9 +87,9 @@ interface State {
 }
 
 /**
- * Starts a scripted provider on 127.0.0.1 and a free port. It speaks the OpenAI and Anthropic surfaces under any base path,
- * a path with the segment `echo` answers what it received (JSON: method, url, rawHeaders, rawTrailers, length, sha256, base64). A request is answered oddly when a header
- * `x-emulate`, a query `emulate`, a model `emulate:...` (each a preset, an odd stream or JSON) or a rule says so.
+ * Starts a scripted provider on 127.0.0.1 and a free port. It has the OpenAI and Anthropic surfaces under any base path, a path with the segment
+ * `echo` answers with the received request (JSON: method, url, rawHeaders, rawTrailers, length, sha256, base64). A request is answered oddly when a
+ * header `x-emulate`, a query `emulate`, a model `emulate:...` (each a preset, an odd stream or JSON) or a rule asks for it.
  */
 export async function startEmulator({ record = true, port = 0 }: EmulatorOptions = {}): Promise<Emulator> {
   const state: State = { record, requests: [], rules: [], arrivals: new Set(), departures: new Set(), store: createStore() }
@@ -294,7 +294,7 @@ function echo({ method, url, rawHeaders, rawTrailers, httpVersion }: IncomingMes
   })
 }
 
-/** What an echo route answers. */
+/** The answer of an echo route. */
 export interface Echo {
   readonly method: string
   readonly url: string

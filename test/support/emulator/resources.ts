@@ -2,7 +2,7 @@ import type { Answer, Asked } from './answer.ts'
 import { bytesAnswer, jsonAnswer, newId, openaiError } from './answer.ts'
 import { readMultipart } from './multipart.ts'
 
-/** What was created in this emulator, by kind and id, in the order of creation. */
+/** Resources created in this emulator, by kind and id, in the order of creation. */
 export interface Store {
   put(kind: string, id: string, value: unknown): void
   get(kind: string, id: string): unknown
@@ -164,7 +164,7 @@ const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR
 export const images = (): Answer =>
   jsonAnswer({ created, data: [{ b64_json: png.toString('base64') }], usage: { input_tokens: 5, output_tokens: 9, total_tokens: 14 } })
 
-/** POST /moderations: nothing is bad. */
+/** POST /moderations: no text is bad. */
 export const moderations = (): Answer =>
   jsonAnswer({
     id: 'modr-1',

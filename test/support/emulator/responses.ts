@@ -89,7 +89,7 @@ export function cancelResponse(asked: Asked, store: Store): Answer {
 /** POST /responses/input_tokens. */
 export const countResponse = (): Answer => jsonAnswer({ object: 'response.input_tokens', input_tokens: usage.input_tokens })
 
-/** POST /responses/compact: what the caller said stays, and all else is one sealed item. */
+/** POST /responses/compact: the caller's messages stay, and all else is one sealed item. */
 export const compactResponse = (asked: Asked): Answer =>
   jsonAnswer({
     id: 'resp_compacted',

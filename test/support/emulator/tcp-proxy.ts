@@ -5,7 +5,7 @@ export interface TcpProxy {
   readonly port: number
   /** Breaks all connections and refuses new ones. */
   cut(): void
-  /** Keeps connections open and lets nothing through; new ones hang too. */
+  /** Keeps connections open and blocks all bytes; new ones hang too. */
   freeze(): void
   /** Serves again; frozen connections are broken. */
   heal(): void

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto'
 export const dimensions = 256
 
 /**
- * The vector of a text: each word moves it along a few axes of its own, which its hash says. So texts are as alike as the words that they
- * share are many, in any order, which is what embeddings do roughly.
+ * The vector of a text: each word moves it along a few axes of its own, by its hash. So texts are as alike as the words that they share are many, in
+ * any order, which is roughly the way of embeddings.
  */
 export function wordVector(text: string): readonly number[] {
   const vector = Array.from({ length: dimensions }, () => 0)

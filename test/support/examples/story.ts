@@ -1,4 +1,4 @@
-/** A request of the API's description with its answer; examples are told in an order in which each can be done. */
+/** A request of the API's description with its answer; examples run in an order in which each can be done. */
 export interface Example {
   /** `POST /configs` */
   readonly operation: string
@@ -10,24 +10,27 @@ export interface Example {
   readonly body?: unknown
   /** The fields of a form; `@name` is a file. */
   readonly form?: Readonly<Record<string, string>>
-  /** What is answered: JSON, or the text or `(bytes)` of another type. */
+  /** The answer: JSON, or the text or `(bytes)` of another type. */
   readonly answer?: unknown
-  /** Of the answer, when it is not JSON. */
+  /** The type of the answer, when it is not JSON. */
   readonly type?: string
 }
 
-/** What stands in an example, and what it is in this run. */
+/** A value in an example, and its counterpart in this run. */
 export type Names = Map<string, string>
 
-/** Where the provider of the examples is. */
+/** The address of the examples' provider. */
 export const providerUrl = 'https://provider.example/v1'
 
-/** Where the secret manager of the examples is. */
+/** The address of the examples' secret manager. */
 export const vaultUrl = 'https://vault.example'
 
 const recent = /20(?:2[5-9]|[3-8]\d)-\d\d-\d\dT[\d:.]+Z/g
 
-/** What no example shows as it is: moments of the run, machines, digests, secrets of webhooks. `hosts` are addresses with what stands for them. */
+/**
+ * Values that no example shows as they are: moments of the run, machines, digests, secrets of webhooks. `hosts` are addresses with their
+ * replacements.
+ */
 export const neutral = (text: string, hosts: Readonly<Record<string, string>>): string =>
   Object.entries(hosts)
     .reduce((changed, [host, name]) => changed.replaceAll(host, name), text)
@@ -37,7 +40,7 @@ export const neutral = (text: string, hosts: Readonly<Record<string, string>>): 
     .replaceAll(/whsec_[\w+/]{43}=/g, `whsec_${'A'.repeat(43)}=`)
     .replace(/^127\.0\.0\.1$/, '203.0.113.7')
 
-/** What each run makes anew: ids, keys and their ends, tokens at the end of a link, ids of providers, cursors. */
+/** Values that each run makes anew: ids, keys and their ends, tokens at the end of a link, ids of providers, cursors. */
 const kinds = [
   /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   /^gh-\w{40,}$/,
@@ -63,7 +66,7 @@ function bind(expected: string, actual: string, names: Names): boolean {
 /** Numbers that are measured. */
 const measured = /time|duration|^response|^seq$/i
 
-/** Where an answer differs from its example in more than what each run makes anew; that is noted under its name in the example. */
+/** Where an answer differs from its example in more than the values that each run makes anew; that is noted under its name in the example. */
 export function differences(expected: unknown, actual: unknown, names: Names, at = ''): readonly string[] {
   if (typeof expected === 'string' && typeof actual === 'string') {
     const known = names.get(expected)
@@ -71,7 +74,7 @@ export function differences(expected: unknown, actual: unknown, names: Names, at
     return known === undefined && bind(expected, actual, names) ? [] : [`${at}: ${expected} is ${actual}`]
   }
   if (isObject(expected) && isObject(actual))
-    // What is answered beside it makes no example wrong: answers grow.
+    // Further fields of an answer make no example wrong: answers grow.
     return Object.entries(expected).flatMap(([key, value]) =>
       key in actual ? differences(value, actual[key], names, `${at}.${key}`) : [`${at}.${key} is missing`],
     )

@@ -13,28 +13,28 @@ export const examplesPath = join(findProjectPath('assets/docs') ?? '', 'examples
 /** All examples of the description. */
 export const readExamples = (): readonly Example[] => JSON.parse(readFileSync(examplesPath, 'utf8')) as readonly Example[]
 
-/** What an example was answered in this run, without what no example shows. */
+/** The answer to an example in this run, without the values that no example shows. */
 export interface Told {
   readonly status: number
   readonly type: string
   readonly answer: unknown
 }
 
-/** A product that examples are told to. */
+/** A product that runs examples. */
 export interface Listener {
   readonly names: Names
-  /** Asks what an example asks, of the product as it is after all examples before. */
+  /** Sends the request of an example, to the product as it is after all examples before. */
   tell(example: Example): Promise<Told>
-  /** Asks at once, and takes what is answered. */
+  /** Sends a request once, and takes its answer. */
   ask(example: Example): Promise<Told>
   readonly app: TestApp
   stop(): Promise<void>
 }
 
-/** What a provider answers of which the gateway knows nothing. */
+/** A provider's answer of unknown shape to the gateway. */
 const store = JSON.stringify({ id: 'vs_abc123', object: 'vector_store', name: 'Handbook' })
 
-/** Waits for what the gateway writes after it has answered. */
+/** Waits for the gateway's writes after its answer. */
 async function untilListed(tell: () => Promise<Told>): Promise<Told> {
   let told = await tell()
   await eventually(async () => JSON.stringify((told = await tell()).answer).includes('"total":1'), 15_000)
@@ -65,7 +65,7 @@ const ranking = {
   meta: { api_version: { version: '2' }, billed_units: { search_units: 1 } },
 }
 
-/** Starts a product with a provider. Callers show the keys of the first start, unless `show` says otherwise. */
+/** Starts a product with a provider. Callers show the keys of the first start, unless `show` names others. */
 export async function startListener(show: ShowCaller = keyFor, env: Readonly<Record<string, string>> = {}): Promise<Listener> {
   const [emulator, vault] = await Promise.all([startEmulator(), startFakeVault()])
   vault.put('secret/openai', { api_key: 'sk-your-openai-key' })

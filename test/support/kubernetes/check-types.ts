@@ -18,8 +18,8 @@ const modules: Readonly<Record<string, string>> = {
 }
 
 /**
- * What the compiler has against objects as literals of their Kubernetes types: unknown fields, missing ones, wrong types. Empty: nothing.
- * Of one object it names one fault at a time.
+ * The compiler's faults of objects as literals of their Kubernetes types: unknown fields, missing ones, wrong types. Empty: none. It names one fault
+ * of an object at a time.
  */
 export async function typeFaults(objects: readonly KubernetesObject[]): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-types-'))

@@ -14,11 +14,11 @@ import { scratch } from '../helm.ts'
 import { freePort } from '../../../src/app/database/embedded/port.ts'
 import { startControllers } from './controllers.ts'
 
-/** A real API server without nodes; what controllers would do to Jobs and test pods is played. */
+/** A real API server without nodes; the effects of controllers on Jobs and test pods are played. */
 export interface Cluster {
   readonly kubeconfig: string
   readonly api: Api
-  /** What becomes of Jobs and pods in a namespace; `Complete` when nothing is said. */
+  /** The outcome of Jobs and pods in a namespace; `Complete` by default. */
   readonly outcomes: Map<string, 'Complete' | 'Failed'>
   stop(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import { send, type RawAnswer } from '../http.ts'
 
-/** The origin by which people reach the product; the browser of the tests knows where that is. */
+/** The origin by which people reach the product; the browser of the tests has the real address. */
 export const publicUrl = 'https://gateway.example'
 
 /** A browser that follows redirects between the product and an issuer, with the cookies of each. */

@@ -6,7 +6,7 @@ import type { Certificate } from '../certificates.ts'
 
 type Claims = Readonly<Record<string, unknown>>
 
-/** A client that the provider knows. */
+/** A client of the provider. */
 export interface CertifiedClient {
   readonly client_id: string
   readonly [name: string]: unknown
@@ -15,7 +15,7 @@ export interface CertifiedClient {
 /** The certified provider `oidc-provider`, with people who never have to type anything. */
 export interface CertifiedProvider {
   readonly issuer: string
-  /** Who signs in next, with the claims that are told of them. */
+  /** The person who signs in next, with their claims. */
   person: { readonly sub: string; readonly claims: Claims }
   close(): void
 }

@@ -6,13 +6,13 @@ import { startIssuer, type Issuer } from '../issuer.ts'
 
 type Claims = Readonly<Record<string, unknown>>
 
-/** What an issuer does wrong. */
+/** The fault of an issuer. */
 export interface Fault {
   /** Claims of the ID token in place of the right ones; undefined takes one away. */
   readonly claims?: Claims
   /** The header of the ID token. */
   readonly header?: Claims
-  /** The ID token is signed by somebody else, with a key of the same name. */
+  /** The ID token is signed by another party, with a key of the same name. */
   readonly forged?: true
   /** Parameters of the answer at the redirect URI; undefined takes one away. */
   readonly answer?: Readonly<Record<string, string | undefined>>
@@ -28,12 +28,12 @@ export interface Fault {
   readonly late?: number
 }
 
-/** An OpenID provider that does what it is told, also what none should. Unlike a good one it takes each code as often as it comes. */
+/** An OpenID provider that follows its script, also against the standard. Unlike a good one it takes each code as often as it comes. */
 export interface FaultyIssuer {
   readonly issuer: string
   /** Host and port of its keys. */
   readonly keysHost: string
-  /** The claims of whoever signs in. */
+  /** The claims of the person who signs in. */
   person: Claims
   fault: Fault
   /** The requests that it got, such as `POST /token`. */
@@ -42,12 +42,12 @@ export interface FaultyIssuer {
   readonly askedForKeys: number
   /** The PKCE verifiers that came to its token endpoint; each must fit the challenge of its code. */
   readonly verifiers: readonly string[]
-  /** A token that is signed as its ID tokens are; `forged` by somebody else. */
+  /** A token that is signed as its ID tokens are; `forged` by another party. */
   sign(claims: Claims, header?: Claims, forged?: boolean): string
   close(): void
 }
 
-/** Returns the header of a token that says where its keys are, or brings them. */
+/** Returns the header of a token with the address of its keys, or with the keys. */
 export const keysOfItsOwn = ({ issuer }: Pick<FaultyIssuer, 'issuer'>) => ({
   jku: `${issuer}/keys`,
   x5u: `${issuer}/certificate`,

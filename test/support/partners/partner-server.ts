@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a scripted service says. */
+/** A scripted answer of a service. */
 export interface Script {
   readonly status?: number
   readonly body?: unknown
@@ -15,7 +15,7 @@ export interface PartnerCall {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** A service of partners' checks: `/<who>/<path>` is answered as `who` is told to, or by the texts in the call. */
+/** A service of partners' checks: `/<who>/<path>` is answered by the script of `who`, or by the texts in the call. */
 export interface PartnerServer {
   readonly url: (who: string) => string
   readonly calls: (who: string) => readonly PartnerCall[]

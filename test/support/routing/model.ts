@@ -18,7 +18,7 @@ interface Seen {
   readonly counts: boolean
 }
 
-/** What must hold of a target, told by its whole history instead of by counters. */
+/** The conditions for a target, from its whole history instead of from counters. */
 interface History {
   /** Ends since the breaker was closed last, and when their first window began. */
   ends: Seen[]
@@ -31,8 +31,8 @@ interface History {
 const minute = 60_000
 
 /**
- * A second reading of what routing means, written as a judge: it reads the attempts of a request one by one, and throws at the first one
- * that the plan does not allow, or at one that is missing.
+ * A second reading of the meaning of routing, written as a judge: it reads the attempts of a request one by one, and throws at the first one that the
+ * plan does not allow, or at one that is missing.
  */
 export class RoutingModel {
   readonly #histories = new Map<string, History>()

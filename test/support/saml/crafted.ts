@@ -32,7 +32,7 @@ export async function makeIdp(entityId: string): Promise<CraftedIdp> {
 
 const bare = (pem: string): string => pem.replaceAll(/-----[A-Z ]+-----|\s/g, '')
 
-/** What a response says; whatever is absent is as it should be. */
+/** The contents of a response; every absent part is as it should be. */
 export interface Crafting {
   readonly idp: CraftedIdp
   readonly acsUrl: string

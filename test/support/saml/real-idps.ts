@@ -6,7 +6,7 @@ import { samlify } from './samlify.ts'
 
 const { Constants, IdentityProvider, ServiceProvider } = samlify
 
-/** What a provider says of the person who signs in. */
+/** A provider's claims about the person who signs in. */
 export interface SamlPerson {
   readonly nameId: string
   readonly attributes: Readonly<Record<string, readonly string[]>>
@@ -20,7 +20,7 @@ export interface RealIdp {
   answer(url: URL, ownMetadata: string, person: SamlPerson): Promise<string>
 }
 
-// The schemas of SAML are not at hand; what matters is checked by the product.
+// The schemas of SAML are not at hand; the product checks the important parts.
 samlify.setSchemaValidator({ validate: async () => 'not asked' })
 
 /** The library `samlify` as a provider. */
@@ -83,7 +83,7 @@ export async function samlifyIdp(
 /** The library `samlp` as a provider: assertions with the names of claims that AD FS and Entra have. */
 export async function samlpIdp(entityId: string, options: Partial<SamlpOptions> = {}): Promise<RealIdp> {
   const { privateKey, certificate } = await makeKeyPair(Date.now())
-  // What it does not do itself: metadata, and reading requests.
+  // Its missing parts: metadata, and reading requests.
   const reader = IdentityProvider({
     entityID: entityId,
     signingCert: certificate,

@@ -28,7 +28,7 @@ export interface Description {
 
 interface Written {
   readonly tags: readonly string[]
-  /** Of operations that are not below `/v1`: those of people who sign in, which take no key. */
+  /** Operations that are not below `/v1`: those of people who sign in, which take no key. */
   readonly servers?: readonly unknown[]
   readonly parameters: readonly Parameter[]
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
@@ -40,7 +40,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-/** Every operation of the control plane that a document describes, below `/v1` or at the root: what is added to the product is in here without a word. */
+/** Every operation of the control plane that a document describes, below `/v1` or at the root: a new one is in here by itself. */
 export function readDescription(json: string, place: 'below /v1' | 'at the root' = 'below /v1'): Description {
   const { paths, components } = JSON.parse(json) as Document
   return {

@@ -13,7 +13,7 @@ type Resolve = Description['resolve']
 
 const deepest = 3
 
-/** Everything that is wrong with one field only: each breaks the schema by itself, whatever the other fields hold. */
+/** All faults of one field: each breaks the schema by itself, with any values of the other fields. */
 export function faultsOf(schema: Schema, good: unknown, resolve: Resolve, depth = 0): readonly Fault[] {
   const { type, properties, required = [], additionalProperties, items } = resolve(schema)
   if (type === 'array' && isObject(items) && depth <= deepest)
@@ -44,14 +44,14 @@ export function faultsOf(schema: Schema, good: unknown, resolve: Resolve, depth 
 
 const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined)
 
-/** Returns what a schema demands and no more: an item that lacks another field would be refused for that one. */
+/** Returns the fields that a schema demands and no more: an item that lacks another field would be refused for that one. */
 const leastOf = (schema: Schema, resolve: Resolve): unknown =>
   fc.sample(valuesOf(schema, { resolve, references: [], minimal: true }), { seed: 1, numRuns: 1 })[0]
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Values that a schema forbids, with what is wrong with them. */
+/** Values that a schema forbids, with their faults. */
 export function wrongValues(schema: Schema, resolve: Resolve): readonly (readonly [what: string, value: unknown])[] {
   const own = resolve(schema)
   const types = typesOf(own, resolve)

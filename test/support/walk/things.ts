@@ -3,7 +3,7 @@ import type { Department, Noun, Things } from '../tenants.ts'
 import { neededQuery } from '../routes.ts'
 import type { Operation } from './document.ts'
 
-/** Of what kind the thing is that a path begins with; a new kind has to be made in test/support/tenants.ts. */
+/** The kind of the resource that a path begins with; a new kind has to be made in test/support/tenants.ts. */
 export function nounOf({ path }: Operation, things: Things): Noun {
   const named = path.replace('/admin', '').replace('/users/invites', '/invites').split('/{')[0]?.slice(1)
   const noun = Object.keys(things).find((known): known is Noun => known === named)
@@ -11,16 +11,16 @@ export function nounOf({ path }: Operation, things: Things): Noun {
   return noun
 }
 
-/** Which type of key a path creates. */
+/** The type of key that a path creates. */
 const keyTypes = ['organisation', 'workspace'].flatMap((type) => ['service', 'user'].map((subType) => `${type}/${subType}`))
 
-/** Prices of models are nobody's: everybody reads the same ones. What logs are grouped by is no thing. */
+/** Prices of models belong to no tenant: all read the same ones. Group keys of logs are no resource. */
 const ofNobody = ['{provider}/{model}', '{groupBy}', '{metadataKey}', '{subType}']
 
-/** Whether a parameter of the path names a thing. */
+/** Whether a parameter of the path names a resource. */
 export const isOnOne = ({ path }: Operation): boolean => path.includes('{') && !ofNobody.some((part) => path.includes(part))
 
-/** What the query of an operation must say. */
+/** The required query of an operation. */
 export const neededOf = ({ method, path }: Operation): Readonly<Record<string, string>> =>
   Object.fromEntries(new URLSearchParams(neededQuery({ method, path: path.replaceAll(/\{(\w+)\}/g, ':$1') })))
 
@@ -38,13 +38,13 @@ export const pathTo = ({ path }: Operation, reference: string, child: string): s
 export const childOf = ({ path }: Operation, things: Things): string =>
   path.includes('{userId}') ? (things.users[0] ?? '') : path.includes('{versionId}') ? '1' : randomUUID()
 
-/** Every way to name what the operation is about, with what the department has. */
+/** Every way to name the subject of an operation, with the resources of the department. */
 export const pathsOf = (operation: Operation, { things }: Department): readonly string[] =>
   isOnOne(operation)
     ? things[nounOf(operation, things)].map((reference) => pathTo(operation, reference, childOf(operation, things)))
     : [pathTo(operation, 'x', '')]
 
-/** The same with what the query must say. */
+/** The same with the required query. */
 export const urlsOf = (operation: Operation, department: Department): readonly string[] => {
   const query = new URLSearchParams(neededOf(operation)).toString()
   return pathsOf(operation, department).map((path) => (query === '' ? path : `${path}?${query}`))

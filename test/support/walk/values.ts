@@ -5,15 +5,15 @@ type Values = fc.Arbitrary<unknown>
 
 export interface Making {
   readonly resolve: Description['resolve']
-  /** What ids and slugs are taken from. */
+  /** The characters of ids and slugs. */
   readonly references: readonly string[]
-  /** Only what the schema asks for. */
+  /** Only the fields that the schema requires. */
   readonly minimal?: true
 }
 
 const deepest = 3
 
-/** Values that a schema allows, odd ones among them; what a rule beyond the schema forbids may be among them too. */
+/** Values that a schema allows, odd ones among them; values that a rule beyond the schema forbids may be among them too. */
 export function valuesOf(schema: Schema, making: Making, depth = 0): Values {
   const own = making.resolve(schema)
   const { anyOf, oneOf, enum: listed, const: only, type } = own
@@ -25,7 +25,7 @@ export function valuesOf(schema: Schema, making: Making, depth = 0): Values {
   return make === undefined ? anything : make(own, making, depth)
 }
 
-/** What JSON can say where the schema says nothing. */
+/** Any JSON where the schema is open. */
 const anything: Values = fc.jsonValue({ maxDepth: 2, stringUnit: 'binary' })
 
 const numberOf = (value: unknown, otherwise: number) => (typeof value === 'number' ? value : otherwise)
@@ -78,7 +78,7 @@ function fieldOf(name: string, schema: Schema, { making, depth }: { making: Maki
 
 const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What breaks careless code: a NUL, half a character, quotes, wildcards, templates, paths, names of prototypes. */
+/** Texts that break careless code: a NUL, half a character, quotes, wildcards, templates, paths, names of prototypes. */
 const odd = [
   '\0',
   '\ud800',

@@ -13,19 +13,19 @@ export interface Visit {
   readonly method: string
   readonly path: string
   readonly body?: unknown
-  /** What is sent as it is, in place of a body. */
+  /** A value that is sent as it is, in place of a body. */
   readonly raw?: string
 }
 
-/** What went wrong so far in one test: nothing, when it ends well. */
+/** The faults so far in one test: none, when it ends well. */
 export type Findings = string[]
 
-/** Two organisations in one app, both with one of everything, and what the app says of its operations. */
+/** Two organisations in one app, both with one of every resource, and the app's description of its operations. */
 export interface Walk {
   readonly description: Description
   readonly acme: Company
   readonly rival: Company
-  /** Asks, and notes what no answer may be: a fault of the server, an error without its shape, a 400 without a field, a stranger's id. */
+  /** Sends a request, and notes forbidden answers: a fault of the server, an error without its shape, a 400 without a field, a stranger's id. */
   visit(findings: Findings, visit: Visit): Promise<RawAnswer>
   stop(): Promise<void>
 }
@@ -57,7 +57,7 @@ export async function startWalk(): Promise<Walk> {
       const sent = visit.raw ?? (visit.body === undefined ? '' : JSON.stringify(visit.body))
       const answer = await ask(origin, visit, sent)
       const secrets = hidden.get(visit.key) ?? new Set()
-      // What a caller has said to know, it may be told again.
+      // A value that a caller has sent may be returned to it.
       for (const id of secrets) if (visit.path.includes(id) || sent.includes(id)) told.add(id)
       const leaked = [...secrets].filter((id) => answer.text.includes(id) && !told.has(id)).map((id) => `leak of ${id}`)
       for (const fault of [...faultsOf(answer), ...leaked]) findings.push(`${fault}: ${sayOf(visit, sent)} -> ${answer.text.slice(0, 400)}`)

@@ -11,7 +11,7 @@ const redact = createRedactor([
 
 const around = (text: string) => Buffer.from(text).toString('base64')
 
-/** Every way in which somebody may write the secret down. */
+/** Every way to write the secret down. */
 const written: Readonly<Record<string, string>> = {
   plain: secret,
   JSON: JSON.stringify({ note: secret }),

@@ -4,7 +4,7 @@ import path from 'node:path'
 import test from 'ava'
 import { loadConfig } from '../../../src/config/index.ts'
 
-// Made for this test alone: a self-signed certificate, its key, and a key of nobody.
+// Made for this test alone: a self-signed certificate, its key, and an unrelated key.
 const certificate = `-----BEGIN CERTIFICATE-----
 MIIBiTCCAS+gAwIBAgIUJ8y767m0hFEdN2KLYyUdtpn/yTQwCgYIKoZIzj0EAwIw
 GTEXMBUGA1UEAwwOZ2F0ZWhvdXNlLXRlc3QwIBcNMjYxMTIxMDc1MTIwWhgPMjEy

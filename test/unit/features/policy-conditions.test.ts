@@ -10,7 +10,7 @@ interface Corpus {
   readonly refused: readonly unknown[]
 }
 
-/** What is read in one way or the other; what the fuzzer finds is added. */
+/** Values with two readings; the finds of the fuzzer are added. */
 const corpus = JSON.parse(readFileSync(new URL('../../corpus/policy-conditions.json', import.meta.url), 'utf8')) as Corpus
 
 /** FUZZ_RUNS asks for more than a build has time for. */
@@ -70,7 +70,7 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 
 const stars = (list: readonly unknown[]) => list.filter((each) => String(each).includes('*'))
 
-/** What must hold for all that is stored, said once more in other words. */
+/** The conditions on all stored values, once more in other words. */
 function holds(conditions: readonly { key: string; value: unknown; excludes?: unknown }[]): boolean {
   const keys = conditions.map(({ key }) => key)
   return (

@@ -28,7 +28,7 @@ const items = releases.flatMap((release) =>
   }),
 )
 
-/** What a schema says at a level, as the API description writes it: without meaning for scopes, which are texts. */
+/** A schema at a level, as the API description writes it: without meaning for scopes, which are texts. */
 const written = new Map<z.ZodType, string>()
 function described(schema: z.ZodType, level: string): string {
   const present = atLevel(schema, level, 'description')
@@ -37,7 +37,7 @@ function described(schema: z.ZodType, level: string): string {
   return known
 }
 
-/** A value that is a text has no place in a description: whoever names it is told. */
+/** A value that is a text has no place in a description: the author of the mark gets an error. */
 const texts = new Set([...Object.keys(laterProviders), 'workload'])
 const naming = (name: string) => {
   const fields = name === 'workload' ? { vertex_auth_type: name } : { provider: name }
@@ -46,7 +46,7 @@ const naming = (name: string) => {
 
 const isScope = (name: string) => name.includes('.')
 
-/** What is said of a field anywhere in a description. */
+/** The descriptions of a field anywhere in a description. */
 const said = (text: string, name: string) => {
   const found: string[] = []
   JSON.parse(text, (key, value: unknown) => {

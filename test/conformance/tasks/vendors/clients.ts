@@ -9,7 +9,7 @@ import { VoyageAIClient } from 'voyageai'
 import { oracleUser } from '../../../support/dialects/oracle-credential.ts'
 import type { Lines } from '../../talk.ts'
 
-/** A call of a vendor's own client, which proves that its emulator takes what that sends and answers what that reads. */
+/** A call of a vendor's own client, which proves that its emulator takes its requests and that it reads the answers. */
 export interface VendorProof {
   readonly title: string
   readonly ask: (origin: string) => Promise<Lines>
@@ -27,7 +27,7 @@ export const cohereAt = (origin: string): CohereClientV2 =>
 export const voyageAt = (origin: string): VoyageAIClient => new VoyageAIClient({ environment: `${origin}/voyage`, apiKey: key })
 export const geminiAt = (origin: string): GoogleGenAI => new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: `${origin}/google` } })
 
-/** The token of a workload, so that the client asks nobody for one. */
+/** The token of a workload, so that the client fetches none. */
 const authClient = { getRequestHeaders: async () => new Headers({ authorization: 'Bearer token' }) }
 export const vertexAt = (origin: string): GoogleGenAI =>
   new GoogleGenAI({
@@ -47,7 +47,7 @@ export const bedrockAt = (origin: string): BedrockRuntimeClient =>
     requestHandler: new NodeHttpHandler(),
   })
 
-/** Its client leaves the bodies of each family of models to who asks: they are those of the family's documentation. */
+/** Its client leaves the bodies of each family of models to the program: they are those of the family's documentation. */
 export async function invoke<T>(origin: string, modelId: string, body: object): Promise<T> {
   const answer = await bedrockAt(origin).send(
     new InvokeModelCommand({ modelId, contentType: 'application/json', accept: 'application/json', body: JSON.stringify(body) }),

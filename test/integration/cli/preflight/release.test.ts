@@ -17,7 +17,7 @@ test('the chart that deploys this release', async (t) => {
   t.like(await chart({ KUBERNETES_SERVICE_HOST: '10.0.0.1', CHART_CHECK: 'warn' }), { status: 'warn' })
 })
 
-/** A database that says of itself what the test says. */
+/** A database whose own facts are scripted by the test. */
 async function installed(
   database: TestDatabase,
   state: { readonly release: string; readonly level?: string; readonly accepts?: string },

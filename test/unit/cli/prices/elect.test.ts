@@ -84,7 +84,7 @@ test('one rate is left of a sound by the minute and by the second', (t) => {
   ])
 })
 
-/** What lists name one by one, and the rates under both conditions. */
+/** The rates that lists name one by one, and the rates under both conditions. */
 const joints: readonly (readonly [what: string, rates: Fields, when: readonly Fields[], joint: Fields])[] = [
   [
     'a mode and a length',

@@ -12,7 +12,7 @@ const tree = {
   required: ['value'],
 }
 
-/** What the standard says of each keyword, drafts 7 to 2020-12, with the corners in which validators differ. */
+/** The standard's rules for each keyword, drafts 7 to 2020-12, with the corners in which validators differ. */
 const cases: Readonly<Record<string, readonly Case[]>> = {
   boolean: [
     [true, [1, 'a', {}, null], []],

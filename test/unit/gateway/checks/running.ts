@@ -21,7 +21,7 @@ export function readied(id: string, parameters: object) {
   return check.ready(check.parameters.parse(parameters))
 }
 
-/** Runs a check on an answer that says one text, or several. */
+/** Runs a check on an answer with one text, or several. */
 export async function judge(
   ready: ReturnType<typeof readied>,
   { text = '', texts = [text], headers = {}, egress = noEgress(), now = Date.now, passesCredentials = true }: Running,

@@ -194,7 +194,7 @@ test('a pattern that looks at the same text for each of its matches, or matches 
   t.true(user + system < 5_000_000, `${(user + system) / 1000} ms`)
 })
 
-/** What made a check look at the same text again and again, without any pattern. */
+/** Inputs that made a check look at the same text again and again, without any pattern. */
 const tedious: readonly (readonly [id: string, parameters: object, text: string])[] = [
   ['default.jsonKeys', { keys: ['a'] }, `\`\`\`${' '.repeat(400_000)}`],
   ['default.jsonKeys', { keys: ['a'] }, `x${'{'.repeat(10_000_000)}`],
@@ -216,7 +216,7 @@ const random = (length: number, letters: string): string => {
   return Array.from({ length }, () => letters[(seed = (seed * 48_271) % 2_147_483_647) % letters.length]).join('')
 }
 
-/** What is linear and yet takes minutes: a thousand words that almost match everywhere, a pattern that is in a thousand places at once. */
+/** Linear work that takes minutes all the same: a thousand words that almost match everywhere, a pattern that is in a thousand places at once. */
 const laborious: readonly (readonly [id: string, parameters: object, text: string])[] = [
   [
     'default.contains',

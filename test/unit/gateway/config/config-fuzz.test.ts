@@ -14,13 +14,13 @@ interface Corpus {
   readonly refused: readonly (readonly [config: unknown, path: string])[]
 }
 
-/** What is read in one way or the other; what the fuzzer finds is added. */
+/** Values with two readings; the finds of the fuzzer are added. */
 const corpus = JSON.parse(readFileSync(new URL('../../../corpus/configs.json', import.meta.url), 'utf8')) as Corpus
 
 /** FUZZ_RUNS asks for more than a build has time for. */
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 800)
 
-/** Where a config is refused; null when it is accepted, and then it can be made ready too. */
+/** The place where a config is refused; null when it is accepted, and then it can be made ready too. */
 function refusedAt(config: unknown): string | null {
   const parsed = gatewayConfig.safeParse(config, { error: plainIssue })
   if (parsed.success) {
@@ -77,7 +77,7 @@ const key = fc.oneof(
   fc.string({ maxLength: 10 }),
 )
 
-/** A change somewhere in a config: which of its places, what is done there, and with what. */
+/** A change somewhere in a config: its place, its kind, and its value. */
 const change = fc.record({ at: fc.nat(10_000), how: fc.constantFrom('set', 'add', 'drop', 'wrap', 'double'), key, value: odd })
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
 
@@ -165,7 +165,7 @@ test('as a header, no config is a 500, and each 400 names the place', async (t) 
     fc.asyncProperty(texts, async (text) => {
       const header = Buffer.from(text).toString('latin1')
       if (!text.startsWith('{') || text.length > 8000 || /[\0\r\n]/.test(header)) return
-      // A path that names no endpoint of a provider with a host: what is right ends at the provider's, what is wrong before.
+      // A path that names no endpoint of a provider with a host: a right one ends at the provider's, a wrong one before.
       const answer = await send(`${bed.origin}/v1/vector_stores`, {
         headers: { 'x-service-api-key': workspaceKey, 'x-service-config': header, 'x-service-custom-host': 'http://10.0.0.1' },
       })

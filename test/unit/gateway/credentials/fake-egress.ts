@@ -1,11 +1,11 @@
 import type { Egress, SmallRequest, SmallResponse } from '../../../../src/gateway/egress/egress.ts'
 
-/** An egress that answers from a script and remembers what it was asked. */
+/** An egress that answers from a script and remembers its requests. */
 export interface FakeEgress extends Egress {
   readonly asked: readonly SmallRequest[]
 }
 
-/** Every exchange is answered by `answer`; nothing else may be called. */
+/** Every exchange is answered by `answer`; no other method may be called. */
 export function fakeEgress(answer: (request: SmallRequest, count: number) => SmallResponse | Promise<SmallResponse>): FakeEgress {
   const asked: SmallRequest[] = []
   const fake: FakeEgress = {

@@ -73,7 +73,7 @@ function authorizeNow(rest?: Partial<AuthRequest>): Record<string, string> {
   return record(result.headers)
 }
 
-/** Written from the draft alone: rebuilds the signed text from what the header claims to cover. */
+/** Written from the draft alone: rebuilds the signed text from the list in the header. */
 function verifies(
   sent: Record<string, string>,
   { method, path, host, length }: { method: string; path: string; host: string; length: number },

@@ -144,7 +144,7 @@ test('agrees with an independent signer on random requests', async (t) => {
         allHeaders: true,
       })
       const theirs = await other.sign()
-      // The URL parser may encode more than was written; what it sends is what must be signed.
+      // The URL parser may encode more than was written; the sent form must be signed.
       const wire = other.url.pathname + other.url.search
       const ours = signV4(
         {

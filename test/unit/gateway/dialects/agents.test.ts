@@ -1,4 +1,4 @@
-// What agents such as Codex send to Responses, at providers of other dialects.
+// The requests of agents such as Codex to Responses, at providers of other dialects.
 import test from 'ava'
 import { responsesCodec } from '../../../../src/gateway/dialects/openai-responses/codec.ts'
 import { noMemory } from '../../../../src/gateway/dialects/codec.ts'
@@ -71,7 +71,7 @@ for (const to of others) {
   })
 }
 
-/** The order of what a provider gets: `call c1`, `result c1`, or a text. */
+/** The order of a provider's input: `call c1`, `result c1`, or a text. */
 function orderOf(body: Body): readonly string[] {
   const found: string[] = []
   const look = (value: unknown): void => {

@@ -2,7 +2,7 @@ import test from 'ava'
 import type { DialectId } from '../../../../src/gateway/dialects/dialect.ts'
 import { type Body, translator } from '../../../support/dialects/translated.ts'
 
-/** Models that no schema holds beside tools, and what each of them is told of the choice among `f`, `g` and the tool for the answer. */
+/** Models that no schema holds beside tools, and the choice of each among `f`, `g` and the tool for the answer. */
 const providers: readonly (readonly [DialectId, model: string, chosen: (body: Body) => unknown])[] = [
   ['anthropic', 'claude-3-5-sonnet-20241022', ({ tool_choice, tools }) => [namesIn(tools), tool_choice]],
   ['bedrock', 'amazon.nova-pro-v1:0', ({ toolConfig }) => [namesIn(toolConfig), (toolConfig as Body)['toolChoice']]],

@@ -2,7 +2,7 @@ import test from 'ava'
 import type { DialectId } from '../../../../src/gateway/dialects/dialect.ts'
 import { translator } from '../../../support/dialects/translated.ts'
 
-/** What clients write into every request, though it asks for nothing. */
+/** Fields that clients write into every request, though they equal the default. */
 const idle = {
   max_tokens: 50,
   temperature: 1,

@@ -5,7 +5,7 @@ import { contextFor } from '../../../support/dialects/laws.ts'
 import { refusalOfOracle } from '../../../support/dialects/strict-oracle.ts'
 import { type Body, translator } from '../../../support/dialects/translated.ts'
 
-/** Oracle's Generative AI: which of its three formats a model takes, where it runs, and what steers. */
+/** Oracle's Generative AI: the format of a model among its three, its place, and its steering fields. */
 const settings = { oracle_tenancy: 'ocid1.tenancy.oc1..t', oracle_compartment_id: '', oracle_serving_mode: 'ON_DEMAND' }
 const hello = [{ role: 'user', content: 'Hello' }]
 const fromChat = translator('openai-chat', 'oracle', { model: 'meta.llama-3.3-70b-instruct', messages: hello })

@@ -7,7 +7,7 @@ import { Loss } from '../../../../src/gateway/dialects/neutral/loss.ts'
 import type { Fields } from '../../../../src/lib/json/fields.ts'
 import { contextFor } from '../../../support/dialects/laws.ts'
 
-/** Returns a request as its provider gets it, with the names of what is lost; `same`: it goes on as it is. */
+/** Returns a request as its provider gets it, with the names of the losses; `same`: it goes on as it is. */
 function cleaned(body: Fields, clean: (body: Fields, loss: Loss) => Fields) {
   const loss = new Loss({ names: {}, provider: 'provider', strict: false })
   const own = clean(body, loss)

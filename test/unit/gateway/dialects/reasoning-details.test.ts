@@ -14,7 +14,7 @@ const chunk = (delta: object, finish: string | null = null) => ({
 })
 const framesOf = (deltas: readonly object[]) => [...deltas.map((delta) => chunk(delta)), chunk({}, 'stop'), { name: null, data: '[DONE]' }]
 
-/** Returns the reasoning of an answer: each block with its text, and what OpenRouter would get back of it. */
+/** Returns the reasoning of an answer: each block with its text, and the pieces that OpenRouter would get back of it. */
 const thoughtsOf = (deltas: readonly object[], at = context): readonly (readonly [text: string, back: readonly Detail[] | null])[] =>
   (foldEvents(readStream(chatCodec, framesOf(deltas), at)).choices[0]?.blocks ?? []).flatMap(({ block, text, end }) =>
     block.kind === 'reasoning'

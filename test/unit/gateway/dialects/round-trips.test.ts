@@ -10,7 +10,7 @@ import { noUsage } from '../../../../src/gateway/dialects/neutral/token-usage.ts
 import { assertOrder, contextFor, readStream, saidBy, writeStream } from '../../../support/dialects/laws.ts'
 import { type Body, translator } from '../../../support/dialects/translated.ts'
 
-/** Laws that hold for every format: what is written and read again says the same, and a conversation means the same wherever it goes. */
+/** Laws that hold for every format: a text that is written and read again is the same, and a conversation means the same in every format. */
 const codecs = (['openai-chat', 'openai-responses', 'anthropic', 'google'] as const).map((id): Codec => {
   const codec = codecOf(id)
   if (codec === null) throw new Error(id)
@@ -76,10 +76,10 @@ const answers = fc
     return events
   })
 
-/** What others wrap around a signature that is not their own. */
+/** The wrapping that others put around a signature that is not their own. */
 const wrapping = /^(?:rs_\w+:)?(?:gh1:\w+:)?/
 
-/** An answer with the counts that a format always tells, 0 where there is nothing to tell, and with its signatures alone. */
+/** An answer with the counts that a format always has, 0 where there is none, and with its signatures alone. */
 const told = ({ choices, usage }: ReturnType<typeof saidBy>) => ({
   choices: choices.map(({ blocks, finish }) => ({
     finish,
@@ -88,7 +88,7 @@ const told = ({ choices, usage }: ReturnType<typeof saidBy>) => ({
   usage: { input: usage?.input, cacheRead: usage?.cacheRead, output: usage?.output },
 })
 
-/** A stream that is cut is whole only when all was said. */
+/** A stream that is cut is whole only when its content was complete. */
 function assertNoneWhole(t: ExecutionContext, codec: Codec, frames: readonly Frame[]): void {
   const context = contextFor(codec.id)
   const all = saidBy(foldEvents(readStream(codec, frames, context))).choices
@@ -155,7 +155,7 @@ test('completions: an answer that is written has all of its text, whole and as a
   )
 })
 
-/** A piece of what is said, which nothing else is like: where it stands in a body tells what became of it. */
+/** A unique piece of text: its place in a body shows its fate. */
 const word = (kind: string) => fc.integer({ min: 0, max: 0xffffff }).map((id) => `${kind}${id.toString(16).padStart(6, '0')}`)
 const schema = { type: 'object', properties: { city: { type: 'string' } } }
 
@@ -196,7 +196,7 @@ const conversations = fc
 
 type Conversation = Parameters<Parameters<typeof conversations.map>[0]>[0]
 
-/** What a provider is told: each word once, those of a kind in their order. */
+/** The texts for a provider: each word once, those of a kind in their order. */
 const toldIn = (body: unknown, kind: string): readonly string[] => [
   ...new Set(JSON.stringify(body).match(new RegExp(`\\b${kind}[0-9a-f]{6}\\b`, 'g'))),
 ]

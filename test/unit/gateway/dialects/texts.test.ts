@@ -13,7 +13,7 @@ const user = (...content: readonly unknown[]) => ({ model: 'm', messages: [{ rol
 const assistant = (message: object) => ({ model: 'm', messages: [{ role: 'assistant', ...message }] })
 const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-/** What requests say, each as `role: text`, in the order in which it is read. */
+/** The texts of requests, each as `role: text`, in the order in which they are read. */
 const requests: readonly Row[] = [
   ['messages', user({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: F } }), [`user: ${F}`]],
   ['messages', user({ type: 'document', source: { type: 'content', content: [{ type: 'text', text: F }] } }), [`user: ${F}`]],
@@ -154,7 +154,7 @@ const chat = (message: object) => ({
 })
 const output = (...items: readonly object[]) => ({ id: 'r', object: 'response', instructions: 'of the caller', output: items })
 
-/** What answers say, in the order in which it is read. */
+/** The texts of answers, in the order in which they are read. */
 const answers: readonly Row[] = [
   ['chatComplete', chat({ content: 'x', reasoning: F, refusal: null }), [F, 'x']],
   ['chatComplete', chat({ content: null, function_call: { name: 'f', arguments: F } }), [F]],
@@ -224,7 +224,7 @@ const answers: readonly Row[] = [
   ['listFiles', { object: 'list', data: [{ filename: 'a b' }] }, []],
 ]
 
-/** Of an operation of ours, or of none. */
+/** The dialect of an operation of ours, or of none. */
 function dialectOf(name: string): DialectId | null {
   for (const [operation, { dialect }] of Object.entries(operations)) if (operation === name) return dialect
   return null

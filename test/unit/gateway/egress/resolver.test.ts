@@ -5,7 +5,7 @@ import { createLru } from '../../../../src/lib/collections/lru.ts'
 import { createResolver } from '../../../../src/gateway/egress/resolver.ts'
 import { loopLag } from '../../../support/loop-lag.ts'
 
-/** A DNS that counts questions; its answers come when the test says so. */
+/** A DNS that counts questions; its answers come at the test's signal. */
 function slowNames() {
   const waiting: { hostname: string; answer: (found: readonly NameAddress[]) => void; fail: (error: Error) => void }[] = []
   const resolve = (hostname: string) => new Promise<readonly NameAddress[]>((answer, fail) => void waiting.push({ hostname, answer, fail }))

@@ -12,7 +12,7 @@ const form = (operation: Operation, length: string | undefined, contentType = 'm
     exchange: { header: () => length },
   }) as unknown as Form
 
-/** Forms under a limit in money, and whether what they say must be read before they go on. */
+/** Forms under a limit in money, and whether their fields must be read before they go on. */
 const forms: Readonly<Record<string, readonly [form: Form, model: string | null, isRead: boolean]>> = {
   'a recording whose model is known': [form('createTranscription', '9'), 'whisper-1', false],
   'a recording whose model nobody has told': [form('createTranscription', '9'), null, true],

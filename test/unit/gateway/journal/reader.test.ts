@@ -36,7 +36,7 @@ function segmentOf(sizes: readonly number[], { ended = false, tail = Buffer.allo
   return { segment: { seq: segments, name, path: file, mark }, starts }
 }
 
-/** Reads to where nothing more comes. */
+/** Reads to the end of the frames. */
 function readAll(segment: Segment, options: Partial<ReadOptions> = {}) {
   const read = createSegmentReader()
   const records: string[] = []

@@ -1,4 +1,4 @@
-// The lease protocol against a model: whatever the order of events, all processes together stay within the limit.
+// The lease protocol against a model: in every order of events, all processes together stay within the limit.
 import test from 'ava'
 import fc from 'fast-check'
 import { type Counters, createCounters, type CounterStore, sliceMs } from '../../../../src/gateway/limits/counters.ts'
@@ -14,7 +14,7 @@ const limitOf = (value: number): Limit => ({
   window: { slotMs: null, reset: null, days: null, anchor: null },
 })
 
-/** The truth, as the database keeps it: what is given back counts before the next slice, as there. */
+/** The truth, as the database keeps it: a returned amount counts before the next slice, as there. */
 function openStore() {
   const state = { granted: 0, takes: 0 }
   const store: CounterStore = {
@@ -65,7 +65,7 @@ async function play(value: number, events: readonly Event[]): Promise<string | n
       clock += sliceMs + 1
       one.counters.sweep()
     } else {
-      // What it held, a provider may have charged: it stays counted.
+      // A provider may have charged its slice: it stays counted.
       processes[at] = open()
     }
     const reserved = processes.flatMap(({ held }) => held).reduce((sum, taken) => sum + taken.amount, 0)

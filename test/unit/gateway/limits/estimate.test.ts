@@ -37,7 +37,7 @@ test('the most tokens of all answers together: of each prompt, and of each choic
   t.is(completed({ prompt: [] }, 16), 16)
 })
 
-/** What each reader surely reads. */
+/** The texts that each reader surely reads. */
 const read: readonly (readonly [reader: ReaderName, json: (most: number) => object])[] = [
   ['openai', (most) => ({ max_tokens: most })],
   ['openai', (most) => ({ max_completion_tokens: most })],
@@ -157,7 +157,7 @@ test('a request says what its operation says, whatever fields it has: only embed
 })
 
 const said = (content: unknown) => ({ messages: [{ role: 'user', content }] })
-/** What of a prompt is not in its body: a file may fill the window, any other part only where a limit is strict. */
+/** The parts of a prompt outside its body: a file may fill the window, any other part only where a limit is strict. */
 type Unseen = 'nothing' | 'part' | 'file'
 const inputOf = (json: object) => {
   const bytes = Buffer.from(JSON.stringify(json))
@@ -186,7 +186,7 @@ const base64 = 'A'.repeat(80_000)
 const edited = (pictures: object) => ({ model: 'm', prompt: 'a hat', ...pictures })
 const called = (part: object) => ({ contents: [{ role: 'user', parts: [part] }] })
 const named = { file_id: 'f', fileId: 'f', file_uri: 'gs://a', fileUri: 'gs://a', image_url: 'https://a/b' }
-/** Parts of a prompt: what they count beside the text, the characters that are no text, and what is not in the body. */
+/** Parts of a prompt: their counts beside the text, the characters that are no text, and the parts outside the body. */
 const parts: Readonly<Record<string, readonly [json: object, tokens: number, characters: number, unseen?: Unseen]>> = {
   'a picture of OpenAI': [said([{ type: 'image_url', image_url: { url: base64 } }]), 1600, 80_000],
   'a picture by its address': [said([{ type: 'image_url', image_url: { url: 'https://a/b' } }]), 1600, 11, 'part'],

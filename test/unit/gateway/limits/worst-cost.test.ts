@@ -40,7 +40,7 @@ const prices = {
 
 interface Asked {
   readonly operation?: keyof typeof operations
-  /** Of a path that is no operation; absent: that of the operation. */
+  /** The path that is no operation; absent: that of the operation. */
   readonly task?: Task
   readonly policy?: 'strict' | 'typical'
   /** The target is provisioned throughput that is not charged. */

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { compilePattern } from '../../../../src/gateway/patterns/pattern.ts'
 
-/** How many characters a match can have when it first shows. What may be beyond the first plane counts twice. */
+/** How many characters a match can have when it first shows. A character that may be beyond the first plane counts twice. */
 const reaches: readonly (readonly [rule: string, longest: number])[] = [
   ['secret', 6],
   ['/secret/i', 6],
@@ -69,7 +69,7 @@ test('no match is longer than its reach when it first shows', (t) => {
     const text = Array.from({ length: 12 }, () => one(['a', 'b', '-', '😀'])).join('')
     const first = Array.from({ length: text.length + 1 }, (_, end) => text.slice(0, end)).find((said) => pattern.test(said))
     const start = first === undefined ? undefined : pattern.matches([first])[0]?.[0]?.start
-    // What looks at the next character shows only with that.
+    // A pattern that looks at the next character shows only with that.
     if (first !== undefined && start !== undefined) t.true(first.length - start <= longest + (readsEnd ? 2 : 0), `${rule} ${first}`)
   }
 })

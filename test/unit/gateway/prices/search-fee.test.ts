@@ -1,4 +1,4 @@
-// The fee of models that search for every request: by the size of what they read where a list has rates for it.
+// The fee of models that search for every request: by the size of the search context where a list has rates for it.
 import test from 'ava'
 import type { PriceEntry } from '../../../../src/gateway/prices/entry.ts'
 import { withSearchFee } from '../../../../src/gateway/prices/search-fee.ts'

@@ -27,7 +27,7 @@ const parents: Readonly<Record<string, string>> = Object.fromEntries(
 
 const conditionsOf = (one: object) => Object.keys(one).length
 
-/** The README of the catalogue once more, step by step, in fractions: null for what has no price. Knows standard modes of the entry alone. */
+/** The README of the catalogue once more, step by step, in fractions: null for a model without a price. Supports standard modes of the entry alone. */
 function amountOf(entry: PriceEntry, name: Dimension, request: Request): bigint | null {
   const day = new Date(request.at).toISOString().slice(0, 10)
   const period = entry.prices.find(({ from, to }) => (from ?? '0') <= day && day < (to ?? '9'))
@@ -90,7 +90,7 @@ test('a second implementation prices every model of the catalogue to the same pi
           [rates, ...when.map((one) => one.rates)].flatMap((one) => Object.keys(one) as Dimension[]),
         ),
       )
-      // Children of what is priced fall back to it.
+      // Children of priced dimensions fall back to them.
       for (const [child, parent] of Object.entries(parents)) if (named.has(parent as Dimension)) named.add(child as Dimension)
       const modes = [null, ...new Set(entry.prices.flatMap(({ when = [] }) => when.flatMap(({ mode }) => mode ?? [])))]
       for (const name of named) {

@@ -14,7 +14,7 @@ interface Entry {
   readonly variables: Readonly<Record<string, unknown>>
 }
 
-/** What once was, or might be, read in two ways. What the fuzzer finds is added. */
+/** Templates that once had, or might have, two readings. The finds of the fuzzer are added. */
 const corpus = JSON.parse(readFileSync(new URL('../../../corpus/templates.json', import.meta.url), 'utf8')) as readonly Entry[]
 
 /** FUZZ_RUNS asks for more than a build has time for. */
@@ -54,8 +54,8 @@ function theirs({ template, variables }: Entry): string | null | undefined {
 }
 
 /**
- * Where we give something else on purpose: objects as JSON, nothing of a prototype, partials that the caller keeps, and the white space of
- * a line with two partials.
+ * Where our result differs on purpose: objects as JSON, no property of a prototype, partials that the caller keeps, and the white space of a line
+ * with two partials.
  */
 const onPurpose = ({ template }: Entry, reference: string | null | undefined) =>
   reference === undefined ||
@@ -129,7 +129,7 @@ test('any template gives what Mustache gives, or is refused as there', async (t)
 const isObject = (given: unknown): given is { readonly role: unknown } =>
   typeof given === 'object' && given !== null && !Array.isArray(given)
 
-/** Raw templates with the roles that they have, whatever the variables are. */
+/** Raw templates with their roles, for any variables. */
 const raws: readonly (readonly [template: string, roles: readonly string[]])[] = [
   ['[{"role":"system","content":"{{a}}"},{"role":"user","content":"x{{a}}{{b}}\\n{{c}}"}]', ['system', 'user']],
   ['[{"role":"user","content":{{a}},"n":"\\{{b}}"}]', ['user']],

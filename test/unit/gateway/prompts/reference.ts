@@ -24,7 +24,7 @@ class Writer extends Mustache.Writer {
   }
 }
 
-/** Renders a template as the Mustache specification says, without escapes of HTML. Throws for a text that is no template. */
+/** Renders a template by the Mustache specification, without escapes of HTML. Throws for a text that is no template. */
 export function renderByReference(template: string, variables: unknown, partials: Readonly<Record<string, string>> = {}): string {
   return new Writer().render(template, new Context(variables), partials, { escape: String })
 }

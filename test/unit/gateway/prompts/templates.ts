@@ -1,4 +1,4 @@
-/** A template, what it is filled with, and what it gives. `safer`: the reference engine gives something else, on purpose. */
+/** A template, its variables, and its result. `safer`: the reference engine has another result, on purpose. */
 export interface Case {
   readonly name: string
   readonly template: string
@@ -10,7 +10,7 @@ export interface Case {
 
 const people = { people: [{ name: 'Ada' }, { name: 'Alan' }] }
 
-/** What Mustache does, by the table of the threat model: values, sections, partials, and what must not be reached. */
+/** Mustache's features, by the table of the threat model: values, sections, partials, and forbidden properties. */
 export const cases: readonly Case[] = [
   // Values.
   { name: 'text alone', template: 'Hello.', variables: {}, expected: 'Hello.' },
@@ -108,7 +108,7 @@ export const cases: readonly Case[] = [
     expected: '\tx\n\n\ty\nb',
   },
   { name: 'a partial that the caller keeps', template: '{{>>mine}}', variables: { mine: '{{v}}', v: 'x' }, expected: '{{v}}', safer: true },
-  // What a template must not reach.
+  // Values that a template must not reach.
   { name: 'a constructor', template: '[{{constructor}}{{constructor.name}}]', variables: {}, expected: '[]', safer: true },
   { name: 'a prototype', template: '[{{__proto__}}{{a.__proto__.b}}]', variables: { a: {} }, expected: '[]', safer: true },
   { name: 'a method', template: '[{{toString}}{{#a}}{{hasOwnProperty}}{{/a}}]', variables: { a: {} }, expected: '[]', safer: true },

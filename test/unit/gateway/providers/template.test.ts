@@ -40,7 +40,7 @@ test('none of several, naming the first', refuses, '/{a|b}/', {}, 'missing_crede
 test('a missing model', refuses, '/{model}', {}, 'invalid_request', 'model')
 test('a missing path parameter', refuses, '/{file_id}', {}, 'invalid_request', 'file_id')
 
-/** What would change the host, end it, or climb out of a segment. */
+/** Texts that would change the host, end it, or climb out of a segment. */
 const attacks = [
   'evil.com/',
   'evil.com#',

@@ -24,7 +24,7 @@ for (const hostile of ['a', '的', ' ', '!?', '👩‍👩‍👧', 'xq7'])
 const amharic = 'ሰላም ለዓለም እንዴት ነህ ዛሬ '
 const prose = 'The quick brown fox jumps over the lazy dog. '
 const filled = (part: string, length: number) => part.repeat(Math.ceil(length / part.length)).slice(0, length)
-/** Long texts whose parts are unlike: by what each is made of, and how long. */
+/** Long texts whose parts are unlike: by the contents of each, and their length. */
 const mixed: Readonly<Record<string, readonly (readonly [part: string, length: number])[]>> = {
   'spaces, then letters of many tokens': [
     [' ', 66_000],

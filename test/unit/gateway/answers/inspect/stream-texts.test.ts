@@ -19,7 +19,7 @@ const at = { content_index: 0 }
 const gemini = (...parts: readonly object[]) => ({ candidates: [{ content: { role: 'model', parts } }], modelVersion: 'g-1' })
 const item = (value: object) => ({ id: 'i', status: 'completed', ...value })
 
-/** What streams say, each text once: frames -> texts. */
+/** The texts of streams, each once: frames -> texts. */
 const said: readonly (readonly [name: string, frames: readonly (object | string)[], texts: readonly string[]])[] = [
   ['a chat', [delta({ role: 'assistant', content: '' }), delta({ content: 'one ' }), delta({ content: 'two' }), '[DONE]'], ['one two']],
   ['two choices', [delta({ content: 'a' }), delta({ content: 'x' }, 1), delta({ content: 'b' })], ['ab', 'x']],
@@ -136,7 +136,7 @@ const said: readonly (readonly [name: string, frames: readonly (object | string)
 
 for (const [name, frames, texts] of said)
   test(`what a stream says: ${name}`, (t) => {
-    // A provider may answer in another dialect than that of the operation: nothing is passed over for that.
+    // A provider may answer in another dialect than that of the operation: no text is skipped for that.
     for (const dialect of [null, ...new Set(Object.values(operations).map((spec) => spec.dialect))])
       t.deepEqual(
         windowOf(frames, dialect)
@@ -151,7 +151,7 @@ const long = 'w '.repeat(50)
 const thought = delta({ reasoning_content: long })
 const stop = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
 
-/** How many frames may go when all that was said passed, and a failure may reach ten characters back. */
+/** How many frames may go when all text so far passed, and a failure may reach ten characters back. */
 const held: readonly (readonly [name: string, frames: readonly object[], go: number])[] = [
   ['nothing goes before the first text', [delta({ role: 'assistant' }), delta({ content: 'a' })], 0],
   ['the end of a text waits', [delta({ content: 'a' }), delta({ content: long }), delta({ content: 'b' })], 1],
