@@ -48,7 +48,7 @@ for (const [file, parts] of documents) {
   const generated = Object.entries(parts).reduce((text, [name, part]) => withPart(text, name, part), current)
   if (generated === current) continue
   if (process.argv.includes('--check')) {
-    console.error(`${file} does not say what the code says: run "npm run docs:generate".`)
+    console.error(`${file} does not match the code: run "npm run docs:generate".`)
     process.exitCode = 1
   } else {
     writeFileSync(at, generated)

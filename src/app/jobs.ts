@@ -78,7 +78,7 @@ async function agreedClock(held: HeldLock, { clock }: Deps): Promise<Deps['clock
     () => clock.now(),
   )
   const apart = apartInWords(aheadMs)
-  if (apart !== null) throw new Error(`nothing is deleted or ended by its age, because ${apart}`)
+  if (apart !== null) throw new Error(`no data is deleted or ended by its age, because ${apart}`)
   const startedAt = performance.now()
   return { now: () => Math.round(ms + performance.now() - startedAt) }
 }

@@ -14,5 +14,5 @@ export function readDuration(text: string): number {
 export function readLength(text: string): number {
   const milliseconds = readDuration(text)
   if (milliseconds > 0) return milliseconds
-  throw new InvalidArgumentError('it must be longer than nothing, such as 15s')
+  throw new InvalidArgumentError('it must be longer than 0, such as 15s')
 }

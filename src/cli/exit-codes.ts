@@ -19,7 +19,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 export type Exits = Readonly<Partial<Record<ExitCode, string>>>
 
 /** Those of every command. */
-const usual: Exits = { 0: 'done, and nothing is wrong', 2: 'the command line is wrong' }
+const usual: Exits = { 0: 'done, without faults', 2: 'the command line is wrong' }
 
 /** Those of every command that reads the settings and opens the database. */
 export const databaseExits: Exits = { 69: 'the database cannot be reached', 78: 'a setting is wrong, or this release must not run here' }

@@ -1,2 +1,2 @@
 /** A browser opens the link; without one its token is sent by hand. */
-export const howToUse = 'Open it in a browser, or send what stands behind #token= by POST /auth/setup, as docs/guide/sign-in.md tells.'
+export const howToUse = 'Open it in a browser, or send the text behind #token= by POST /auth/setup, see docs/guide/sign-in.md.'

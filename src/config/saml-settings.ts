@@ -31,7 +31,7 @@ function readable(input: string): string {
 /** The settings of the identity provider of the first organisation, where it speaks SAML 2.0. */
 export const samlSettings = {
   SAML_METADATA_XML: optional(metadata, {
-    desc: 'The metadata of the identity provider of the first organisation, as XML or the path of a file, for `AUTH_SSO_TYPE=saml`. What an owner or admin sets by `PUT /v1/admin/organisation/sso` goes first.',
+    desc: 'The metadata of the identity provider of the first organisation, as XML or the path of a file, for `AUTH_SSO_TYPE=saml`. The values of `PUT /v1/admin/organisation/sso` go first.',
     example: '/etc/gatehouse/idp-metadata.xml',
   }),
   SAML_ENTITY_ID: optional(text(320), {

@@ -65,7 +65,7 @@ export const ssoSettings = {
     example: 'oidc',
   }),
   OIDC_ISSUER: optional(httpUrl, {
-    desc: 'The issuer by which people of the first organisation sign in, as its discovery document names it. What an owner or admin sets by `PUT /v1/admin/organisation/sso` goes first.',
+    desc: 'The issuer by which people of the first organisation sign in, as its discovery document names it. The values of `PUT /v1/admin/organisation/sso` go first.',
     example: 'https://login.example.com',
   }),
   OIDC_CLIENT_ID: optional(text(320), { desc: 'The id of the client that stands for Gatehouse at the issuer.', example: 'gatehouse' }),
@@ -106,7 +106,7 @@ export const ssoSettings = {
     example: 'https://login.example.com/logout',
   }),
   OIDC_POST_LOGOUT_REDIRECT_URI: optional(httpUrl, {
-    desc: 'Where the issuer sends a browser on that has signed out there. The issuer must know it. Default: nowhere.',
+    desc: 'The address to which the issuer sends a browser on that has signed out there. It must be registered there. Default: none.',
     example: 'https://gateway.example.com/console',
   }),
   OIDC_CA: optional(certificates, {

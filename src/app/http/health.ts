@@ -73,7 +73,7 @@ const limitsCheck = (running: FrameServices | null): Partial<Pick<HealthReport['
 /** A warning: requests are served, with keys that expire by a clock that may be wrong. */
 function clockCheck(aheadMs: number): Partial<Pick<HealthReport['checks'], 'clock'>> {
   const apart = apartInWords(aheadMs)
-  return apart === null ? {} : { clock: warn(`${apart}; nothing is deleted by its age until they agree`) }
+  return apart === null ? {} : { clock: warn(`${apart}; no data is deleted by its age until they agree`) }
 }
 
 interface DatabaseCheck {

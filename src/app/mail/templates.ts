@@ -45,7 +45,7 @@ export function readTemplate(name: TemplateName, folder: string | null, log: Log
     if (statSync(own).size > maxBytes) throw new Error(`the mail template ${own} is larger than ${maxBytes} bytes`)
     const text = readFileSync(own, 'utf8')
     const unknown = [...namesIn(text)].filter((used) => ![...common, ...templates[name]].some((known) => known === used))
-    if (unknown.length > 0) log.warn({ template: own, unknown }, 'a mail template uses names that nothing fills')
+    if (unknown.length > 0) log.warn({ template: own, unknown }, 'a mail template uses names that no variable fills')
     return text
   }
   const ours = findProjectPath(join('assets', 'emails', `${name}.html`))

@@ -35,7 +35,7 @@ const embedding = object(['content'], {
 })
 
 const anyProvider =
-  'In the format of Google’s API, so that its own clients need another base URL and nothing else. The model may be `@slug/model`; a provider of another format is asked in its own words.'
+  'In the format of Google’s API, so that its own clients only need another base URL. The model may be `@slug/model`; a provider of another format is asked in its own words.'
 
 const framing: readonly Json[] = [
   {

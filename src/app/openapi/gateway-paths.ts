@@ -65,7 +65,7 @@ const commonHeaders: readonly Json[] = [
     'The slug of a stored config, or a config as JSON: target, parameters, timeout and guardrails of this request.',
   ),
   header('x-service-sensitive-headers', 'The names of headers, separated by commas, whose values the log does not keep.'),
-  header('x-service-metadata', 'A flat JSON object, e.g. `{"team":"search","_user":"u-42"}`: kept in the log, and what policies go by.'),
+  header('x-service-metadata', 'A flat JSON object, e.g. `{"team":"search","_user":"u-42"}`: kept in the log, and used by policies.'),
   header('x-service-trace-id', 'The trace that the request belongs to, in the log.'),
   header('x-service-span-id', 'Its span in the trace.'),
   header('x-service-parent-span-id', 'The span above it.'),

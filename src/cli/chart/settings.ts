@@ -91,10 +91,7 @@ export function settingsTree(settings: readonly ChartSetting[]): Tree {
   )
   const secret = placed.flatMap(({ setting, place }) => ('secretKey' in place ? [[place.secretKey, secretLeaf(setting)] as const] : []))
   return {
-    settings: section(
-      'The settings of Gatehouse. What is not given here has the default of the image that runs.',
-      Object.fromEntries(plain),
-    ),
+    settings: section('The settings of Gatehouse. Absent settings have the default of the image that runs.', Object.fromEntries(plain)),
     secrets: section('The settings that are secrets, by the keys of one Secret. They are mounted as files and never values of the chart.', {
       existingSecret: { desc: 'The Secret that holds them.', schema: { type: 'string' }, otherwise: '' },
       keys: section('Which key of the Secret holds which setting; empty: that setting is not given.', Object.fromEntries(secret)),

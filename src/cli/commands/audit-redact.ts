@@ -25,7 +25,7 @@ export const addAuditRedact = (audit: Command): Command =>
     .description('Takes secrets out of rows of the audit trail that earlier versions wrote; "audit verify" accepts such rows.')
     .option('--organisation <slug>', 'only this organisation, by slug or id')
     .option('--by <name>', 'the person at whose word it is done; the user of the system when absent')
-    .option('--dry-run', 'changes nothing, and lists the rows and the places of the secrets')
+    .option('--dry-run', 'only lists the rows and the places of the secrets')
     .option(
       '--before-finalize',
       'also while an upgrade can be taken back: the "audit verify" of the former release then reports such rows as changed',

@@ -20,9 +20,9 @@ export function addBudget(program: Command): void {
     exits: { 1: 'a counter differs from the logs', ...databaseExits },
   })
     .description(
-      'Counts again from the logs what keys, providers, workspaces and policies have used in this period, and tells which counters differ. Budgets of which logs are no longer kept are left out.',
+      'Counts again from the logs what keys, providers, workspaces and policies have used in this period, and lists the counters that differ. Budgets whose logs are no longer kept are left out.',
     )
-    .option('--repair', 'set the counters that differ to what the logs say; requests that are not in the logs yet are lost to them')
+    .option('--repair', 'set the counters that differ to the amounts in the logs; requests that are not in the logs yet are lost to them')
     .option('--json', 'an object of { budgets, left_out, differences: [{ counter, counts, counted, logged, repaired }] }')
     .action(async ({ repair, json }: Options, command: Command) => {
       const { withInstallation } = await import('../installation.ts')

@@ -25,14 +25,14 @@ export function addDoctor(program: Command): void {
     example: 'gatehouse doctor --url http://127.0.0.1:8787',
     exits: { 1: 'something is wrong; with --strict: or worth a warning' },
   })
-    .description('Examines an installation, running or not, and says in plain words what is wrong and what to do.')
+    .description('Examines an installation, running or not, and prints faults and remedies in plain words.')
     .option(
       '--url <url>',
-      'the running process, by default where these settings say that it listens; given several times, processes are compared too',
+      'the running process, by default at the address of these settings; given several times, processes are compared too',
       collected,
     )
     .option('--no-process', 'ask no process: none is meant to run')
-    .option('--explain <word>', 'instead: what an error code, a check or a finding means')
+    .option('--explain <word>', 'instead: the meaning of an error code, a check or a finding')
     .option('--strict', 'a warning fails too')
     .option('--json', '{ ok, proxies, troubles: [{ id, severity, what, fix }] }')
     .action(async (options: Options) => {
@@ -57,7 +57,7 @@ const addSso = (doctor: Command): Command =>
     example: 'gatehouse doctor sso --organisation acme',
     exits: { 1: 'something is wrong; with --strict: or worth a warning', ...databaseExits },
   })
-    .description('Examines the identity providers by which people sign in, as a sign-in would meet them. Nothing is changed.')
+    .description('Examines the identity providers by which people sign in, as a sign-in would meet them. Makes no changes.')
     .option('--organisation <slug>', 'only the one of this organisation')
     .option('--strict', 'a warning fails too')
     .option('--json', '{ ok, organisations: [{ organisation, provider, troubles: [{ id, severity, what, fix }] }] }')

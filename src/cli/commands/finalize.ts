@@ -19,11 +19,11 @@ interface Options {
 export const addFinalize = (program: Command): Command =>
   explain(addWait(program.command('finalize')), {
     example: 'gatehouse finalize --dry-run',
-    exits: { 1: 'something is in the way, and nothing was changed', ...databaseExits },
+    exits: { 1: 'there are obstacles, and no change was made', ...databaseExits },
   })
     .description('Ends an upgrade: the features of the new release come on, and earlier releases cannot run again.')
     .option('--to <release>', 'the release to reach, when not this one')
-    .option('--dry-run', 'tell what would be done, and do nothing')
+    .option('--dry-run', 'only print the steps')
     .addOption(
       new Option('--force <reason>', 'although processes of earlier releases still run; the release history keeps why').argParser(
         readReason,
@@ -50,7 +50,7 @@ function readReason(text: string): string {
 function describe(found: Finalization, dryRun: boolean): string {
   const { from, to, releases, contracts, obstacles } = found
   if (obstacles.length > 0)
-    return [`${to} cannot be finalized now, and nothing was changed:`, ...obstacles.map((one) => `  ${one}`)].join('\n')
+    return [`${to} cannot be finalized now, and no change was made:`, ...obstacles.map((one) => `  ${one}`)].join('\n')
   if (isReached(found)) return `${to} is finalized already.`
   return [
     dryRun ? `This would finalize ${to}, from ${from}:` : `${to} is finalized, from ${from}:`,

@@ -21,15 +21,15 @@ interface Options {
 }
 
 const exits = {
-  1: 'a migration failed; what was complete stays, and the next run goes on',
-  75: 'it was told to end; what was complete stays, and the next run goes on',
+  1: 'a migration failed; complete steps stay, and the next run goes on',
+  75: 'it was stopped; complete steps stay, and the next run goes on',
   ...databaseExits,
 }
 
 /** `gatehouse migrate [status|plan]`. */
 export function addMigrate(program: Command): void {
   const run = addWait(program.command('migrate'))
-    .description('Brings the schema up to this release; what removes something waits for "gatehouse finalize".')
+    .description('Brings the schema up to this release; removals wait for "gatehouse finalize".')
     .option('--json', 'what was applied, as { applied: [id] }')
     .action(async ({ json }: Options, command: Command) => {
       await guardBoot(loadConfig(environment()), { mode: { migrates: true, deployed: true }, records: createRecords(), log: progressLog() })
@@ -57,7 +57,7 @@ async function untilTold<T>(work: (signal: AbortSignal) => Promise<T>): Promise<
     return await work(told.signal)
   } catch (error) {
     if (!told.signal.aborted) throw error
-    throw new CommandError('told to end: what was complete stays, and the next "gatehouse migrate" goes on', exitCodes.timeout)
+    throw new CommandError('stopped: complete steps stay, and the next "gatehouse migrate" goes on', exitCodes.timeout)
   } finally {
     for (const name of signals) process.removeListener(name, end)
   }

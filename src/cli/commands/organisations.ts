@@ -23,7 +23,7 @@ export function addOrganisations(program: Command): void {
     .argument('<name>', 'what to call it')
     .requiredOption('--owner <address>', 'the e-mail address of its owner')
     .option('--slug <slug>', 'its slug; by default one from its name')
-    .option('--workspace <name>', 'what to call its default workspace', 'Default workspace')
+    .option('--workspace <name>', 'the name of its default workspace', 'Default workspace')
     .option('--json', '{ organisation_id, organisation, workspace_id, owner_id, link: { url, expires_at } or null }')
     .action(async (name: string, { json, owner, slug, workspace }: Options, command: Command) => {
       const made = await make(command, { name, owner, workspace, ...(slug !== undefined && { slug }) })

@@ -40,7 +40,7 @@ export function addOwner(program: Command): void {
     exits: { 1: 'there is an owner already, or no such organisation', ...databaseExits },
   })
   const link = addWait(owner.command('link'))
-    .description('Makes a one-time link by which somebody becomes the first owner, or an owner sets a new password.')
+    .description('Makes a one-time link by which a person becomes the first owner, or an owner sets a new password.')
     .option('--email <address>', 'of the owner, when there is one')
     .option('--organisation <slug>', 'which organisation, by slug or id, when there are several')
     .option('--json', '{ url, expires_at }')
@@ -50,7 +50,7 @@ export function addOwner(program: Command): void {
     })
   explain(link, {
     example: 'gatehouse owner link --email ada@example.com',
-    exits: { 1: 'nobody with this address owns the organisation, there is no such organisation, or AUTH_MODE is SSO', ...databaseExits },
+    exits: { 1: 'no owner of the organisation has this address, there is no such organisation, or AUTH_MODE is SSO', ...databaseExits },
   })
 }
 

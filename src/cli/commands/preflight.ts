@@ -30,7 +30,7 @@ export const addPreflight = (program: Command): Command =>
     example: 'gatehouse preflight --as 10001:0 --helm-release gateway/gatehouse',
     exits: { 1: 'a check failed; with --strict: or warned' },
   })
-    .description('Checks before an install or an upgrade that everything is in place, and says of each fault what to do.')
+    .description('Checks before an install or an upgrade that everything is in place, and prints the remedy for each fault.')
     .option('--json', '{ version, ok, counts, checks: [{ id, status, detail, fix? }] }; a status is ok, warn, fail or skipped')
     .option('--quick', 'run only the checks that are quick and disturb no traffic, as "helm test" does')
     .option('--strict', 'a warning fails too')
@@ -41,7 +41,7 @@ export const addPreflight = (program: Command): Command =>
     .addOption(new Option('--as <uid:gid>', 'the user that will run Gatehouse; by default the one who asks').argParser(readUser))
     .addOption(new Option('--chart <version>', 'the chart that will deploy it, such as app-1.6.0').argParser(readChart))
     .addOption(new Option('--helm-release <[namespace/]name>', 'the Helm release; needs helm on the PATH').argParser(readRelease))
-    .option('--helm-history <file>', 'what "helm history RELEASE -o json" wrote, where helm cannot be run here; - reads standard input')
+    .option('--helm-history <file>', 'the output of "helm history RELEASE -o json", where helm cannot be run here; - reads standard input')
     .action(async (options: Options) => {
       const results = await check(options)
       const { tally } = await import('../preflight/run.ts')
@@ -87,7 +87,7 @@ async function toCircumstances({ timeout, longestTransaction, as, chart, helmRel
 async function readHelmHistory(file: string): Promise<NonNullable<Circumstances['helmHistory']>> {
   const { parseHistory } = await import('../preflight/helm-history.ts')
   const history = parseHistory(readGiven(file))
-  if (history === null) throw new UsageError(`${file} is not what "helm history RELEASE -o json" writes`)
+  if (history === null) throw new UsageError(`${file} has not the form of "helm history RELEASE -o json"`)
   return history
 }
 

@@ -17,7 +17,7 @@ export function addCheck(prices: Command): void {
   const command = prices
     .command('check')
     .description(
-      'Proves that a catalogue or a folder of lists can be used: formats, units, dates and the digest. Of two catalogues it lists which models came and went, and which rates changed by a factor.',
+      'Proves that a catalogue or a folder of lists can be used: formats, units, dates and the digest. For two catalogues it lists which models came and went, and which rates changed by a factor.',
     )
     .argument('[before]', 'a folder of lists; by default the catalogue of the installation')
     .argument(

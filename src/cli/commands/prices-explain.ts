@@ -14,7 +14,7 @@ interface Options {
 export function addExplainPrice(prices: Command): void {
   const command = prices
     .command('explain')
-    .description('Tells how the price of a model is found: the names that are tried, the list that has one, and every rate.')
+    .description('Explains how the price of a model is found: the names that are tried, the list that has one, and every rate.')
     .argument('<provider>', 'a provider of the catalogue, such as openai')
     .argument('<model>', 'the model as the provider names it')
     .option('--lists <folder>', 'a folder of lists that goes before the catalogue; by default MODEL_CONFIGS_PRICING_LOCAL_PATH')

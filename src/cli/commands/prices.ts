@@ -108,7 +108,7 @@ function addDiff(prices: Command): void {
   const command = prices
     .command('diff')
     .description(
-      'Lists the models whose prices differ between two folders of lists, or what one changes in the catalogue of the installation.',
+      'Lists the models whose prices differ between two folders of lists, or the changes that one makes to the catalogue of the installation.',
     )
     .argument('<folder>', 'a catalogue, or lists that go before that of the installation; if another is named: how it was before')
     .argument('[after]', 'a folder')

@@ -39,11 +39,11 @@ export const addReleaseBuild = (release: Command): Command =>
     exits: { 1: 'a rule of "release check" found a fault, a step of the build failed, or the release exists already' },
   })
     .description(
-      'Builds a release from this checkout: image, chart, bills of materials, provenance and lock, with a list of their hashes. An earlier release is built from the sources as they are, cut at it: what came later is not in it.',
+      'Builds a release from this checkout: image, chart, bills of materials, provenance and lock, with a list of their hashes. An earlier release is built from the sources as they are, cut at it: without later additions.',
     )
     .argument('[version]', 'the release')
     .option('--output <folder>', 'the folder to make')
-    .option('--list', 'only tell which releases can be built, with the chart of each')
+    .option('--list', 'only list the releases that can be built, with the chart of each')
     .option('--image <layout>', 'an image that was built elsewhere: an OCI layout, as a folder or an archive')
     .addOption(
       new Option('--builder <builder>', 'what compiles: Node and npm alone, or buildah as docker/Dockerfile says; both give one digest')
@@ -58,7 +58,7 @@ export const addReleaseBuild = (release: Command): Command =>
     )
     .option('--base <folder>', 'what "sh docker/base.sh <folder>" made, with "evaluation" behind it for --evaluation')
     .option('--packages <file>', 'another list of Debian packages than docker/debian.lock.json')
-    .option('--allow-dirty', 'build changes that no commit holds; image and provenance say so')
+    .option('--allow-dirty', 'build changes that no commit holds; image and provenance state it')
     .option('--revision <commit>', 'the commit of the sources, when they are in no checkout of git')
     .option('--nightly <file>', 'the record of a nightly run of this commit, which "npm run nightly" writes: "release verify" demands it')
     .option('--lock', 'also write releases/locks/<version>.lock.json, after which the record and its migrations stay as they are')

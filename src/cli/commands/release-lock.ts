@@ -15,7 +15,7 @@ interface Options {
 export const addReleaseLock = (release: Command): Command =>
   explain(release.command('lock'), {
     example: 'gatehouse release lock',
-    exits: { 1: 'Debian does not tell a version of a package' },
+    exits: { 1: 'Debian does not list a version of a package' },
   })
     .description("Takes the newest versions of the image's Debian packages into docker/debian.lock.json. Needs apt and a Debian mirror.")
     .option('--output <file>', 'the file to write, instead of docker/debian.lock.json')

@@ -13,7 +13,10 @@ export const addReleasePublish = (release: Command): Command =>
     addRegistry(
       explain(release.command('publish'), {
         example: 'gatehouse release publish dist/1.12.0 --key gatehouse.pub --to registry.example/gatehouse',
-        exits: { 1: 'the release is refused, is published already, or the registry does not tell', 69: 'the registry cannot be reached' },
+        exits: {
+          1: 'the release is refused, is published already, or the registry does not answer it',
+          69: 'the registry cannot be reached',
+        },
       }),
     ),
   )

@@ -42,7 +42,7 @@ const addCheck = (release: Command) =>
     exits: { 1: 'a rule found a fault, or a release record is faulty' },
   })
     .description('Compares the records with the announced releases, the code and the generated files (rules R1 to R15).')
-    .option('--strict', 'what is recorded and not implemented yet fails too')
+    .option('--strict', 'entries that are recorded and not implemented yet fail too')
     .option('--json', 'the findings, as a JSON array of { rule, where, message, pending? }')
     .action(async ({ strict, json }: { strict?: true; json?: true }, command: Command) => {
       const project = await readProject(command)
@@ -61,7 +61,7 @@ function summary(releases: number, findings: readonly Finding[]): string {
 
 const addStatus = (release: Command) =>
   explain(release.command('status'), { example: 'gatehouse release status', exits: { 1: 'a release record is faulty' } })
-    .description('Lists what is implemented and what is pending, release by release.')
+    .description('Lists the implemented and pending entries, release by release.')
     .option('--json', 'a JSON array of { version, kind, name, implemented }')
     .action(async ({ json }: { json?: true }, command: Command) => {
       const project = await readProject(command)
@@ -71,19 +71,17 @@ const addStatus = (release: Command) =>
 const addGenerate = (release: Command) =>
   explain(release.command('generate'), {
     example: 'gatehouse release generate --check',
-    exits: { 1: 'a file is not what the records say, or a release record is faulty' },
+    exits: { 1: 'a file does not match the records, or a release record is faulty' },
   })
     .description("Writes the files generated from the records and the settings: CHANGELOG.md and the chart's.")
-    .option('--check', 'write nothing, and fail when a file is not what the records say')
+    .option('--check', 'only compare, and fail when a file does not match the records')
     .action(async (options: { check?: true }, command: Command) => {
       const root = rootFor(command)
       const { chartSources } = await loadProject()
       const stale = generatedFiles(root, readTable(root), chartSources()).filter(({ found, expected }) => found !== expected)
       for (const file of stale) {
         if (!options.check) write(path.join(root, file.path), file.expected)
-        console.log(
-          options.check ? `${file.path} does not say what the records say: run "gatehouse release generate"` : `${file.path}: written`,
-        )
+        console.log(options.check ? `${file.path} does not match the records: run "gatehouse release generate"` : `${file.path}: written`)
       }
       process.exitCode = options.check && stale.length > 0 ? 1 : 0
     })

@@ -27,7 +27,7 @@ export const addSupportBundle = (program: Command): Command =>
   })
     .description('Writes one .tar.gz for support: versions, settings, health, figures of PostgreSQL and logs, with every secret removed.')
     .option('-o, --output <file>', 'where to write it; by default gatehouse-support-<version>-<time>.tar.gz in this folder')
-    .option('--url <url>', 'the running process; by default where these settings say that it listens')
+    .option('--url <url>', 'the running process; by default at the address of these settings')
     .addOption(
       new Option('--log-file <file>', 'a log to take the end of, any number of times; - reads standard input')
         .argParser((file, files: readonly string[]) => [...files, file])

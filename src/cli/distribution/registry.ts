@@ -24,7 +24,7 @@ export const addRegistry = (command: Command): Command =>
     )
     .option('--username <name>', 'who asks the registry')
     .option('--password-file <file>', 'the file that holds the password')
-    .option('--ca <file>', 'certificate authorities to believe besides those that Node knows, PEM')
+    .option('--ca <file>', 'trusted certificate authorities beside those of Node, PEM')
 
 /** The registry that `--to` names. Throws UsageError. */
 export async function openNamedRegistry(command: Command): Promise<{ readonly target: RegistryTarget; readonly registry: Registry }> {

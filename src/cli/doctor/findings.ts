@@ -33,7 +33,7 @@ export const findingAdvice = {
   },
   'log-store-failing': {
     means: 'The log store does not take the bodies of logs. They wait in the database, which grows; requests are not delayed.',
-    fix: 'The log line "bodies of logs wait in the database for the log store" says why, with the status and code of the store. See [log stores](log-stores.md).',
+    fix: 'The log line "bodies of logs wait in the database for the log store" has the reason, with the status and code of the store. See [log stores](log-stores.md).',
   },
   'secrets-failing': {
     means:

@@ -21,11 +21,11 @@ export const ssoAdvice: Readonly<Record<SsoFindingId, Advice>> = {
   },
   'sso-discovery': {
     means: 'The identity provider does not describe itself at `/.well-known/openid-configuration` below the issuer.',
-    fix: 'Compare `issuer` with what the provider shows. A provider without discovery needs `authorization_endpoint`, `token_endpoint` and `jwks_uri`.',
+    fix: 'Compare `issuer` with the issuer that the provider shows. A provider without discovery needs `authorization_endpoint`, `token_endpoint` and `jwks_uri`.',
   },
   'sso-issuer-differs': {
     means: 'The discovery document names another issuer, so that no ID token of the provider is believed.',
-    fix: 'Set `issuer` to what the document names, letter by letter. Issuers for all tenants, such as `common` at Entra, are refused: use the one of your tenant.',
+    fix: 'Set `issuer` to the issuer in the document, letter by letter. Issuers for all tenants, such as `common` at Entra, are refused: use the one of your tenant.',
   },
   'sso-endpoints': {
     means: 'The identity provider lacks an endpoint that a sign-in needs, or has it without TLS.',
@@ -68,7 +68,7 @@ export const ssoAdvice: Readonly<Record<SsoFindingId, Advice>> = {
     fix: 'Add it to `ORGANISATION_DOMAINS`, as `slug=domain`.',
   },
   'sso-mapping-gone': {
-    means: 'A role mapping names a workspace that is gone, so that the group gives nothing.',
+    means: 'A role mapping names a workspace that is gone, so that the group gives no role.',
     fix: 'Take the mapping out, or name another workspace, with `PUT /v1/admin/organisation/sso`.',
   },
   'sso-mapping-idle': {

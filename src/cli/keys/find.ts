@@ -24,7 +24,7 @@ export async function findOrganisation({ orm }: Pick<Installation, 'orm'>, refer
   const [only, ...others] = all
   if (only === undefined)
     throw new CommandError('there is no organisation yet: the first start makes one, and so does "gatehouse keys create --first"')
-  if (others.length > 0) throw new UsageError(`there are ${all.length} organisations (${slugs}): say which with --organisation`)
+  if (others.length > 0) throw new UsageError(`there are ${all.length} organisations (${slugs}): name one with --organisation`)
   return only
 }
 
@@ -55,7 +55,7 @@ export const listKeys = ({ orm }: Pick<Installation, 'orm'>, options: { readonly
 
 /** The key with this id; CommandError when there is none. */
 export async function findById({ orm }: Pick<Installation, 'orm'>, id: string): Promise<KeyRow> {
-  if (!isUuid(id)) throw new UsageError(`${id} is no id of a key: "gatehouse keys list" tells them`)
+  if (!isUuid(id)) throw new UsageError(`${id} is no id of a key: "gatehouse keys list" lists them`)
   const [row] = await asSystem(orm, (em) => em.execute<KeyRow[]>(`${columns} WHERE k.id = ?`, [id]))
   if (row === undefined) throw new CommandError(`there is no key ${id}`)
   return row

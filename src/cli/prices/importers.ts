@@ -18,6 +18,6 @@ export const importers: Readonly<Record<string, Importer>> = {
 
 /** Lists of one provider: in our format, and in US cents for one token. */
 function ofOneProvider(text: string, provider: string | null): readonly ListedProvider[] {
-  if (provider === null) throw new Error('the file is of one provider: say which with --provider')
+  if (provider === null) throw new Error('the file is of one provider: name it with --provider')
   return [{ provider, models: readModels(Buffer.from(text)) }]
 }

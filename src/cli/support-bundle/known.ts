@@ -14,7 +14,7 @@ export async function gatherSecrets(stage: Stage): Promise<SecretInventory> {
   const local = localSecrets(stage.env, stage.configError === null ? stage.settings() : null)
   const short = local.filter(({ value }) => value.length < shortestSecret).length
   const gaps = [
-    ...(stage.configError === null ? [] : ['the settings cannot be used, and so what only they lead to is not known']),
+    ...(stage.configError === null ? [] : ['the settings cannot be used, and so the secrets that only they lead to are unknown']),
     ...(short > 0 ? [`${short} values have fewer than ${shortestSecret} characters, and are found by the names before them alone`] : []),
   ]
   try {

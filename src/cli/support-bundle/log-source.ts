@@ -29,7 +29,7 @@ function endOf(file: string, most: number): string {
   const { text, cut } = file === '-' ? endOfText(readFileSync(0, 'utf8'), most) : endOfFile(file, most)
   if (!cut) return text
   const firstBreak = text.indexOf('\n')
-  return firstBreak === -1 ? '(one line, longer than what is kept)\n' : text.slice(firstBreak + 1)
+  return firstBreak === -1 ? '(one line, longer than the limit)\n' : text.slice(firstBreak + 1)
 }
 
 const endOfText = (text: string, most: number) => ({ text: text.slice(-most), cut: text.length > most })

@@ -21,7 +21,7 @@ export const faultAdvice: Readonly<Record<FaultCode, Advice>> = {
   file_changed: { means: 'A file differs from the one that was signed or built.', fix: anew },
   file_exists: {
     means: 'The place for the bundle or the release already contains something.',
-    fix: 'Name another place, or remove the content. Of a bundle in parts, remove all parts.',
+    fix: 'Name another place, or remove the content. If the bundle is in parts, remove all of them.',
   },
   file_missing: { means: 'A file of the list is missing, or the name on the command line is wrong.', fix: anew },
   file_unlisted: {
@@ -34,7 +34,7 @@ export const faultAdvice: Readonly<Record<FaultCode, Advice>> = {
   },
   manifest_malformed: {
     means: 'An index, a manifest, a chart or the list of packages in an image is unreadable, or refers to something unknown.',
-    fix: 'Fetch a bundle again. For a build, correct what the message names.',
+    fix: 'Fetch a bundle again. For a build, correct the fault in the message.',
   },
   nightly_differs: {
     means: 'The nightly run proved another commit than the one from which the release is built, or the sources had uncommitted changes.',

@@ -32,7 +32,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     fix: 'Correct the field. The API page at `/docs` gives its type and its bounds.',
   },
   AB02: {
-    means: 'The control plane does not know the resource that the request names.',
+    means: 'The resource that the request names does not exist.',
     fix: 'Check the id or the slug, and that the key belongs to the same organisation.',
   },
   AB03: {
@@ -49,7 +49,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   AB06: {
     means: 'The caller sends too many requests to the control plane.',
-    fix: 'Wait as long as `retry-after` says.',
+    fix: 'Wait as long as `retry-after` states.',
   },
   AB07: {
     means: 'The request conflicts with stored data: a unique value is already used, or another resource depends on the one to delete.',
@@ -64,7 +64,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     fix: 'Raise or reset the limit, or wait until its period ends.',
   },
   unauthorized: {
-    means: 'The data plane got no Gatehouse key, or one that it does not know.',
+    means: 'The data plane got no Gatehouse key, or an unknown one.',
     fix: "Send the key in `x-service-api-key`, or in `Authorization: Bearer` when that is not the provider's. A database that is away never causes this.",
   },
   expired_key: {
@@ -73,15 +73,15 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   second_factor_required: {
     means:
-      'The password is right, and the person has a second factor, which the sign-in lacks; or the organisation asks everybody for one.',
-    fix: 'Send `code` (of the authenticator app, or a recovery code) or `passkey` with the password; `methods` names what the person has. Who has none sets one up first. An owner or admin resets what somebody lost.',
+      'The password is right, and the person has a second factor, which the sign-in lacks; or the organisation asks all people for one.',
+    fix: 'Send `code` (of the authenticator app, or a recovery code) or `passkey` with the password; `methods` names the factors of the person. A person without one sets one up first. An owner or admin resets lost ones.',
   },
   forbidden: {
     means: 'The key may not call models, or the feature, provider or model is not allowed for its workspace.',
-    fix: 'Use a workspace key with the scope that the message names, or change what the workspace may use.',
+    fix: 'Use a workspace key with the scope that the message names, or change the models that the workspace may use.',
   },
   not_found: {
-    means: 'There is nothing at this path.',
+    means: 'There is no operation at this path.',
     fix: 'Check the path: everything except health, metrics and documents is below `/v1`.',
   },
   feature_unavailable: {
@@ -124,18 +124,18 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   rate_limited: {
     means:
       'The API key, the provider or the workspace has used up its rate limit; or the address has shown too many API keys, tokens or invitations that are not good.',
-    fix: 'Wait as long as `retry-after` says, or raise the limit (`FAILED_CREDENTIALS_PER_MINUTE` for addresses; behind a proxy give `TRUSTED_PROXIES`, else all clients are one address). A 429 of the provider itself has no code of ours.',
+    fix: 'Wait as long as `retry-after` states, or raise the limit (`FAILED_CREDENTIALS_PER_MINUTE` for addresses; behind a proxy give `TRUSTED_PROXIES`, else all clients are one address). A 429 of the provider itself has no code of ours.',
   },
   client_closed: {
     means: 'The client left before its answer was complete. This code appears only in logs.',
-    fix: 'Nothing, unless it is frequent: then the timeout of the client is shorter than the answers of the provider.',
+    fix: 'No action, unless it is frequent: then the timeout of the client is shorter than the answers of the provider.',
   },
   internal: {
     means: 'An unexpected fault in Gatehouse.',
     fix: 'Look for the `request_id` in the log; send a support bundle.',
   },
   hooks_failed: {
-    means: 'A guardrail denied the request or the answer (status 446). `hook_results` in the body says which check, and why.',
+    means: 'A guardrail denied the request or the answer (status 446). `hook_results` in the body names the check and the reason.',
     fix: 'Change the request, or ask the owner of the guardrail. It belongs to the config, the workspace or the organisation.',
   },
   not_implemented: {
@@ -156,7 +156,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   secret_unavailable: {
     means:
-      'A secret that the provider needs could not be read from its secret manager, and no value that may still be used is held: the manager is away, sealed or late, refuses the sign-in, or has no such secret. The message says which.',
+      'A secret that the provider needs could not be read from its secret manager, and no value that may still be used is held: the manager is away, sealed or late, refuses the sign-in, or has no such secret. The message names the cause.',
     fix: '`POST /v1/secret-references/{id}/test` tries it step by step; `GET` of the reference shows the last time and error. Values that were read serve for `SECRET_MAX_STALE` while a manager is away.',
   },
   dependency_unavailable: {
@@ -166,11 +166,11 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   busy: {
     means:
       'The database answers, and gave the work up: other work holds the same data for longer than a request may wait, or the request itself took longer than it may.',
-    fix: 'Try again after `retry-after`. When it remains: a migration or a long transaction holds a lock (`pg_locks`, `pg_stat_activity`), or the database is too small for what is asked of it.',
+    fix: 'Try again after `retry-after`. When it remains: a migration or a long transaction holds a lock (`pg_locks`, `pg_stat_activity`), or the database is too small for its load.',
   },
   sealed: {
-    means: 'The process has no encryption key, a malformed one, or not that of the database. It decrypts nothing.',
-    fix: 'Set `ENCRYPTION_KEY` to the key of this database, and restart. `gatehouse preflight` tells the fingerprints.',
+    means: 'The process has no encryption key, a malformed one, or not that of the database. It decrypts no secret.',
+    fix: 'Set `ENCRYPTION_KEY` to the key of this database, and restart. `gatehouse preflight` shows the fingerprints.',
   },
   draining: {
     means: 'The process is shutting down.',

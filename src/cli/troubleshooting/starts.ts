@@ -10,7 +10,7 @@ export const startAdvice: Readonly<Record<StartFailureCode, Advice>> = {
     fix: 'Correct them. `gatehouse env` lists every setting with an example.',
   },
   release_too_old: {
-    means: 'A later release was finalized on this database, and its schema no longer has what this release needs.',
+    means: 'A later release was finalized on this database, and its schema no longer has the parts that this release needs.',
     fix: 'Run the release that the message names, or a later one. To go back further, restore a backup from before `gatehouse finalize`.',
   },
   chart_too_old: {
@@ -24,12 +24,12 @@ export const startAdvice: Readonly<Record<StartFailureCode, Advice>> = {
   },
   image_differs: {
     means:
-      'The image that `image.digest` names contains another release than `image.tag` says, so that the chart took one release for another.',
+      'The image that `image.digest` names contains another release than `image.tag` names, so that the chart took one release for another.',
     fix: 'Set both to the same release. With `CHART_CHECK=warn` the process starts nevertheless.',
   },
   wrong_key: {
     means: '`ENCRYPTION_KEY` is not the key that this database was sealed with.',
-    fix: 'Set it to that key; the message names the fingerprints. Nothing was changed.',
+    fix: 'Set it to that key; the message names the fingerprints. The database is unchanged.',
   },
   postgresql_too_old: {
     means: 'The version of PostgreSQL is below the range of this release.',
@@ -61,7 +61,7 @@ export const startAdvice: Readonly<Record<StartFailureCode, Advice>> = {
     fix: 'Set `DATA_DIR` to a folder that the user of the process may write to.',
   },
   start_failed: {
-    means: 'Something else failed. The message says what, and `err` in the JSON line has the details.',
+    means: 'Another failure. The message names it, and `err` in the JSON line has the details.',
     fix: 'If the message names the database, run `gatehouse preflight`. Otherwise send a support bundle.',
   },
 }
@@ -75,7 +75,7 @@ export const readinessAdvice: Readonly<Record<keyof HealthReport['checks'], Advi
   },
   clock: {
     means:
-      'The clock of the process and that of PostgreSQL are more than a minute apart. Keys expire by a wrong clock, and jobs delete nothing by its age until they agree.',
+      'The clock of the process and that of PostgreSQL are more than a minute apart. Keys expire by a wrong clock, and jobs delete no data by its age until they agree.',
     fix: 'Turn time synchronisation on, on both machines (chrony, systemd-timesyncd, or that of the hypervisor).',
   },
   database: {
@@ -97,8 +97,8 @@ export const readinessAdvice: Readonly<Record<keyof HealthReport['checks'], Advi
   },
   limits: {
     means:
-      'The counters of limits cannot be read or written. Requests go on from what the process holds of them, then as `LIMITS_WHEN_UNAVAILABLE` says.',
-    fix: 'Look at PostgreSQL. What was used meanwhile is written as soon as it answers.',
+      'The counters of limits cannot be read or written. Requests go on from the slices that the process holds, then as `LIMITS_WHEN_UNAVAILABLE` decides.',
+    fix: 'Look at PostgreSQL. The usage meanwhile is written as soon as it answers.',
   },
   journal: {
     means:
@@ -107,7 +107,7 @@ export const readinessAdvice: Readonly<Record<keyof HealthReport['checks'], Advi
   },
   draining: {
     means: 'The process got a stop signal, and finishes running requests.',
-    fix: 'Nothing: it ends by itself, at the latest after `TERMINATION_GRACE`.',
+    fix: 'No action: it ends by itself, at the latest after `TERMINATION_GRACE`.',
   },
 }
 

@@ -7,7 +7,7 @@ import { eventNames } from './alert-event.ts'
 
 const url = secretField(calledUrl).meta({
   description:
-    'Where events are sent with POST. Hosts follow the same rules as those of providers; redirects are not followed. Answers show its origin and its last four characters; a PUT with that text changes nothing.',
+    'The address to which events are sent with POST. Hosts follow the same rules as those of providers; redirects are not followed. Answers show its origin and its last four characters; a PUT with that text keeps it.',
 })
 const events = z
   .array(z.enum(eventNames))
@@ -39,7 +39,7 @@ export const updateWebhookBody = z
       .default(false)
       .meta({ description: 'True makes a new secret, which the answer shows; the old one ends at once.' }),
   })
-  .meta({ id: 'UpdateAlertWebhook', description: 'What is absent stays; `events: null` sends all.' })
+  .meta({ id: 'UpdateAlertWebhook', description: 'Absent fields stay; `events: null` sends all.' })
 
 export const webhookParams = z.object({ webhookId: z.string() })
 
@@ -104,10 +104,10 @@ const delivery = z.object({
 })
 
 const mail = z.object({
-  recipient: z.string().nullable().meta({ description: 'Null to callers of a workspace, to whom addresses are nothing.' }),
+  recipient: z.string().nullable().meta({ description: 'Null for callers of a workspace, which may not see addresses.' }),
   state: z.enum(['pending', 'sent', 'failed']).meta({ description: '`sent`: the mail server took it.' }),
   attempts: z.int(),
-  last_error: z.string().nullable().meta({ description: 'In the words of the mail server.' }),
+  last_error: z.string().nullable().meta({ description: 'The error in the words of the mail server.' }),
   next_attempt_at: z.iso.datetime().nullable().meta({ description: 'Null: it ended.' }),
   ended_at: z.iso.datetime().nullable(),
 })

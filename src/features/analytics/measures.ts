@@ -46,7 +46,7 @@ export const costText = 'coalesce(sum(l.cost_pico), 0)::text'
 /** Every figure that groups show when it is asked for. */
 export const measures = {
   cost: measure(
-    z.number().meta({ description: 'US cents, adjustments included. Requests without a known price add nothing.' }),
+    z.number().meta({ description: 'US cents, adjustments included. Requests without a known price count as 0.' }),
     costText,
     cents,
   ),

@@ -10,8 +10,7 @@ export const sampledField = z
     every: z.int().meta({ description: 'Logs were read on one of so many pages of the database, and counted so many times.' }),
     rate: z.number().meta({ description: 'The part of the logs that was read: 0 to 1.' }),
     error_bound: z.number().nullable().meta({
-      description:
-        'In 95 of 100 cases a count is no further off than so many per cent of all requests of the time that one may see. Null: it is not known.',
+      description: 'The margin of error of a count at 95 % confidence, in per cent of all visible requests of the time. Null: unknown.',
     }),
   })
   .meta({

@@ -32,7 +32,7 @@ function demandMaker(actor: Actor, level: NewOwner['level']): void {
 /** Returns the owner of a new user key: the caller, or the member whom a manager, an admin or a service key names. */
 export async function ownerOfNewKey(em: EntityManager, actor: Actor, { workspaceId, userId, level }: NewOwner): Promise<string> {
   const wanted = (userId ?? actor.userId)?.toLowerCase()
-  if (wanted === undefined) throw new ApiError('AB01', 'Whose key is it? A service key has to say.', { param: 'user_id' })
+  if (wanted === undefined) throw new ApiError('AB01', 'A service key has to name the owner of the key.', { param: 'user_id' })
   const isOther = wanted !== actor.userId && actor.type !== 'invite'
   if (isOther) demandMaker(actor, level)
   const here = { id: wanted, organisationId: actor.organisationId, status: 'active' } as const

@@ -41,7 +41,7 @@ export const createSetupLink = route({
   const owners = known.filter(({ id }) => here.has(id))
   const owner = owners.find((user) => user.email === email)
   if (owners.length > 0 && email === undefined)
-    throw new ApiError('AB01', 'The organisation has an owner: say by --email for which one the link is.', { param: 'email' })
+    throw new ApiError('AB01', 'The organisation has an owner: name by --email the one that the link is for.', { param: 'email' })
   if (owner === undefined && email !== undefined)
     throw new ApiError('AB08', `${email} is no owner of the organisation.${owners.length > 0 ? '' : ' It has none: leave --email out.'}`, {
       param: 'email',

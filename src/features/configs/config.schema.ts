@@ -45,7 +45,7 @@ export const updateConfigBody = z
     is_default: sameDefault,
     status: z.enum(['active', 'archived']).optional(),
   })
-  .meta({ id: 'UpdateConfig', description: 'What to change; a config that is given becomes a new version.' })
+  .meta({ id: 'UpdateConfig', description: 'The changes; a given config becomes a new version.' })
 
 export type UpdateConfig = z.output<typeof updateConfigBody>
 

@@ -21,7 +21,7 @@ export const validation = z
       description: 'Names of things that the workspace does not have. They may be made later.',
     }),
   })
-  .meta({ id: 'ConfigValidation', description: 'What is wrong with a config.' })
+  .meta({ id: 'ConfigValidation', description: 'The faults of a config.' })
 
 export const configSchema = z
   .object({

@@ -29,5 +29,5 @@ export type EventsQuery = z.output<typeof eventsQuery>
 export const eventText = z.unknown().meta({
   id: 'EventStream',
   description:
-    'Server-sent events, each with an `id`, to be sent as `Last-Event-ID` after a break. `logs.tail`: `{data: [LogMetrics], dropped}`, each 250 ms; `changes` and `exports`: `{data: [...], dropped}`; `dropped` is how many more there were, null if nobody looked whose they were; `gap`: more was missed than is known, read the lists anew; `live`: `{live}`, false while the database tells nothing; `end`: `{reason}`. A comment comes each 15 seconds.',
+    'Server-sent events, each with an `id`, to be sent as `Last-Event-ID` after a break. `logs.tail`: `{data: [LogMetrics], dropped}`, each 250 ms; `changes` and `exports`: `{data: [...], dropped}`; `dropped` is how many more there were, null if their visibility was not checked; `gap`: an unknown number was missed, read the lists anew; `live`: `{live}`, false while no notifications come from the database; `end`: `{reason}`. A comment comes each 15 seconds.',
 })

@@ -88,7 +88,7 @@ export const oidcBody = z
         .array(scope)
         .max(50)
         .optional()
-        .meta({ description: 'In place of `openid`, `profile` and `email`; `openid` is always among them.' }),
+        .meta({ description: 'The scopes in place of `openid`, `profile` and `email`; `openid` is always among them.' }),
     ),
     authorization_endpoint: endpoint.meta({
       description: 'With `token_endpoint` and `jwks_uri`: the endpoints of a provider without discovery.',
@@ -104,7 +104,8 @@ export const oidcBody = z
         'The authorities that sign the certificates of the provider, PEM, in place of the usual ones. They count for calls to this provider alone.',
     }),
     post_logout_redirect_uri: url.nullable().default(null).meta({
-      description: 'Where the provider sends a browser on that has signed out there. The provider must know it. Null: nowhere.',
+      description:
+        'The address to which the provider sends a browser on that has signed out there. It must be registered there. Null: none.',
     }),
     email_verified_claim: claimPath
       .default('email_verified')
@@ -129,7 +130,7 @@ export const samlBody = z
     }),
     email_claim: claimPath.nullable().default(null).meta({ description: 'The attribute with the address. Null: the usual ones.' }),
     allow_idp_initiated: z.boolean().default(false).meta({
-      description: 'Whether people may begin at the provider, without having been sent there: nothing then binds the answer to a browser.',
+      description: 'Whether people may begin at the provider, without having been sent there: an answer is then bound to no browser.',
     }),
     sign_requests: z.boolean().nullable().default(null).meta({
       description: 'Whether requests are signed. Null: as the metadata of the provider asks (`WantAuthnRequestsSigned`).',

@@ -37,7 +37,7 @@ export const updateGrantsBody = z
     workspaces: since('1.11.1', z.array(workspace).max(maxGrants), z.array(workspace).min(1).max(maxGrants)).optional(),
     global_workspace_access: globalAccess.nullable().optional(),
     override_existing_workspace_access: z.boolean().default(false).meta({
-      description: 'Takes away what was said of workspaces that are not named here; with an empty array, of all.',
+      description: 'Deletes the grants of workspaces that are not named here; with an empty array, of all.',
     }),
     override_existing_workspaces_access: z.boolean().optional().meta({ description: 'Another name of the same.' }),
     create_default_provider: since(

@@ -12,7 +12,7 @@ import type { LogNames } from './log-names.ts'
 export const costStates = ['priced', 'partly_priced', 'estimated', 'unpriced', 'not_charged'] as const
 
 const costStatesMeaning =
-  '`priced`: every count has a price. `partly_priced`: some have none, and the cost is a lower bound. `estimated`: the provider told no counts. `unpriced`: the price is not known. `not_charged`: a failure without usage, or an answer from the cache. Null: no provider was reached.'
+  '`priced`: every count has a price. `partly_priced`: some have none, and the cost is a lower bound. `estimated`: the provider stated no counts. `unpriced`: the price is not known. `not_charged`: a failure without usage, or an answer from the cache. Null: no provider was reached.'
 
 /** A row of `logs`. Times are epoch milliseconds. */
 export interface LogRow extends Omit<LogColumns, 'usage' | 'budgets'>, LogNames {

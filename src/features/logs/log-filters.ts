@@ -236,7 +236,7 @@ const filters = {
     hints: (value) => ({ range: ['cost_pico', { max: value * picoOfCent }] }),
   }),
   metadata: filter(metadataField, hasMetadata, {
-    description: 'A JSON object; logs that have all its pairs. Of a list of values one is enough: `{"env":["test","prod"]}`.',
+    description: 'A JSON object; logs that have all its pairs. One of a list of values is enough: `{"env":["test","prod"]}`.',
     hints: metadataHints,
   }),
   metadata_keys: filter(texts, (keys) => ({ sql: keys.map(() => 'jsonb_exists(l.metadata, ?)').join(' AND '), values: keys }), {

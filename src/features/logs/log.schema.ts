@@ -22,7 +22,7 @@ export const logFilter = z
   .strictObject({
     page_size: z.coerce.number().int().min(1).max(maxPageSize).default(50).meta({ description: 'Logs in one page.' }),
     after: afterField.optional().meta({ description: 'The `next_cursor` of the page before; absent for the first one.' }),
-    order: z.enum(['asc', 'desc']).default('desc').meta({ description: 'By time; `desc` gives the newest first.' }),
+    order: z.enum(['asc', 'desc']).default('desc').meta({ description: 'The order by time; `desc` gives the newest first.' }),
     workspace_id: textField(255).optional().meta({ description: 'Id or slug. A workspace key sees its own workspace only.' }),
     time_of_generation_min: moment.optional(),
     time_of_generation_max: moment.optional(),
@@ -37,7 +37,7 @@ export const logQuery = logFilter
   .extend({
     q: textField(500).min(2).optional().meta({
       description:
-        'A text in the body of the request or the answer, whatever its case. It needs the scope `logs.view`. Bodies are read one after the other for a second and a half at most: `search` tells how far, and the page can be empty while `has_more` is true. Give it a time or other filters.',
+        'A text in the body of the request or the answer, in any case. It needs the scope `logs.view`. Bodies are read one after the other for a second and a half at most: `search` states how far, and the page can be empty while `has_more` is true. Give it a time or other filters.',
     }),
   })
   .extend({

@@ -11,7 +11,7 @@ import { ageSeconds, sourceOf } from './source.ts'
 export const readPricing = route({
   method: 'GET',
   path: '/model-configs/pricing/:provider/:model',
-  summary: 'Read what a model costs, and which price list says so',
+  summary: 'Read the price of a model, and the list that it is from',
   permission: 'providers.list',
   params: modelParams,
   response: modelPricing,
@@ -32,7 +32,7 @@ export const readPricing = route({
 export const readAbilities = route({
   method: 'GET',
   path: '/model-configs/general/:provider/:model',
-  summary: 'Read what a model can do, and which list says so',
+  summary: 'Read the abilities of a model, and the list that they are from',
   permission: 'providers.list',
   params: modelParams,
   response: modelAbilities,

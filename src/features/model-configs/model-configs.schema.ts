@@ -50,7 +50,7 @@ export const modelPricing = z
         'The lists below it that have the model too, and would count without it. Prices of an integration stand above all lists.',
     }),
   })
-  .meta({ id: 'ModelPricing', description: 'What a model costs, and which list says so.' })
+  .meta({ id: 'ModelPricing', description: 'The price of a model, and the list that it is from.' })
 
 export const modelAbilities = z
   .object({
@@ -62,7 +62,7 @@ export const modelAbilities = z
     output: z.array(z.string()),
     params: z.array(z.unknown()).meta({ description: 'Parameters of requests, when the list has them.' }),
   })
-  .meta({ id: 'ModelGeneral', description: 'What a model can do, and which list says so.' })
+  .meta({ id: 'ModelGeneral', description: 'The abilities of a model, and the list that they are from.' })
 
 export const priceLayers = z
   .object({
@@ -102,7 +102,7 @@ export const offeredFilter = z.object({
 const written = {
   currency: z.literal('USD'),
   per_million_tokens: z.record(z.string(), z.number()).meta({ description: 'Standard rates of today, for a million tokens.' }),
-  per_unit: z.record(z.string(), z.number()).optional().meta({ description: 'Rates of what is not counted in tokens.' }),
+  per_unit: z.record(z.string(), z.number()).optional().meta({ description: 'Rates of units other than tokens.' }),
 }
 
 const price = z.object({

@@ -43,7 +43,7 @@ export const updatePluginBody = z
   .meta({
     id: 'UpdatePlugin',
     description:
-      'What is absent stays. `credentials` replace all that were stored; a secret that is still `********` stays what it was, as long as the address stays too.',
+      'Absent fields stay. `credentials` replace all that were stored; a secret that is still `********` stays what it was, as long as the address stays too.',
   })
 
 export type UpdatePlugin = z.output<typeof updatePluginBody>

@@ -15,7 +15,7 @@ const value = z
   .min(0)
   .max(Number.MAX_SAFE_INTEGER)
   .refine((given) => Number(given.toFixed(9)) === given, 'At most nine digits behind the point.')
-  .meta({ description: 'Requests or tokens in one unit of time, a fraction too; 0 lets nothing through.' })
+  .meta({ description: 'Requests or tokens in one unit of time, a fraction too; 0 lets no request through.' })
 
 export const createRateLimitBody = z
   .strictObject({

@@ -83,7 +83,11 @@ export function completed(
 }
 
 function missing(param: string): never {
-  throw new ApiError('AB01', `A new version needs ${param}. Send it, or "patch": true to take what is missing from the latest version.`, {
-    param,
-  })
+  throw new ApiError(
+    'AB01',
+    `A new version needs ${param}. Send it, or "patch": true to take the missing fields from the latest version.`,
+    {
+      param,
+    },
+  )
 }

@@ -99,7 +99,7 @@ export const updatePartial = route({
 export const deletePartial = route({
   method: 'DELETE',
   path: '/prompts/partials/:promptPartialId',
-  summary: 'Delete a partial that nothing in use includes',
+  summary: 'Delete a partial that no live version includes',
   permission: 'prompts.delete',
   resource,
   params: partialParams,

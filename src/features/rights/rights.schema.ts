@@ -39,7 +39,7 @@ const decision = z.object({
         source: z.enum(['default', 'organisation', 'workspace']),
       }),
     )
-    .meta({ description: 'The settings that decide. Of several that are off one would be enough.' }),
+    .meta({ description: 'The settings that decide. If several are off, one of them would be enough.' }),
   reason: z.string().meta({ description: 'The same in words.' }),
 })
 

@@ -73,7 +73,7 @@ export const updateReferenceBody = z
   .meta({
     id: 'UpdateSecretReference',
     description:
-      'What is absent stays. `auth_config` replaces the whole sign-in; a secret that is still `********` stays what it was, as long as the address stays too.',
+      'Absent fields stay. `auth_config` replaces the whole sign-in; a secret that is still `********` stays what it was, as long as the address stays too.',
   })
 
 export type UpdateReference = z.output<typeof updateReferenceBody>

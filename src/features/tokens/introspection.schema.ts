@@ -6,7 +6,7 @@ import { secretField } from '../../lib/json/secret-fields.ts'
 export const introspectionBody = z
   .object({
     token: secretField(textField(16_384).min(1)).meta({ description: 'The API key or JSON Web Token to describe.' }),
-    token_type_hint: z.string().max(255).optional().meta({ description: 'Taken and not needed: a token shows what it is.' }),
+    token_type_hint: z.string().max(255).optional().meta({ description: 'Taken and not needed: a token shows its type.' }),
   })
   .meta({ id: 'IntrospectToken', description: 'A token to describe, as JSON or as a form (RFC 7662).' })
 
@@ -22,10 +22,7 @@ export const introspectionView = z
     workspace_id: z.uuid().nullable().optional(),
     user_id: z.uuid().nullable().optional(),
     email: since('1.7.3', z.string().nullable()).optional(),
-    username: since(
-      '1.7.3',
-      z.string().nullable().meta({ description: "The holder's name; else what names the holder in the token." }),
-    ).optional(),
+    username: since('1.7.3', z.string().nullable().meta({ description: "The holder's name; else the name in the token." })).optional(),
     sub: z.string().optional(),
     iss: z.string().optional(),
     aud: z.array(z.string()).optional(),

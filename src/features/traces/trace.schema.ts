@@ -89,7 +89,7 @@ const traceSpan = z
       .nullable()
       .meta({
         description:
-          'Of spans of clients; null beyond the first 16 MiB of a trace. `dropped` counts attributes, events and links beyond the bounds.',
+          'The details of spans of clients; null beyond the first 16 MiB of a trace. `dropped` counts attributes, events and links beyond the bounds.',
       }),
     aggregate: z
       .object({

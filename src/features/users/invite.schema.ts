@@ -74,7 +74,7 @@ export const acceptInviteBody = z
     first_name: nameField.optional(),
     last_name: nameField.optional(),
   })
-  .meta({ id: 'AcceptInvite', description: 'The secret of the link, and what to be called.' })
+  .meta({ id: 'AcceptInvite', description: 'The secret of the link, and the name of the person.' })
 
 export const acceptedInvite = z
   .object({

@@ -129,7 +129,7 @@ function toTaskCall({ call }: AimedCall, { asked, serving, translation, maxHeldB
             ? write
             : (answers) => {
                 const written = write(answers, Math.floor(Date.now() / 1000))
-                if (written === null) throw new ApiError('upstream_bad_response', `The provider answered with what is no ${asked.task}.`)
+                if (written === null) throw new ApiError('upstream_bad_response', `The answer of the provider is no ${asked.task}.`)
                 told.usage = written.usage
                 return written
               },

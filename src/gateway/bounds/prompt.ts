@@ -7,7 +7,7 @@ const messages = z.array(z.looseObject({ role: z.string().min(1), ...describedMe
 export const promptRequest = z.looseObject({
   variables: z.record(z.string(), z.unknown()).meta({ description: 'The values that the template is filled with.' }),
   ...optionalParameters,
-  messages: messages.optional().meta({ description: 'In place of the messages that the template makes.' }),
+  messages: messages.optional().meta({ description: 'The messages, in place of those of the template.' }),
 })
 
 /** The body of a chat completion, as it is described; a provider judges it. */

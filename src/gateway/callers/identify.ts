@@ -169,7 +169,7 @@ export function lacks(key: KeyView, scope: string, { code, message }: { readonly
 
 /** The refusal of a token that would change a resource that it may only read. */
 export function onlyReads(key: KeyView): ApiError {
-  const error = tokenFault('a token reads and lists, and changes nothing here.', 'AB03')
+  const error = tokenFault('a token reads and lists, and cannot write here.', 'AB03')
   noteRefusal(error, { organisationId: key.organisationId, holder: key.name })
   return error
 }

@@ -178,7 +178,7 @@ async function judged<Body extends CheckedBody>(
   demandReadable(check, body, { deps, phase })
   const parts = inScope(body.parts, phase === 'output' ? 'all' : check.scope)
   if (check.definition.reads === 'text') {
-    if (parts.length === 0) return { passed: true, data: { explanation: 'There is nothing to read.' } }
+    if (parts.length === 0) return { passed: true, data: { explanation: 'There is no text to read.' } }
     const characters = parts.reduce((sum, { text }) => sum + text.length, 0)
     if (characters > maxCharacters && !check.definition.anyLength)
       throw cannotTell(`There is more to read than ${maxCharacters} characters.`)

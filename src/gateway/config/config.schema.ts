@@ -276,7 +276,7 @@ function passthroughFaults(config: GatewayConfig): readonly Fault[] {
   if (config.passthrough !== true) return []
   return notWithPassthrough
     .filter((name) => config[name] !== undefined)
-    .map((name): Fault => [[name], 'A config with passthrough changes nothing: take one of the two out.'])
+    .map((name): Fault => [[name], 'A config with passthrough makes no changes: take one of the two out.'])
 }
 
 /** The fields by which the target of a mirror sets the destination of copies, and their changes. */

@@ -150,7 +150,7 @@ export const mirrorShare = {
   share: z.number().min(0).max(1).optional().meta({ description: 'The share of the requests that are copied, from 0 to 1; 1 by default.' }),
   billed: z.boolean().optional().meta({
     description:
-      'False: copies count for the limits of their provider alone. Only stored configs may say so. By default they count for all limits and budgets, as other requests do.',
+      'False: copies count for the limits of their provider alone. Only stored configs may set this. By default they count for all limits and budgets, as other requests do.',
   }),
 }
 

@@ -68,7 +68,7 @@ function optionsOf(options: Fields, key: string, decidedHere: ReadonlySet<string
   if (taken === undefined) return own
   throw new ApiError(
     'invalid_request',
-    `provider_options.${key}.${taken} cannot be given: the request itself says it, and was checked by what it says.`,
+    `provider_options.${key}.${taken} cannot be given: the request itself sets it, and was checked by that value.`,
     {
       param: `provider_options.${key}.${taken}`,
     },

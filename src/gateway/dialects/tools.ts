@@ -60,7 +60,7 @@ function asFunction(tool: Tool, dialect: DialectId, loss: Loss): FunctionTool {
   const { name, at, format } = tool
   const description = format === null ? tool.description : withGrammar(tool.description, format)
   const place = dialect === 'openai-chat' ? `${at}.custom.format` : `${at}.format`
-  if (format !== null) loss.dropAt(place, 'is a grammar, which this provider can only be told of')
+  if (format !== null) loss.dropAt(place, 'is a grammar, which this provider only gets as a description')
   return { kind: 'function', name, description, parameters: textParameter, strict: null, cache: null, at, bag: null }
 }
 

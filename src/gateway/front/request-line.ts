@@ -24,7 +24,7 @@ export function readOperation(method: string, pathAndQuery: string): MatchedOper
   const path = at === -1 ? pathAndQuery : pathAndQuery.slice(0, at)
   if (!methods.has(method)) throw new ApiError('method_not_allowed', `${method} is not passed on. These are: ${[...methods].join(', ')}.`)
   if (path === '/' || path === '')
-    throw new ApiError('not_found', 'There is nothing at this path. Append the path of a provider endpoint to the base URL.')
+    throw new ApiError('not_found', 'There is no operation at this path. Append the path of a provider endpoint to the base URL.')
   if ((path.includes('.') || path.includes('%')) && dotSegment.test(path))
     throw new ApiError('invalid_request', 'The path must not hold the segments "." or "..".', { param: 'path' })
   return matchOperation(method, path)

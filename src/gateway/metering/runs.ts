@@ -63,7 +63,7 @@ function costOf({ model, counts }: Run, usage: ChargedUsage, { query, found, pri
 
 const ofOwnKey = (cost: Cost): Cost => ({
   ...cost,
-  lines: cost.lines.map((line) => ({ ...line, note: 'the fee, and what the vendor charges to a key of its own' })),
+  lines: cost.lines.map((line) => ({ ...line, note: 'the fee, and the charge of the vendor to a key of its own' })),
 })
 
 const by = (model: string, line: Cost['lines'][number]): Cost['lines'][number] => ({

@@ -170,7 +170,7 @@ const chargedAs = (counted: Dimension, { dimension }: FoundRate): Dimension =>
 /** Returns the notes of a line, and begins the next. */
 const noteOf = (notes: string[]): string | null => (notes.length === 0 ? null : notes.splice(0).join('; '))
 
-const estimateNote = `estimated by ${tokenizerName} where the provider told no count`
+const estimateNote = `estimated by ${tokenizerName} where the provider stated no count`
 
 const perNotes: Readonly<Record<string, (per: bigint) => string>> = {
   millisecond: (per) => `the rate is for ${per / 1000n} s`,

@@ -141,7 +141,7 @@ function withDetails({ credential, slug }: ProviderView, { fieldHeaders = {} }: 
   const mayAdd = (name: string): boolean => Object.hasOwn(fieldHeaders, name) && (isStored || !isActingHeader(fieldHeaders[name] ?? ''))
   const other = Object.keys(fields).find((name) => !mayAdd(name))
   if (other === undefined) return { ...credential, fields: { ...credential.fields, ...fields } }
-  throw new ApiError('invalid_request', `${other} is stored with the provider @${slug}; a config that uses it cannot say it too.`, {
+  throw new ApiError('invalid_request', `${other} is stored with the provider @${slug}; a config that uses it cannot set it too.`, {
     param: other,
   })
 }

@@ -49,7 +49,7 @@ export const exportSettingsField = z
   })
   .nullable()
   .optional()
-  .meta({ description: 'What exports of logs may not have. Null: they may have everything.' })
+  .meta({ description: 'The fields that exports of logs may not have. Null: they may have all.' })
 
 const stored = z.object({ export_settings: z.object({ deniedFields: z.array(z.string()) }) })
 

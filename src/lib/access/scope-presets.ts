@@ -47,7 +47,7 @@ export const scopePresets: readonly ScopePreset[] = [
   {
     id: 'read-only',
     title: 'Read only',
-    description: 'It reads and lists everything, and changes nothing.',
+    description: 'It reads and lists everything, and cannot write.',
     has: (scope) => scopeKind(scope) === 'view',
   },
   {

@@ -7,14 +7,14 @@ export const maxSessionTtlField = z
   .max(2_073_600)
   .nullable()
   .optional()
-  .meta({ description: 'Seconds after which a person signs in anew, whatever they do. Never more than SESSION_LIFETIME.' })
+  .meta({ description: 'Seconds after which a person signs in anew, active or not. Never more than SESSION_LIFETIME.' })
 
 /** The rule of an organisation for the sessions of its people. */
 export const sessionSettingsField = z
   .strictObject({
     max_session_ttl: maxSessionTtlField,
     require_second_factor: z.boolean().nullable().optional().meta({
-      description: 'On: who signs in with a password has to set up a second factor before they do anything else. Off unless set.',
+      description: 'On: people who sign in with a password have to set up a second factor before any other action. Off unless set.',
     }),
   })
   .nullable()

@@ -49,7 +49,7 @@ export function demandSetter(
   if (setter === undefined || isAtLeast(levelOf(actor), setter)) return
   throw new ApiError(
     'AB03',
-    `${field} was set by ${names[setter]}, or by a key of one: nobody below changes it, or starts its usage again.`,
+    `${field} was set by ${names[setter]}, or by a key of one: callers below cannot change it, or start its usage again.`,
     {
       param,
     },

@@ -50,7 +50,7 @@ const fields = {
   }),
   holder: z.enum(['subject', 'email']).default('subject').meta({
     description:
-      'By what people are known. `subject`: an e-mail address finds a user once, and from then on `iss` and `sub` must stay the same. `email`: the address alone, for issuers that give all tokens one `sub`.',
+      'The claim by which people are found. `subject`: an e-mail address finds a user once, and from then on `iss` and `sub` must stay the same. `email`: the address alone, for issuers that give all tokens one `sub`.',
   }),
   algorithms: z
     .array(z.enum(tokenAlgorithms))
@@ -64,7 +64,7 @@ const fields = {
     .max(31_536_000)
     .nullable()
     .default(null)
-    .meta({ description: 'Seconds since `iat` after which a token is refused, whatever its `exp`; null: no bound.' }),
+    .meta({ description: 'Seconds since `iat` after which a token is refused, before its `exp` too; null: no bound.' }),
   jwks_cache_max_age: z
     .int()
     .min(30)

@@ -19,7 +19,7 @@ export const generatedIsCurrent: Rule = ({ generated }) =>
     .map(({ path, found }) => ({
       rule: 'R11',
       where: path,
-      message: `${found === null ? 'is missing' : 'does not say what the records say'}: run "npm run gatehouse -- release generate"`,
+      message: `${found === null ? 'is missing' : 'does not match the records'}: run "npm run gatehouse -- release generate"`,
     }))
 
 /** R12: the chart renders exactly the images that the newest lock names. */

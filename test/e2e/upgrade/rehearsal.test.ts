@@ -130,7 +130,7 @@ further(
   'a backfill that does not end well',
   finds,
   { 'v01.13.00/002-fill': '-- phase: backfill\n-- Wrong.\nSELECT $1::text AS cursor, 1 / (1 - least($2, 1)) AS processed;' },
-  /1\.13\.0 cannot be finalized now, and nothing was changed:\s+the backfill v01\.13\.00\/002-fill is not done/,
+  /1\.13\.0 cannot be finalized now, and no change was made:\s+the backfill v01\.13\.00\/002-fill is not done/,
 )
 further(
   'a contract step that was taken too early',

@@ -343,7 +343,7 @@ test('a full disk leaves the list that was there, whole', async (t) => {
 test('what cannot be is said with what to do', async (t) => {
   writeFileSync(at('any.json'), '{}')
   t.regex((await prices('import', 'csv', at('any.json'), '--out', at('x'))).stderr, /write one of ours, cents, litellm/)
-  t.regex((await prices('import', 'cents', at('any.json'), '--out', at('x'))).stderr, /say which with --provider/)
+  t.regex((await prices('import', 'cents', at('any.json'), '--out', at('x'))).stderr, /name it with --provider/)
   t.regex((await prices('import', 'litellm', at('any.json'), '--out', at('x'))).stderr, /no model with a price/)
   t.regex((await prices('diff', at('nowhere'))).stderr, /nowhere: ENOENT/)
 })

@@ -100,7 +100,7 @@ test('SIGTERM ends a migration in order, while it waits too', async (t) => {
     await product.until(/another process migrates this database/)
     product.child.kill('SIGTERM')
     t.is(await product.exit(), 75)
-    t.regex(product.output(), /error: told to end: what was complete stays/)
+    t.regex(product.output(), /error: stopped: complete steps stay/)
   })
 })
 
@@ -152,7 +152,7 @@ test('an older release does not migrate what it must not touch', async (t) => {
   t.is(status, 78)
   t.is(
     stderr,
-    'error: release 1.12.0 is older than what this database accepts, which is 1.13.0 or later: run release 1.13.0 or later, or restore a backup from before it was finalized\n',
+    'error: release 1.12.0 is older than this database accepts, which is 1.13.0 or later: run release 1.13.0 or later, or restore a backup from before it was finalized\n',
   )
 })
 
@@ -175,7 +175,7 @@ test('finalize tells, does, and tells that it is done; rollback-check follows', 
     t.is(held.status, 1)
     t.is(
       held.stdout,
-      '1.12.0 cannot be finalized now, and nothing was changed:\n  1 process of release 1.11.2 still runs: let the rollout end\n',
+      '1.12.0 cannot be finalized now, and no change was made:\n  1 process of release 1.11.2 still runs: let the rollout end\n',
     )
     t.like(await json('finalize', '--force', 'it hangs', '--dry-run'), { obstacles: [], done: false })
   })
@@ -210,7 +210,7 @@ test('finalize tells, does, and tells that it is done; rollback-check follows', 
   t.like(await json('rollback-check', '1.12.0'), { allowed: true })
   t.like(await verdictOf('schema', environment(database.config)), {
     status: 'warn',
-    detail: '"gatehouse finalize" to 1.12.0 was cut off: it is said to run, and nothing holds the migration lock',
+    detail: '"gatehouse finalize" to 1.12.0 was cut off: it is marked as running, and no session holds the migration lock',
   })
   t.regex((await run('migrate', 'status')).stdout, /finalize 1\.11\.2 -> 1\.12\.0  failed, by \S+: it was cut off$/m)
 })

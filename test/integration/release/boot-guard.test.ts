@@ -51,7 +51,7 @@ const refusals: readonly Refused[] = [
   {
     code: 'release_too_old',
     sql: `UPDATE release_state SET min_app_version = '1.12.1'`,
-    message: /^release 1\.12\.0 is older than what this database accepts, which is 1\.12\.1 or later: run release 1\.12\.1/,
+    message: /^release 1\.12\.0 is older than this database accepts, which is 1\.12\.1 or later: run release 1\.12\.1/,
   },
   {
     code: 'chart_missing',

@@ -152,7 +152,7 @@ test('an upgrade: expand, backfill, finalize, each in its time, and the schema o
   t.regex(verdict.reason, /1\.12\.0 is the oldest release that the schema accepts/)
   await t.throwsAsync(migrate(client, silent, { directory, deployment: { release: '1.11.0' } }), {
     name: 'BootRefusal',
-    message: /^release 1\.11\.0 is older than what this database accepts, which is 1\.12\.0 or later/,
+    message: /^release 1\.11\.0 is older than this database accepts, which is 1\.12\.0 or later/,
   })
 
   const fresh = await testDatabase({ empty: true })

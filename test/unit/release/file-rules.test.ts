@@ -26,12 +26,7 @@ test(
 
 const changelog = { path: 'CHANGELOG.md', expected: 'new' }
 const remedy = 'run "npm run gatehouse -- release generate"'
-test(
-  refuses,
-  'R11',
-  { ...sound, generated: [{ ...changelog, found: 'old' }] },
-  `CHANGELOG.md: does not say what the records say: ${remedy}`,
-)
+test(refuses, 'R11', { ...sound, generated: [{ ...changelog, found: 'old' }] }, `CHANGELOG.md: does not match the records: ${remedy}`)
 test(refuses, 'R11', { ...sound, generated: [{ ...changelog, found: null }] }, `CHANGELOG.md: is missing: ${remedy}`)
 
 const image = 'registry.example/gatehouse:1.0.0'

@@ -65,7 +65,7 @@ export function assertAccepted(state: ReleaseState | null, release: string): voi
   if (state === null || compareVersions(release, state.minAppVersion) >= 0) return
   throw new BootRefusal(
     'release_too_old',
-    `release ${release} is older than what this database accepts, which is ${state.minAppVersion} or later`,
+    `release ${release} is older than this database accepts, which is ${state.minAppVersion} or later`,
     `run release ${state.minAppVersion} or later, or restore a backup from before it was finalized`,
   )
 }

@@ -17,7 +17,7 @@ const global: Section = {
       { type: 'array', items: { type: ['string', 'object'], required: ['name'], properties: { name: { type: 'string', minLength: 1 } } } },
       [],
     ),
-    trustedCA: section('Trusted certificate authorities beside those that Node knows: one ConfigMap or one Secret.', {
+    trustedCA: section('Trusted certificate authorities beside those of Node: one ConfigMap or one Secret.', {
       configMap: objectName('The ConfigMap with the certificates.'),
       secret: objectName('The Secret with the certificates.'),
       key: dataKey('The key in it, with the certificates as PEM.', 'ca.crt'),
@@ -26,7 +26,7 @@ const global: Section = {
 }
 
 const image = section('The image of Gatehouse, the only one that the chart uses: `[registry/][namespace/]name:tag[@digest]`.', {
-  registry: imagePart('The registry; empty: the nodes know the image by its name alone.', '/?'),
+  registry: imagePart('The registry; empty: the nodes find the image by its name alone.', '/?'),
   namespace: imagePart('The part between the registry and the name.'),
   name: leaf('The name.', { type: 'string', minLength: 1 }, 'gatehouse'),
   tag: leaf(

@@ -103,11 +103,7 @@ export const network: Tree = {
   }),
   networkPolicy: section('A NetworkPolicy for all pods of the release.', {
     enabled: flag('Create it.', false),
-    preset: choice(
-      '`open`: any destination. `airGap`: DNS, the database and what stands below, and nothing else.',
-      ['open', 'airGap'],
-      'open',
-    ),
+    preset: choice('`open`: any destination. `airGap`: only DNS, the database and the peers below.', ['open', 'airGap'], 'open'),
     from: peers('The peers that may send requests, as in a NetworkPolicy; empty: all.'),
     database: peers('The peers of the database, as in a NetworkPolicy (with `airGap`).'),
     providers: leaf('The providers to reach, by address range and ports (443 when none is given; with `airGap`).', providers, []),

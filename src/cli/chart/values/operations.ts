@@ -45,7 +45,7 @@ export const operations: Tree = {
     backoffLimit: integer('How often the plain Job is tried again; the hook is tried once.', 3),
   }),
   upgrade: section(
-    'The guard of upgrades. It knows from the Secret `<name>-state` which release was installed last; a tag that names none, such as `main`, leaves that as it is.',
+    'The guard of upgrades. The Secret `<name>-state` holds the release that was installed last; a tag that names none, such as `main`, leaves that as it is.',
     {
       allowSkip: reason(
         'The reason why this upgrade may skip a release at which it must stop; empty: it may not. Kept in that Secret and in the release history.',
@@ -64,7 +64,7 @@ export const operations: Tree = {
     'Containers to run before Gatehouse, in all of its pods; with `restartPolicy: Always` also beside it.',
   ),
   extraContainers: kubernetesList(
-    'Containers to run beside Gatehouse where it serves. What the migration needs too, such as the proxy of a database, belongs into `extraInitContainers` with `restartPolicy: Always`: the Job could never end beside a container that does not.',
+    'Containers to run beside Gatehouse where it serves. Containers that the migration needs too, such as the proxy of a database, belong into `extraInitContainers` with `restartPolicy: Always`: the Job could never end beside a container that does not.',
   ),
   extraManifests: leaf(
     'More objects, as maps or as text; both are templates.',

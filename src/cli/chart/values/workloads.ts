@@ -22,7 +22,7 @@ const autoscaling = section('A HorizontalPodAutoscaler. While it is on, the work
   targetCPU: leaf('The wanted use of the requested CPU, in percent; 0: do not look.', { type: 'integer', minimum: 0 }, 70),
   targetMemory: leaf('The wanted use of the requested memory, in percent; 0: do not look.', { type: 'integer', minimum: 0 }, 0),
   targetInFlight: leaf(
-    'The wanted number of requests in flight in each pod, which is what a gateway that streams is busy with; 0: do not look. The cluster has to serve the metric of the pods that `inFlightMetric` names (Prometheus adapter), unless `keda` is on.',
+    'The wanted number of requests in flight in each pod, the load of a gateway that streams; 0: do not look. The cluster has to serve the metric of the pods that `inFlightMetric` names (Prometheus adapter), unless `keda` is on.',
     { type: 'integer', minimum: 0 },
     0,
   ),

@@ -27,7 +27,7 @@ export const caBundleCheck: Check = {
   about:
     'The certificates of `NODE_EXTRA_CA_CERTS` (authorities of your own, also for providers), `DB_SSL_CA` and `DB_SSL_CERT`, and with `DB_SSL=MANAGED` those that come along for managed databases, can be read and are valid.',
   remedy:
-    'Give PEM files that the process can read; renew what has expired. Node skips a `NODE_EXTRA_CA_CERTS` that it cannot read without a word.',
+    'Give PEM files that the process can read; renew expired ones. Node skips a `NODE_EXTRA_CA_CERTS` that it cannot read without a word.',
   quick: true,
   run(stage) {
     const extra = stage.env['NODE_EXTRA_CA_CERTS']

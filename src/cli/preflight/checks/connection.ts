@@ -11,7 +11,7 @@ export const connectionCheck: Check = {
   quick: true,
   async run(stage) {
     const error = await stage.connectionError()
-    if (error !== null) return fail(error.message, 'Correct what the message names, and run this again.')
+    if (error !== null) return fail(error.message, 'Correct the fault in the message, and run this again.')
     const { client, config } = await stage.database()
     const startedAt = performance.now()
     const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
@@ -33,7 +33,7 @@ export const versionCheck: Check = {
       `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number`,
     )
     const [server] = rows
-    if (server === undefined) throw new NotPossible('PostgreSQL does not tell its version')
+    if (server === undefined) throw new NotPossible('PostgreSQL does not state its version')
     return judgeVersion(server, readOwnRecord()?.postgres ?? '>=14 <19')
   },
 }

@@ -42,7 +42,7 @@ function judgeKey({ key, byFingerprint }: KeyRing, stored: readonly StoredFinger
   if (others.length === 0 && previous)
     return warn('the database is still sealed with a key of ENCRYPTION_KEY_PREVIOUS', 'Run "gatehouse keys rewrap".')
   if (others.length === 0)
-    return ok(stored.length === 0 ? 'well-formed; nothing is sealed yet' : `the key of this database (fingerprint ${own})`)
+    return ok(stored.length === 0 ? 'well-formed; no value is sealed yet' : `the key of this database (fingerprint ${own})`)
   const named = others.map(({ what, fingerprint: of }) => `${what} with ${of}`).join(', ')
   return fail(
     `ENCRYPTION_KEY has the fingerprint ${own}, and the database was sealed by another: ${named}`,

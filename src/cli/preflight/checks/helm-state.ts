@@ -25,7 +25,7 @@ async function askHelm({ helmRelease }: Circumstances): Promise<readonly Revisio
     throw new NotPossible('the Helm release is not known: give --helm-release where helm can be run, or else --helm-history')
   const { name, namespace } = helmRelease
   const history = parseHistory(await runHelm(['history', name, ...namespaceFlag(namespace), '-o', 'json']))
-  if (history === null) throw new NotPossible('the Helm history is not what "helm history RELEASE -o json" writes')
+  if (history === null) throw new NotPossible('the Helm history has not the form of "helm history RELEASE -o json"')
   return history
 }
 

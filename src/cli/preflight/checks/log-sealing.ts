@@ -23,7 +23,7 @@ export const logSealingCheck: Check = {
         'Set LOG_SEALING to the same value in every process.',
       )
     if (oldest === 'clear') return ok(`LOG_SEALING is on; logs from before it was lie in the clear for ${logRetentionDays} days at most`)
-    return ok('LOG_SEALING is on, and what is stored is sealed')
+    return ok('LOG_SEALING is on, and stored logs are sealed')
   },
 }
 

@@ -62,7 +62,10 @@ async function tryToCreate(client: Client, { login, schema, bypasses }: Facts): 
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
     const reason = error instanceof Error ? error.message : String(error)
-    return fail(`${login} cannot create a table: ${reason}`, `Mend what PostgreSQL says (${codeOf(error)}), and run this again.`)
+    return fail(
+      `${login} cannot create a table: ${reason}`,
+      `Mend the fault that PostgreSQL reports (${codeOf(error)}), and run this again.`,
+    )
   }
   return ok(`${login} creates tables in ${schema}${bypasses ? `, and the running process steps down to ${appRole}` : ''}`)
 }

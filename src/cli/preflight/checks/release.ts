@@ -61,7 +61,8 @@ function judgeJump(stage: Stage, jump: { readonly from: string; readonly to: str
   const table = readOwnTable()
   if (from === to) return ok(`release ${to} is installed`)
   const unknown = [from, to].find((version) => findRelease(table, version) === null)
-  if (unknown !== undefined) return warn(`there is no record of release ${unknown}, and so no path can be told`, 'Use released versions.')
+  if (unknown !== undefined)
+    return warn(`there is no record of release ${unknown}, and so no path can be derived`, 'Use released versions.')
   const hops = upgradePath(table, jump, { volume: hasVolume(stage) })
   const breaking = releasesBetween(table, from, to).flatMap((release) => release.breaking)
   const notes =
@@ -90,9 +91,9 @@ interface Open {
 /** Checks that the background work of earlier upgrades is complete. */
 export const backfillsCheck: Check = {
   id: 'backfills-finished',
-  about: 'The backfills of earlier upgrades are complete. What an upgrade takes away in the end (`gatehouse finalize`) waits for them.',
+  about: 'The backfills of earlier upgrades are complete. The removals of an upgrade at its end (`gatehouse finalize`) wait for them.',
   remedy:
-    'Wait with `gatehouse backfill wait`; `gatehouse backfill status` tells why one does not go on, `gatehouse backfill resume` lets a paused one go on.',
+    'Wait with `gatehouse backfill wait`; `gatehouse backfill status` shows why one does not go on, `gatehouse backfill resume` lets a paused one go on.',
   quick: true,
   async run(stage) {
     const { client } = await stage.database()

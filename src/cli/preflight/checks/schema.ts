@@ -10,7 +10,7 @@ export const schemaCheck: Check = {
   about:
     'The migrations that the database has are those of this release or an earlier one, unchanged, and no work on the schema was cut off.',
   remedy:
-    'Run `gatehouse migrate` for what is pending. Never edit a migration that was applied; run a release that is as new as the schema.',
+    'Run `gatehouse migrate` for pending migrations. Never edit a migration that was applied; run a release that is as new as the schema.',
   quick: true,
   async run(stage) {
     const { client, login } = await stage.database()
@@ -30,7 +30,7 @@ export const schemaCheck: Check = {
 }
 
 function judge(pending: readonly string[], cut: string | null): Verdict {
-  if (cut !== null) return warn(cut, 'Run it again: it goes on where the database stands, and what was complete stays.')
+  if (cut !== null) return warn(cut, 'Run it again: it goes on where the database stands, and complete steps stay.')
   if (pending.length === 0) return ok('the schema is that of this release')
   return ok(`"gatehouse migrate" will apply ${pending.length}: ${pending.join(', ')}`)
 }
@@ -39,7 +39,7 @@ function judge(pending: readonly string[], cut: string | null): Verdict {
 async function interrupted(client: Client): Promise<string | null> {
   const [latest] = await readHistory(client, 1)
   if (latest?.error !== cutOff) return null
-  return `"gatehouse ${latest.action === 'finalize' ? 'finalize' : 'migrate'}" to ${latest.to} was cut off: it is said to run, and nothing holds the migration lock`
+  return `"gatehouse ${latest.action === 'finalize' ? 'finalize' : 'migrate'}" to ${latest.to} was cut off: it is marked as running, and no session holds the migration lock`
 }
 
 async function unknownMigrations(client: Client): Promise<readonly string[]> {

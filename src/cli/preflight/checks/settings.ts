@@ -5,7 +5,7 @@ import { levelOn } from '../../level-here.ts'
 import { fail, ok, warn, type Check } from '../check.ts'
 
 const levelAdvice =
-  'Remove these settings. Where the level is what holds them back: raise RELEASE_LEVEL, or finish the upgrade with "gatehouse finalize".'
+  'Remove these settings. Where the level holds them back: raise RELEASE_LEVEL, or finish the upgrade with "gatehouse finalize".'
 
 /** Checks that the process would start with this environment. */
 export const settingsCheck: Check = {
@@ -25,7 +25,7 @@ export const settingsCheck: Check = {
     if (level !== null) return fail(level.problem, 'Set RELEASE_LEVEL to a release, or remove it.')
     const misspelt = suspiciousNames(env).map(({ name, meant }) => `${name} is not a setting: did you mean ${meant}?`)
     const ignored = ignoredSettings(env)
-    if (misspelt.length > 0) return warn(misspelt.join('; '), 'Rename or remove what is misspelt.')
+    if (misspelt.length > 0) return warn(misspelt.join('; '), 'Rename or remove the misspelt names.')
     if (ignored.length > 0)
       return warn(
         `without DB_HOST the embedded PostgreSQL is used, and ${ignored.join(', ')} has no effect`,

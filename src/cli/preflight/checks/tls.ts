@@ -10,7 +10,7 @@ const isNear = ({ host, embedded }: DatabaseConfig) => embedded || /^(?:\/|127\.
 /** How the way to the database is protected. */
 export const tlsCheck: Check = {
   id: 'postgres-tls',
-  about: 'The connection to PostgreSQL is encrypted as `DB_SSL` says, and the certificate of the server stays valid for a while.',
+  about: 'The connection to PostgreSQL is encrypted as `DB_SSL` demands, and the certificate of the server stays valid for a while.',
   remedy: 'Set `DB_SSL=VERIFY_IDENTITY` and `DB_SSL_CA`; renew a certificate that ends soon.',
   quick: true,
   async run(stage) {
@@ -45,5 +45,5 @@ export function judgeEncrypted(config: DatabaseConfig, { protocol, certificateNa
   const seen = `${protocol}, but the server is not verified: ${weak} (DB_SSL=${mode})`
   return isNear(config)
     ? ok(seen)
-    : warn(seen, 'Set DB_SSL=VERIFY_IDENTITY with DB_SSL_CA; MANAGED knows the authorities of the large clouds.')
+    : warn(seen, 'Set DB_SSL=VERIFY_IDENTITY with DB_SSL_CA; MANAGED trusts the authorities of the large clouds.')
 }

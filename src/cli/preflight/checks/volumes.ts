@@ -28,7 +28,7 @@ const mostEntries = 20_000
 export const volumesCheck: Check = {
   id: 'volumes-writable',
   about:
-    'The user that runs Gatehouse may write everything in `DATA_DIR`. Since 1.4.0 the container does not run as root: what root wrote before must be given to it.',
+    'The user that runs Gatehouse may write everything in `DATA_DIR`. Since 1.4.0 the container does not run as root: files that root wrote before must be given to it.',
   remedy:
     'Set `fsGroup` in the pod, or run once as root: `chgrp -R 0 DATA_DIR && chmod -R g=u DATA_DIR`; the folder `postgres` of an embedded database belongs to the user itself: `chown -R 10001 DATA_DIR/postgres`. Before the upgrade, `--as 10001:0` asks for the user of the image.',
   quick: false,

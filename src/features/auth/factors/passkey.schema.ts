@@ -64,7 +64,7 @@ export type PasskeyLogin = z.output<typeof passkeyLoginBody>
 
 export const registerBody = z
   .strictObject({
-    name: nameField.optional().meta({ description: 'As you know it, such as `Work laptop`.' }),
+    name: nameField.optional().meta({ description: 'Your name for it, such as `Work laptop`.' }),
     passkey: secretField(registration),
   })
   .meta({ id: 'RegisterPasskey', description: 'A new passkey.' })

@@ -22,7 +22,10 @@ export const outcome = z.object({
     .meta({ description: '`known`: has an account; `new`: would get one, by an invitation or without. Null: would not come in.' }),
   user_id: z.uuid().nullable().meta({ description: 'The id of a person who has an account.' }),
   role: z.enum(organisationRoles).nullable().meta({ description: 'In the organisation, after this sign-in.' }),
-  groups: z.array(z.string()).nullable().meta({ description: 'In `group_claim`; null: it is not set, or the provider left groups out.' }),
+  groups: z
+    .array(z.string())
+    .nullable()
+    .meta({ description: 'The groups in `group_claim`; null: it is not set, or the provider left groups out.' }),
   workspaces: z.array(place).meta({ description: 'The places that the person would have after this sign-in.' }),
   claims: z.record(z.string(), z.unknown()).meta({
     description: 'All claims of the provider about the person. Tokens, and texts that look like a secret, are not shown.',

@@ -220,7 +220,7 @@ function claimFault(token: string, payload: JWTPayload, { parameters, claims }: 
   const missing = parameters.requiredClaims.filter((name) => !Object.hasOwn(payload, name))
   if (missing.length > 0) return `The token lacks ${missing.join(', ')}.`
   const wrong = claims.filter(({ name, holds }) => !holds(textsOf(Object.hasOwn(payload, name) ? payload[name] : undefined)))
-  if (wrong.length > 0) return `The token does not hold what is asked for in ${wrong.map(({ name }) => name).join(', ')}.`
+  if (wrong.length > 0) return `The token does not hold the demanded values of ${wrong.map(({ name }) => name).join(', ')}.`
   const different = parameters.headerPayloadMatch.filter((name) => !sameInBoth(token, payload, name))
   return different.length === 0 ? null : `Header and claims of the token differ in ${different.join(', ')}.`
 }

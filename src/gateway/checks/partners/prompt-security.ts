@@ -24,7 +24,7 @@ function protect(phase: 'input' | 'output'): Check {
     answer: z.looseObject({ result: z.looseObject({ prompt: said.nullish(), response: said.nullish() }) }),
     find({ result }) {
       const own = result[name]
-      if (!own) throw new Error(`Prompt Security says nothing of the ${name}.`)
+      if (!own) throw new Error(`The answer of Prompt Security lacks the ${name}.`)
       const { action, modified_text: modified, violations } = own
       const passed = action !== 'block'
       return {

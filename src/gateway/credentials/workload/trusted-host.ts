@@ -10,7 +10,7 @@ export function demandWorkload({ workload, storedBy = null }: AuthDeps, param: s
   if (workload !== undefined && storedBy !== null && isOffered(workload, storedBy)) return workload
   const why =
     storedBy === null
-      ? 'The identity of the workload is only used by what is stored with an integration or a virtual key.'
+      ? 'The identity of the workload is only used by credentials that are stored with an integration or a virtual key.'
       : 'The operator does not offer the identity of the workload to this organisation (CLOUD_IDENTITIES, CLOUD_IDENTITY_ORGANISATIONS).'
   throw new ApiError('forbidden', why, { param })
 }

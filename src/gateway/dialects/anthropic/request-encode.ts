@@ -58,7 +58,7 @@ const dropped: readonly RequestField[] = ['seed', 'frequencyPenalty', 'presenceP
 
 function refuseForeign(request: NeutralRequest, { loss }: EncodeContext): void {
   if ((request.candidates ?? 1) > 1) loss.refuse('candidates', 'asks for several answers, and this provider gives one')
-  if (request.logprobs === true) loss.refuse('logprobs', 'asks for probabilities, which this provider does not tell')
+  if (request.logprobs === true) loss.refuse('logprobs', 'asks for probabilities, which this provider does not return')
   if (request.modalities?.some((one) => one !== 'text') === true) loss.refuse('modalities', 'asks for more than text')
   for (const field of dropped) if (request[field] !== null && request[field] !== false) loss.drop(field)
   if (request.topLogprobs !== null) loss.drop('topLogprobs')

@@ -55,7 +55,7 @@ const known: ReadonlySet<string> = new Set(['type', 'filters', 'user_location'])
 /** docs.anthropic.com/en/docs/agents-and-tools/tool-use/web-search-tool. Null: the caller wants to search in its vendor's stores, and not in the web. */
 function writeSearch({ raw, at }: VendorTool, { loss }: EncodeContext): Fields | null {
   if (raw['external_web_access'] === false) {
-    loss.dropAt(at, 'searches in what its own vendor keeps')
+    loss.dropAt(at, 'searches in the stores of its own vendor')
     return null
   }
   for (const name of Object.keys(raw)) if (!known.has(name) && raw[name] !== null && raw[name] !== true) loss.dropAt(`${at}.${name}`)

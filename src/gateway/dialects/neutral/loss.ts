@@ -43,7 +43,7 @@ export class Loss {
 
   /** The same for a place in the caller's body: `messages[2].name`. */
   dropAt(place: string, why = 'has no counterpart there'): void {
-    if (this.#strict) throw this.#refusal(place, `${why}, and this request asks that nothing be dropped`)
+    if (this.#strict) throw this.#refusal(place, `${why}, and this request forbids any loss`)
     this.note(place)
   }
 

@@ -29,7 +29,7 @@ function write(body: Fields, request: NeutralRequest, { loss }: EncodeContext): 
   const { topK, candidates } = request
   refuseMedia(request, loss)
   if ((candidates ?? 1) > 1) loss.refuse('candidates', 'asks for several answers, and this provider gives one')
-  if (body['logprobs'] === true) loss.refuse('logprobs', 'asks for what this provider does not tell')
+  if (body['logprobs'] === true) loss.refuse('logprobs', 'asks for values that this provider does not return')
   const written: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(body)) {
     if (kept.has(name)) written[name] = value

@@ -57,7 +57,7 @@ test('strict: a warning ends with 1; wrong options with 2', async (t) => {
   t.is((await gatehouseHere(['preflight', '--helm-history', '/nowhere'])).status, 2)
   const another = await gatehouseHere(['preflight', '--quick', '--helm-history', 'package.json'], { env })
   t.is(another.status, 2)
-  t.regex(another.stderr, /^error: package\.json is not what "helm history RELEASE -o json" writes$/m)
+  t.regex(another.stderr, /^error: package\.json has not the form of "helm history RELEASE -o json"$/m)
   t.is((await gatehouseHere(['preflight', '--timeout', '0s'])).status, 2)
 })
 

@@ -162,7 +162,7 @@ test('encryption key: absent, malformed, unused, right, wrong', async (t) => {
   t.teardown(own.drop)
   const env = settingsFor(t, own.config)
   const key = (value: string) => verdictOf('encryption-key', { ...env, ENCRYPTION_KEY: value })
-  t.deepEqual(await key(env['ENCRYPTION_KEY'] ?? ''), { status: 'ok', detail: 'well-formed; nothing is sealed yet' })
+  t.deepEqual(await key(env['ENCRYPTION_KEY'] ?? ''), { status: 'ok', detail: 'well-formed; no value is sealed yet' })
   t.like(await key(''), { status: 'fail', detail: 'ENCRYPTION_KEY is not set: the process would start sealed' })
   t.like(await key('too short'), { status: 'fail', detail: 'ENCRYPTION_KEY is malformed: it must be 32 bytes in base64' })
 
@@ -196,7 +196,7 @@ test('log sealing: what is set, beside what is stored', async (t) => {
       )
     })
   t.regex((await look('off')).detail, /^LOG_SEALING is off/)
-  t.deepEqual(await look('on'), { status: 'ok', detail: 'LOG_SEALING is on, and what is stored is sealed' })
+  t.deepEqual(await look('on'), { status: 'ok', detail: 'LOG_SEALING is on, and stored logs are sealed' })
   await store('2026-01-01', null)
   t.like(await look('off'), { status: 'ok' })
   t.regex((await look('on')).detail, /the newest request log is in the clear/)
