@@ -45,14 +45,14 @@ type Rule = keyof typeof rules
 
 /** The most breaks of each rule of plain English. A number may only fall: set it to the present count, which the test prints, when you have rewritten some. */
 const plain: Readonly<Record<Rule, Readonly<Record<'src' | 'tests' | 'docs', number>>>> = {
-  'opens with Of, In or By in place of a noun': { src: 8, tests: 9, docs: 8 },
-  'has a bare who, whoever, what or whatever': { src: 45, tests: 40, docs: 172 },
-  'lets code tell, say, hear or know': { src: 25, tests: 25, docs: 62 },
-  'has nobody, somebody, everybody or nothing as an actor': { src: 42, tests: 15, docs: 52 },
+  'opens with Of, In or By in place of a noun': { src: 5, tests: 8, docs: 6 },
+  'has a bare who, whoever, what or whatever': { src: 36, tests: 28, docs: 126 },
+  'lets code tell, say, hear or know': { src: 16, tests: 15, docs: 18 },
+  'has nobody, somebody, everybody or nothing as an actor': { src: 36, tests: 8, docs: 25 },
 }
 
 /** The most types whose name is no noun phrase. */
-const bareTypes = 5
+const bareTypes = 2
 
 interface Text {
   /** `file:line`. */
