@@ -43,7 +43,7 @@ test('a failure ends with 1, and says what to do', async (t) => {
   const { status, stdout } = gatehouse(['preflight', '--quick'], { env })
   t.is(status, 1)
   t.regex(stdout, /^fail {4}postgres-connection {11}nothing listens at 127\.0\.0\.1:\d+: /m)
-  t.regex(stdout, /^ +-> Correct what the message names, and run this again\.$/m)
+  t.regex(stdout, /^ +-> Correct the fault in the message, and run this again\.$/m)
   t.regex(stdout, /^skipped postgres-version {14}the database cannot be reached$/m)
   t.regex(stdout, /\n\d+ checks: \d+ ok, \d+ warnings, [12] failed, \d+ skipped\n$/)
   t.notRegex(stdout, /helm-state|volumes-writable/)
