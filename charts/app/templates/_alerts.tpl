@@ -69,7 +69,7 @@
     "summary" "Requests cost more than expected."
     "description" "Providers charge {{ $value | printf \"%.2f\" }} US dollars an hour.")
 }}
-{{- if not .off }}
+{{- if not (or .off (has .alert ($rule.disabledAlerts | default list))) }}
 - alert: {{ .alert }}
   expr: {{ .expr | toJson }}
   for: {{ get . "for" }}

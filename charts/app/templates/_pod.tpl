@@ -43,6 +43,9 @@ priorityClassName: {{ . }}
 name: {{ .name }}
 image: {{ include "app.image" $root | quote }}
 imagePullPolicy: {{ ($root.Values.image).pullPolicy | default "IfNotPresent" }}
+{{- with .command }}
+command: {{ toJson . }}
+{{- end }}
 args: {{ toJson .args }}
 env: {{- include "app.env" . | nindent 2 }}
 {{- with $root.Values.extraEnvFrom }}

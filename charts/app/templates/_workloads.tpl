@@ -44,6 +44,11 @@ Takes the root and the workload.
 {{- (.Values.persistence).size | default (printf "%sMi" (mul 2 (include "app.spoolMi" .) | toString)) -}}
 {{- end }}
 
+{{/* The Mi that the data takes on the node without volumes. */}}
+{{- define "app.dataMi" -}}
+{{- if .Values.dataSize }}{{ include "app.mi" .Values.dataSize }}{{ else }}{{ mul 2 (include "app.spoolMi" .) }}{{ end -}}
+{{- end }}
+
 {{/* The size of the volumes that new pods get from a StatefulSet that is in the cluster; empty: values decide. Takes the root and the workload. */}}
 {{- define "app.keptSize" -}}
 {{- range ((include "app.kept" . | fromJson).spec | default dict).volumeClaimTemplates -}}
@@ -120,7 +125,10 @@ spec:
   initContainers: {{- toYaml . | nindent 4 }}
   {{- end }}
   containers:
-    - {{ include "app.container" (dict "root" $root "name" "gatehouse" "args" (list "serve") "roles" $workload.roles "resources" $values.resources "securityContext" $values.securityContext) | nindent 6 | trim }}
+    {{- $diagnostic := $root.Values.diagnosticMode | default dict }}
+    {{- $command := ternary $diagnostic.command $root.Values.command ($diagnostic.enabled | default false) }}
+    {{- $args := ternary ($diagnostic.args | default list) (concat (list "serve") ($values.extraArgs | default list)) ($diagnostic.enabled | default false) }}
+    - {{ include "app.container" (dict "root" $root "name" "gatehouse" "command" $command "args" $args "roles" $workload.roles "resources" $values.resources "securityContext" $values.securityContext) | nindent 6 | trim }}
       ports:
         - name: {{ include "app.portName" $root }}
           containerPort: {{ include "app.port" $root | int }}
@@ -130,6 +138,7 @@ spec:
           containerPort: {{ int . }}
           protocol: TCP
         {{- end }}
+      {{- if not $diagnostic.enabled }}
       {{- range $probe, $path := dict "startupProbe" "/healthz" "livenessProbe" "/healthz" "readinessProbe" "/readyz" }}
       {{- $times := get ($root.Values.probes | default dict) (trimSuffix "Probe" $probe) | default dict }}
       {{ $probe }}:
@@ -143,14 +152,15 @@ spec:
         {{ $name }}: {{ get $times $name | default $otherwise | int }}
         {{- end }}
       {{- end }}
+      {{- end }}
       {{- with $root.Values.lifecycle }}
       lifecycle: {{- toYaml . | nindent 8 }}
       {{- end }}
-    {{- with $root.Values.extraContainers }}
+    {{- with concat ($root.Values.extraContainers | default list) ($values.extraContainers | default list) }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
   volumes:
     {{- $dataMi := 64 }}
-    {{- if $workload.journal }}{{ $dataMi = ternary 0 (mul 2 (include "app.spoolMi" $root)) (eq $workload.kind "StatefulSet") }}{{ end }}
+    {{- if $workload.journal }}{{ $dataMi = ternary 0 (include "app.dataMi" $root | int) (eq $workload.kind "StatefulSet") }}{{ end }}
     {{- include "app.volumes" (dict "root" $root "dataMi" $dataMi "claim" $workload.claim) | trim | nindent 4 }}
 {{- end }}

@@ -30,7 +30,7 @@ function entry(name: string, { otherwise, example }: Leaf, indent: string): stri
 }
 
 const assignment = (name: string, value: unknown, indent: string): string =>
-  stringify({ [name]: value }, { lineWidth: 0 })
+  stringify({ [name]: value }, { lineWidth: 0, compat: 'yaml-1.1' })
     .trimEnd()
     .split('\n')
     .map((line) => `${indent}${line}`)

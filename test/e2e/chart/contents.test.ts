@@ -285,7 +285,9 @@ interface Dashboard {
 helmTest('alerts and panels ask for metrics that exist, of the pods that are scraped', async (t) => {
   const known = new Set((await createMetrics('1.12.0').registry.getMetricsAsJSON()).map(({ name }) => name))
   const list = await objects('4', { values: ciValues('full-values.yaml') })
-  const alerts = oneOf(list, 'PrometheusRule').spec.groups.flatMap(({ rules }) => rules)
+  // `ci/full-values.yaml` adds rules of its own.
+  const rules = oneOf(list, 'PrometheusRule').spec.groups.flatMap((group) => group.rules)
+  const alerts = rules.filter(({ alert }) => alert?.startsWith('Gatehouse'))
   const board = ofKind(list, 'ConfigMap').find(({ metadata }) => metadata.name === 'gh-dashboard')?.data?.['gatehouse.json'] ?? ''
   const { panels, templating } = JSON.parse(board) as Dashboard
   const queries = [...alerts, ...panels.flatMap(({ targets }) => targets)]
@@ -336,4 +338,27 @@ helmTest('the notes tell what to do next, and what the chart cannot know', async
   t.regex(other, /rollout status statefulset\/gatehouse\n/)
   t.notRegex(other, /No registry|admin key/)
   t.regex(await notes({ image: { tag: 'nightly' } }), /The tag names no release/)
+})
+
+helmTest('in diagnostic mode the pods that serve run another command without probes, and the migration stays as it is', async (t) => {
+  const list = await render({ diagnosticMode: { enabled: true }, server: { extraArgs: ['--migrate'] } })
+  const { container } = serverPod(list)
+  t.like(container, { command: ['node', '--eval'].concat(container.command?.slice(2) ?? []), args: [] })
+  for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) t.is(container[probe], undefined, probe)
+  const job = oneOf(list, 'Job').spec?.template.spec?.containers[0]
+  t.deepEqual([job?.command, job?.args], [undefined, ['migrate']])
+})
+
+helmTest('the first Service has the address that was given, and the data on the node its size', async (t) => {
+  const list = await render({ service: { clusterIP: 'None' }, control: { enabled: true }, dataSize: '8Gi' })
+  const addresses = ofKind(list, 'Service').map(({ metadata, spec }) => [metadata?.name, spec?.clusterIP])
+  t.deepEqual(addresses, [
+    ['gatehouse', 'None'],
+    ['gatehouse-control', undefined],
+  ])
+  const volumes = oneOf(
+    list.filter(({ metadata }) => metadata.name === 'gatehouse'),
+    'Deployment',
+  ).spec?.template.spec?.volumes
+  t.is(volumes?.find(({ name }) => name === 'data')?.emptyDir?.sizeLimit, '8192Mi')
 })

@@ -65,6 +65,19 @@ const cases: Readonly<
     values: { persistence: { enabled: true, size: '1Gi' }, settings: { logSpoolMaxMb: 1025 } },
     says: /1Gi, less than the 1025 MiB/,
   },
+  'data-size': { values: { dataSize: '1Gi', settings: { logSpoolMaxMb: 1025 } }, says: /dataSize is 1Gi, less than the 1025 MiB/ },
+  'certificate-secret': {
+    values: { tls: { certificate: { enabled: true, issuerRef: { name: 'internal' } } } },
+    says: /tls\.existingSecret is empty/,
+  },
+  'certificate-issuer': {
+    values: { tls: { existingSecret: 'tls', certificate: { enabled: true } } },
+    says: /tls\.certificate\.issuerRef\.name is empty/,
+  },
+  'vertical-horizontal': {
+    values: { server: { autoscaling: { enabled: true }, verticalAutoscaling: { enabled: true, updateMode: 'Auto' } } },
+    says: /server\.verticalAutoscaling would change what server\.autoscaling measures/,
+  },
   'autoscaling-range': {
     values: { server: { autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 2 } } },
     says: /server\.autoscaling\.maxReplicas/,

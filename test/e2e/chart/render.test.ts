@@ -62,8 +62,10 @@ test('every rendered object is one of Kubernetes, to the last field', async (t) 
 })
 
 const everyKind = [
+  'Certificate',
   'ConfigMap',
   'Deployment',
+  'ExternalSecret',
   'HTTPRoute',
   'HorizontalPodAutoscaler',
   'Ingress',
@@ -79,6 +81,7 @@ const everyKind = [
   'ServiceAccount',
   'ServiceMonitor',
   'StatefulSet',
+  'VerticalPodAutoscaler',
 ]
 
 /** Faults that a template could make: the place, and the wrong value there. */

@@ -88,12 +88,36 @@ for (const major of helms) {
       },
       hostAliases: [{ ip: 'not-an-ip', hostnames: ['provider.example'] }],
       image: { digest: 'sha256:12' },
-      server: { replicas: -1 },
+      server: { replicas: -1, extraArgs: 'serve', verticalAutoscaling: { updateMode: 'Sometimes' } },
+      metrics: { prometheusRule: { disabledAlerts: ['GatehouseDwon'], extraRules: [{ alert: 'NoExpression' }] } },
+      service: { clusterIP: 'none', sessionAffinity: 'Cookie', trafficDistribution: 'PreferFar' },
+      podDisruptionBudget: { unhealthyPodEvictionPolicy: 'Never' },
+      externalSecrets: [{ name: 'no-spec' }],
+      tls: { certificate: { issuerRef: { name: 'No Name' } } },
+      dataSize: 'much',
+      diagnosticMode: { command: 'sleep' },
+      serviceAccount: { labels: { on: true } },
     }
     const types = await template(major, { values: withValues(wrong) })
     t.not(types.code, 0)
-    for (const name of [...Object.keys(wrong.settings), 'ip', 'digest', 'replicas'])
-      t.regex(types.stderr, new RegExp(`[./]${name}\\b`), name)
+    for (const name of [
+      ...Object.keys(wrong.settings),
+      ...Object.keys(wrong.service),
+      'ip',
+      'digest',
+      'replicas',
+      'extraArgs',
+      'updateMode',
+      'disabledAlerts',
+      'extraRules',
+      'unhealthyPodEvictionPolicy',
+      'externalSecrets',
+      'issuerRef',
+      'dataSize',
+      'command',
+      'labels',
+    ])
+      t.regex(types.stderr, new RegExp(`[ ./]${name}\\b`), name)
     const entries = await template(major, { values: withValues({ settings: { trustedProxies: ['not-an-ip'] } }) })
     t.regex(entries.stderr, /trustedProxies[./]0/)
   })

@@ -68,8 +68,62 @@ export interface PrometheusRule {
   spec: {
     groups: {
       name: string
-      rules: { alert: string; expr: string; for?: string; labels?: Record<string, string>; annotations?: Record<string, string> }[]
+      rules: Rule[]
     }[]
+  }
+}
+
+interface Rule {
+  alert?: string
+  record?: string
+  expr: string
+  for?: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+}
+
+export interface Certificate {
+  apiVersion: 'cert-manager.io/v1'
+  kind: 'Certificate'
+  metadata: ObjectMeta
+  spec: {
+    secretName: string
+    issuerRef: { name: string; kind?: string; group?: string }
+    dnsNames?: string[]
+    duration?: string
+    renewBefore?: string
+    privateKey?: { algorithm?: 'RSA' | 'ECDSA' | 'Ed25519'; size?: number; rotationPolicy?: 'Always' | 'Never' }
+  }
+}
+
+export interface ExternalSecret {
+  apiVersion: 'external-secrets.io/v1'
+  kind: 'ExternalSecret'
+  metadata: ObjectMeta
+  spec: {
+    refreshInterval?: string
+    secretStoreRef?: { name: string; kind?: 'SecretStore' | 'ClusterSecretStore' }
+    target?: { name?: string; creationPolicy?: 'Owner' | 'Orphan' | 'Merge' | 'None' }
+    data?: { secretKey: string; remoteRef: { key: string; property?: string; version?: string } }[]
+    dataFrom?: { extract?: { key: string } }[]
+  }
+}
+
+export interface VerticalPodAutoscaler {
+  apiVersion: 'autoscaling.k8s.io/v1'
+  kind: 'VerticalPodAutoscaler'
+  metadata: ObjectMeta
+  spec: {
+    targetRef: { apiVersion: string; kind: string; name: string }
+    updatePolicy?: { updateMode?: 'Off' | 'Initial' | 'Recreate' | 'InPlaceOrRecreate' | 'Auto' }
+    resourcePolicy?: {
+      containerPolicies: {
+        containerName: string
+        controlledResources?: ('cpu' | 'memory')[]
+        minAllowed?: Record<string, string>
+        maxAllowed?: Record<string, string>
+      }[]
+    }
   }
 }
 

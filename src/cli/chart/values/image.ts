@@ -55,5 +55,6 @@ export const identity: Tree = {
     create: flag('Create it.', true),
     name: objectName('Its name; empty: that of the Helm release, or `default` when none is made.'),
     annotations: strings('Its annotations.'),
+    labels: strings('More labels of it.'),
   }),
 }

@@ -64,6 +64,19 @@ export const network: Tree = {
       existingSecret: objectName('The Secret with the certificate; empty: the port speaks plain HTTP.'),
       certKey: dataKey('The key of the certificate with its chain.', 'tls.crt'),
       keyKey: dataKey("The key of the certificate's private key.", 'tls.key'),
+      certificate: section('A Certificate of cert-manager, which writes that Secret.', {
+        enabled: flag('Create it.', false),
+        annotations: strings('Its annotations.'),
+        issuerRef: section('The issuer.', {
+          name: objectName('Its name.'),
+          kind: text('Its kind, such as `ClusterIssuer`.', 'Issuer'),
+          group: text('Its API group; empty: that of cert-manager.'),
+        }),
+        dnsNames: textList('The names that it is for; empty: those of the Services in the cluster.'),
+        duration: text('How long it is valid, such as `2160h`; empty: the default of cert-manager.'),
+        renewBefore: text('How long before its end it is renewed; empty: the default of cert-manager.'),
+        spec: kubernetes('More of its `spec`, such as `privateKey` and `usages`.'),
+      }),
       caKey: dataKey(
         'The key of the authorities of client certificates; empty: callers need none. Probes have none, so that it needs `settings.managementPort`.',
       ),
@@ -81,6 +94,18 @@ export const network: Tree = {
     externalTrafficPolicy: choice(
       '`Local` keeps the address of the caller and sends to pods of the same node only. For NodePort and LoadBalancer.',
       ['', 'Cluster', 'Local'],
+      '',
+    ),
+    clusterIP: leaf(
+      'The address of the first Service, or `None` for none (headless); empty: one of the cluster. Kubernetes never changes it.',
+      { type: 'string', pattern: '^(|None|[0-9a-fA-F:.]+)$' },
+      '',
+    ),
+    sessionAffinity: choice('`ClientIP` sends a caller to the same pod.', ['', 'None', 'ClientIP'], ''),
+    sessionAffinityConfig: kubernetes('How long that lasts: `{ clientIP: { timeoutSeconds: 600 } }`.'),
+    trafficDistribution: choice(
+      'Which pods are preferred; Kubernetes 1.31 or newer knows it.',
+      ['', 'PreferClose', 'PreferSameZone', 'PreferSameNode'],
       '',
     ),
     ipFamilyPolicy: choice('One address family or two.', ['', 'SingleStack', 'PreferDualStack', 'RequireDualStack'], ''),
@@ -142,6 +167,26 @@ const monitor: Tree = {
   metricRelabelings: kubernetesList('Relabelings of the metrics.'),
 }
 
+/** The names of the alerts in `templates/_alerts.tpl`. */
+const alerts = [
+  'GatehouseDown',
+  'GatehouseErrors',
+  'GatehouseSlow',
+  'GatehouseLogsDropped',
+  'GatehouseLogsWaiting',
+  'GatehouseMigrationsPending',
+  'GatehouseDatabasePoolShort',
+  'GatehouseJobFails',
+  'GatehouseLimitsAway',
+  'GatehousePricesOld',
+  'GatehousePriceListsDiffer',
+  'GatehouseUsageInconsistent',
+  'GatehouseLogStoreFails',
+  'GatehouseLogStoreBehind',
+  'GatehouseExportsFail',
+  'GatehouseSpendHigh',
+]
+
 /** The values for Prometheus and Grafana. */
 export const metrics: Tree = {
   metrics: section('Metrics are at `/metrics`, without a key.', {
@@ -167,6 +212,33 @@ export const metrics: Tree = {
         'The US dollars that requests may cost in an hour before an alert fires; 0: none does.',
         { type: 'number', minimum: 0 },
         0,
+      ),
+      disabledAlerts: leaf(
+        'The alerts to leave out, by name.',
+        { type: 'array', uniqueItems: true, items: { type: 'string', enum: alerts } },
+        [],
+      ),
+      extraRules: leaf(
+        'More rules, as a PrometheusRule has them, alerts of yours and recordings. `{{ }}` is left to Prometheus.',
+        {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['expr'],
+            oneOf: [{ required: ['alert'] }, { required: ['record'] }],
+            properties: {
+              alert: { type: 'string', minLength: 1 },
+              record: { type: 'string', minLength: 1 },
+              expr: { type: ['string', 'number'] },
+              for: { type: 'string' },
+              keep_firing_for: { type: 'string' },
+              labels: { type: 'object', additionalProperties: { type: 'string' } },
+              annotations: { type: 'object', additionalProperties: { type: 'string' } },
+            },
+            additionalProperties: false,
+          },
+        },
+        [],
       ),
       jobFailures: integer('How many failures of one background job in an hour fire an alert.', 3, 1),
     }),

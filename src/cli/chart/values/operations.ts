@@ -66,6 +66,23 @@ export const operations: Tree = {
   extraContainers: kubernetesList(
     'Containers to run beside Gatehouse where it serves. Containers that the migration needs too, such as the proxy of a database, belong into `extraInitContainers` with `restartPolicy: Always`: the Job could never end beside a container that does not.',
   ),
+  externalSecrets: leaf(
+    'ExternalSecrets of the External Secrets operator, for the Secrets that other values name. Each makes the Secret of its `name`, unless its `spec.target` says otherwise. The hook that migrates needs the Secrets before an upgrade; they are there from the installation on.',
+    {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'spec'],
+        properties: {
+          name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$' },
+          annotations: { type: 'object', additionalProperties: { type: 'string' } },
+          spec: { type: 'object', minProperties: 1 },
+        },
+        additionalProperties: false,
+      },
+    },
+    [],
+  ),
   extraManifests: leaf(
     'More objects, as maps or as text; both are templates.',
     { type: 'array', items: { type: ['object', 'string'] } },

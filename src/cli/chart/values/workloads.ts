@@ -38,16 +38,34 @@ const autoscaling = section('A HorizontalPodAutoscaler. While it is on, the work
   behavior: kubernetes('How fast it may scale.'),
 })
 
+const vertical = section('A VerticalPodAutoscaler, of the operator of that name.', {
+  enabled: flag('Create it.', false),
+  updateMode: choice(
+    'What it may do: `Off` only recommends. Any other is refused beside `autoscaling` by CPU or memory, since both would answer the same load.',
+    ['Off', 'Initial', 'Recreate', 'InPlaceOrRecreate', 'Auto'],
+    'Off',
+  ),
+  minAllowed: kubernetes('The least that it may request, such as `{ memory: 384Mi }`.'),
+  maxAllowed: kubernetes('The most that it may request.'),
+  controlledResources: leaf('The resources that it decides about.', { type: 'array', items: { enum: ['cpu', 'memory'] } }, [
+    'cpu',
+    'memory',
+  ]),
+})
+
 const common = (replicas: number, cpu: string): Tree => ({
   replicas: integer('The number of replicas without autoscaling.', replicas),
   resources: resources('Requests and limits.', { requests: { cpu, memory: '384Mi' }, limits: { memory: '1Gi' } }),
   autoscaling,
+  verticalAutoscaling: vertical,
   nodeSelector: strings('The labels of nodes to run on.'),
   tolerations: kubernetesList('The tolerations.'),
   affinity: kubernetes('The affinity.'),
   topologySpreadConstraints: kubernetesList('The spread of the pods; empty: over hosts, if possible.'),
   podAnnotations: strings('More annotations of its pods.'),
   podLabels: strings('More labels of its pods; none of the labels that select them.'),
+  extraArgs: textList('More arguments of `gatehouse serve`.'),
+  extraContainers: kubernetesList('Containers to run beside Gatehouse in its pods, after `extraContainers` of all pods.'),
   annotations: strings('Annotations of the Deployment or StatefulSet, such as those of a reloader.'),
   strategy: kubernetes(
     'How pods are replaced, as a Deployment has it (`updateStrategy` of a StatefulSet); empty: new pods come before old ones go.',
@@ -120,6 +138,21 @@ export const pods: Tree = {
     '',
   ),
   dnsConfig: kubernetes('Name servers, search domains and options.'),
+  command: textList(
+    'The command of the containers that serve, in place of that of the image, such as a wrapper that ends with `gatehouse`. It gets the arguments `serve` and `extraArgs`.',
+  ),
+  diagnosticMode: section(
+    'Starts the pods that serve without serving, so that you can look into one by `kubectl exec`: for files, volumes and `gatehouse doctor`. They have no probes, and get no requests that reach anything.',
+    {
+      enabled: flag('Do so.', false),
+      command: textList('The command that runs in place of Gatehouse. The image has no shell.', [
+        'node',
+        '--eval',
+        "process.on('SIGTERM', () => process.exit()); setInterval(() => {}, 60000)",
+      ]),
+      args: textList('Its arguments.'),
+    },
+  ),
   lifecycle: kubernetes(
     'Hooks of the containers that serve. The image has no shell; it needs no `preStop`, since the process drains by itself.',
   ),
@@ -139,6 +172,11 @@ export const pods: Tree = {
   podDisruptionBudget: section('A PodDisruptionBudget for each workload that has more than one replica.', {
     enabled: flag('Make them.', true),
     maxUnavailable: leaf('The number of pods of a workload that an eviction may remove at once.', { type: ['integer', 'string'] }, 1),
+    unhealthyPodEvictionPolicy: choice(
+      'Whether pods that are not ready may be evicted although the budget is spent, as `AlwaysAllow` has it; empty: the default of Kubernetes.',
+      ['', 'IfHealthyBudget', 'AlwaysAllow'],
+      '',
+    ),
     minAvailable: {
       desc: 'The number of pods of a workload that an eviction must leave, instead of `maxUnavailable`.',
       schema: { type: ['integer', 'string'] },
@@ -165,5 +203,9 @@ export const pods: Tree = {
       whenScaled: choice('The fate of the volumes of pods that are scaled down.', ['Retain', 'Delete'], 'Retain'),
     },
   ),
+  dataSize: {
+    ...storage('The size of the data on the node without `persistence`; unset: twice LOG_SPOOL_MAX_MB. Less than that setting is refused.'),
+    example: '2Gi',
+  },
   tmpSize: storage('The size of `/tmp`, the only other place where a pod can write.', '256Mi'),
 }
