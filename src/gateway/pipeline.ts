@@ -62,6 +62,8 @@ export interface PipelineDeps {
   readonly waiting: IndexedSet<WaitingExchange>
   readonly routing: RoutingState
   readonly mirrors: Mirrors
+  /** Returns the paths of both planes, for the answer to a misspelt one; absent: those of the operations. */
+  readonly knownPaths?: () => readonly string[]
   /** Called with failures that are ours or the provider's, with their cause. */
   readonly report: (error: ApiError, requestId: string) => void
   /** Called with exchanges whose caller was refused. */
@@ -89,7 +91,7 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange, made: 
       endRelayed(deps, trail, end)
     }
   } catch (thrown) {
-    answerFailure(deps, trail, explainPath(toApiError(thrown), trail))
+    answerFailure(deps, trail, explainPath(toApiError(thrown), trail, deps.knownPaths?.()))
   }
 }
 

@@ -7,6 +7,8 @@ import type { Middleware, State } from './context.ts'
 import { controlPlane } from './control-plane.ts'
 import { dataPlane } from './data-plane.ts'
 import { errorEdge } from './errors.ts'
+import { nearestPath } from '../../lib/text/nearest.ts'
+import { knownPaths } from '../level/known-paths.ts'
 import type { Frame } from './frame.ts'
 import { managementRoutes, processRoutes } from './process-routes.ts'
 import { eachHeader } from '../../gateway/wire/header-list.ts'
@@ -24,7 +26,7 @@ export function createHandler(frame: Frame): RequestListener {
     .use<State, RouterContext<State>>((ctx, next) => control().protocols(ctx, next))
     .use<State, RouterContext<State>>((ctx, next) => control().routes(ctx, next))
     .use((ctx, next) => control().otherwise(ctx, next))
-    .use(nothingHere)
+    .use(nothingHere(knownPaths(frame.features, frame)))
   const [takeOver, others] = [dataPlane(frame, control), koa.callback()]
   return (req, res) => {
     if (!takeOver(req, res)) void others(req, res)
@@ -35,7 +37,12 @@ export function createHandler(frame: Frame): RequestListener {
 export function createManagementHandler(frame: Frame): RequestListener {
   const koa = new Koa<State>({ env: 'production' })
   koa.silent = true
-  koa.use(begin(frame)).use(accessLine(frame)).use(errorEdge(frame)).use(managementRoutes(frame)).use(nothingHere)
+  koa
+    .use(begin(frame))
+    .use(accessLine(frame))
+    .use(errorEdge(frame))
+    .use(managementRoutes(frame))
+    .use(nothingHere(() => []))
   return koa.callback()
 }
 
@@ -79,7 +86,10 @@ const accessLine =
 /** The paths that probes ask for every few seconds. */
 const quiet: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 
-const nothingHere: Middleware = (ctx) =>
-  Promise.reject(
-    new ApiError('not_found', `There is nothing at ${ctx.path.slice(0, 200)}. The API is below /v1, its description at /docs.`),
-  )
+const nothingHere =
+  (known: () => readonly string[]): Middleware =>
+  (ctx) => {
+    const meant = ctx.path.length > 200 ? null : nearestPath(ctx.path, known())
+    const advice = meant === null ? 'The API is below /v1, its description at /docs.' : `Did you mean ${meant}?`
+    return Promise.reject(new ApiError('not_found', `There is nothing at ${ctx.path.slice(0, 200)}. ${advice}`))
+  }

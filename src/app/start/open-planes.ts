@@ -1,3 +1,4 @@
+import { knownPaths } from '../level/known-paths.ts'
 import { join } from 'node:path'
 import { createTokens, type Tokens } from '../../gateway/callers/tokens/tokens.ts'
 import type { FailedCredentials } from '../../gateway/callers/failed-credentials.ts'
@@ -261,6 +262,7 @@ function openGateway(options: PlanesOptions, doors: Doors): Gateway {
       level: () => deps.level.release,
       chosenKeys: chosenKeys(deps.config),
     },
+    knownPaths: knownPaths(options.features, deps),
     report: (error, requestId) => deps.log.warn({ err: error, request_id: requestId }, 'exchange failed'),
     refused: (error, { requestId, clientAddress, method, url, headers }) =>
       recordRefusal(error, {

@@ -1,5 +1,5 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
-import { byIdOrSlug, flushUnique, holdSlug, orNotFound } from '../../app/database/find.ts'
+import { byIdOrSlug, flushUnique, holdSlug, onlySlugs, orMeant } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
 import { gatewayConfig, type GatewayConfig } from '../../gateway/config/config.schema.ts'
@@ -25,7 +25,7 @@ export async function findConfig(
 ): Promise<ConfigEntity> {
   const where = { $and: [byIdOrSlug(reference), visibleConfigs(actor)] }
   const row = await em.findOne(ConfigEntity, where, forWrite ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
-  return orNotFound(row, 'config', { reference, param: 'slug' })
+  return orMeant(row, { noun: 'config', reference, param: 'slug' }, () => em.find(ConfigEntity, visibleConfigs(actor), onlySlugs))
 }
 
 /** A workspace key sees the configs of its workspace, an organisation key those of the organisation. */

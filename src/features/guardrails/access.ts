@@ -1,5 +1,5 @@
 import { LockMode, type EntityManager, type FilterQuery } from '@mikro-orm/postgresql'
-import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
+import { byIdOrSlug, onlySlugs, orMeant } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { demandScope, resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
@@ -75,12 +75,10 @@ export async function findGuardrail(
 ): Promise<GuardrailEntity> {
   const workspaceId = workspace === undefined ? actor.workspaceId : (await resolveWorkspace(em, actor, workspace)).id
   const own = workspaceId === null ? {} : { workspaceId }
-  const where = { $and: [byIdOrSlug(reference), { organisationId: actor.organisationId, status: 'active' as const, ...own }] }
-  const row = orNotFound(
-    await em.findOne(GuardrailEntity, where, verb === 'read' ? {} : { lockMode: LockMode.PESSIMISTIC_WRITE }),
-    'guardrail',
-    { reference, param },
-  )
+  const visible = { organisationId: actor.organisationId, status: 'active' as const, ...own }
+  const lock = verb === 'read' ? {} : { lockMode: LockMode.PESSIMISTIC_WRITE }
+  const found = await em.findOne(GuardrailEntity, { $and: [byIdOrSlug(reference), visible] }, lock)
+  const row = await orMeant(found, { noun: 'guardrail', reference, param }, () => em.find(GuardrailEntity, visible, onlySlugs))
   demandScope(actor, scopeAt(row.workspaceId, verb))
   return row
 }

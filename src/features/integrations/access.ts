@@ -1,5 +1,5 @@
 import { LockMode, type EntityManager, type FilterQuery } from '@mikro-orm/postgresql'
-import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
+import { byIdOrSlug, onlySlugs, orMeant } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { demandScope } from '../workspaces/index.ts'
@@ -72,10 +72,11 @@ export async function findIntegration(
   actor: Actor,
   { reference, verb, param = 'slug', hold = false }: IntegrationQuery,
 ): Promise<Integration> {
-  const where = { $and: [byIdOrSlug(reference), await visibleIntegrations(em, actor)] }
+  const visible = await visibleIntegrations(em, actor)
+  const where = { $and: [byIdOrSlug(reference), visible] }
   const lockMode = verb === 'read' ? LockMode.PESSIMISTIC_READ : LockMode.PESSIMISTIC_WRITE
   const found = await em.findOne(Integration, where, verb === 'read' && !hold ? {} : { lockMode })
-  const row = orNotFound(found, 'integration', { reference, param })
+  const row = await orMeant(found, { noun: 'integration', reference, param }, () => em.find(Integration, visible, onlySlugs))
   if (verb !== 'read') demandWrite(actor, row.workspaceId, verb)
   return row
 }

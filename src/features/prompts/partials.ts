@@ -1,5 +1,5 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
-import { byIdOrSlug, flushUnique, notFound, orNotFound } from '../../app/database/find.ts'
+import { byIdOrSlug, flushUnique, notFound, onlySlugs, orMeant, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { parseReference, versionNumber } from '../../gateway/prompts/reference.ts'
 import { compile, partialsOf } from '../../gateway/prompts/template.ts'
@@ -18,9 +18,10 @@ export async function findPartial(
   actor: Actor,
   { reference, forWrite = false }: { reference: string; forWrite?: boolean },
 ): Promise<PromptPartial> {
-  const where = { ...byIdOrSlug(reference), ...visibleTo(actor), status: 'active' as const }
+  const live = { ...visibleTo(actor), status: 'active' as const }
+  const where = { ...live, ...byIdOrSlug(reference) }
   const row = await em.findOne(PromptPartial, where, forWrite ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
-  return orNotFound(row, noun, { reference, param })
+  return orMeant(row, { noun, reference, param }, () => em.find(PromptPartial, live, onlySlugs))
 }
 
 /** The partial and the version that `id`, `id@latest` or `id@12` names; AB08 when either is missing. */

@@ -1,5 +1,5 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
-import { byIdOrSlug, flushUnique, notFound, orNotFound } from '../../app/database/find.ts'
+import { byIdOrSlug, flushUnique, notFound, onlySlugs, orMeant, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { parseReference, versionNumber } from '../../gateway/prompts/reference.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -23,9 +23,10 @@ export async function findPrompt(
   actor: Actor,
   { reference, forWrite = false }: { reference: string; forWrite?: boolean },
 ): Promise<Prompt> {
-  const where = { ...byIdOrSlug(reference), ...visibleTo(actor), status: 'active' as const }
+  const live = { ...visibleTo(actor), status: 'active' as const }
+  const where = { ...live, ...byIdOrSlug(reference) }
   const row = await em.findOne(Prompt, where, forWrite ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
-  return orNotFound(row, noun, { reference, param })
+  return orMeant(row, { noun, reference, param }, () => em.find(Prompt, live, onlySlugs))
 }
 
 /** The prompt and the version that `id`, `id@latest`, `id@12` or `id@label` names; AB08 when either is missing. */

@@ -1,5 +1,5 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
-import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
+import { byIdOrSlug, onlySlugs, orMeant } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { demandSetter } from '../../lib/access/set-from-above.ts'
@@ -26,18 +26,16 @@ export async function findStoredProvider(em: EntityManager, actor: Actor, wanted
   const workspaceId = isUuid(reference)
     ? await workspaceFilter(em, actor, wanted.workspace)
     : (await resolveWorkspace(em, actor, wanted.workspace)).id
-  const row = await em.findOne(
-    ProviderEntity,
-    {
-      ...byIdOrSlug(reference),
-      ...(workspaceId !== null && { workspaceId }),
-      organisationId: actor.organisationId,
-      kind: wanted.kind,
-      status: { $ne: 'archived' },
-    },
-    wanted.forWrite === true ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {},
-  )
-  return orNotFound(row, wanted.kind === 'provider' ? 'provider' : 'virtual key', { reference: wanted.reference, param: 'slug' })
+  const visible = {
+    ...(workspaceId !== null && { workspaceId }),
+    organisationId: actor.organisationId,
+    kind: wanted.kind,
+    status: { $ne: 'archived' as const },
+  }
+  const lock = wanted.forWrite === true ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {}
+  const row = await em.findOne(ProviderEntity, { ...visible, ...byIdOrSlug(reference) }, lock)
+  const noun = wanted.kind === 'provider' ? 'provider' : 'virtual key'
+  return orMeant(row, { noun, reference: wanted.reference, param: 'slug' }, () => em.find(ProviderEntity, visible, onlySlugs))
 }
 
 /** Returns the limits above a provider. */

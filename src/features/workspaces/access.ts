@@ -1,5 +1,5 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
-import { byIdOrSlug, orNotFound } from '../../app/database/find.ts'
+import { byIdOrSlug, onlySlugs, orMeant } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { rankOf } from '../../lib/access/rank.ts'
@@ -58,9 +58,10 @@ export async function findWorkspace(
   actor: Actor,
   { reference, param = 'workspaceId', status = 'active', lock = false }: WorkspaceQuery,
 ): Promise<Workspace> {
-  const where = { $and: [byIdOrSlug(reference), { ...visibleWorkspaces(actor), status }] }
+  const visible = { ...visibleWorkspaces(actor), status }
+  const where = { $and: [byIdOrSlug(reference), visible] }
   const row = await em.findOne(Workspace, where, lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
-  return orNotFound(row, 'workspace', { reference, param })
+  return orMeant(row, { noun: 'workspace', reference, param }, () => em.find(Workspace, visible, onlySlugs))
 }
 
 /** A workspace key sees its own workspace, an organisation key all. */

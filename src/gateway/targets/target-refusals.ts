@@ -13,10 +13,11 @@ export interface UnnamedRequest {
   readonly isStored: (slug: string) => boolean | Promise<boolean>
 }
 
-export const unknownSlug = ({ slug, param }: Reference) =>
+/** `meant`: the slug of the workspace that was probably meant; null: none is near. */
+export const unknownSlug = ({ slug, param }: Reference, meant: string | null = null) =>
   new ApiError(
     'unknown_provider',
-    `There is no provider or virtual key ${JSON.stringify(`@${slug.slice(0, 60)}`)} in this workspace. GET /v1/providers lists them.`,
+    `There is no provider or virtual key ${JSON.stringify(`@${slug.slice(0, 60)}`)} in this workspace. GET /v1/providers lists them.${meant === null ? '' : ` Did you mean "@${meant}"?`}`,
     {
       param,
     },

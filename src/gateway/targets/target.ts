@@ -16,6 +16,7 @@ import { findProvider } from '../providers/catalog.ts'
 import { meantSentence } from '../providers/meant-provider.ts'
 import { assertServed } from './retired.ts'
 import type { Credential, Provider } from '../providers/provider.ts'
+import { nearestName } from '../../lib/text/nearest.ts'
 import { keyField, type MappedSecret } from '../secrets/secret-reference.ts'
 
 /** The target of a request: a row of the catalogue, a credential, and the host that may see it. */
@@ -84,7 +85,7 @@ function stored(request: TargetRequest, addressing: StoredAddressing, fromModel:
   const { slug } = addressing.stored
   if (!slugPattern.test(slug)) throw unknownSlug(addressing.stored)
   return settled(request.snapshot.provider(scopeOf(request.caller.key), slug), (view) => {
-    if (view === null) throw unknownSlug(addressing.stored)
+    if (view === null) return refuseUnknown(request, addressing.stored)
     const found = () => targetOf(request, addressing, { view, fromModel })
     if (fromModel === null || fromModel.slug === view.slug || !addressing.stored.param.startsWith('x-service-')) return found()
     return settled(otherProvider(request, fromModel), (other) => {
@@ -92,6 +93,18 @@ function stored(request: TargetRequest, addressing: StoredAddressing, fromModel:
       return found()
     })
   })
+}
+
+/** Rejects with the error of a slug that no provider of the workspace has; names the one that was probably meant. */
+async function refuseUnknown({ snapshot, caller }: TargetRequest, reference: Reference): Promise<never> {
+  const listed = await (async () => snapshot.providers(scopeOf(caller.key)))().catch(() => [])
+  throw unknownSlug(
+    reference,
+    nearestName(
+      reference.slug,
+      listed.map(({ slug }) => slug),
+    ),
+  )
 }
 
 /** Returns the stored provider that a model names beside a header. Some providers have models of their own that begin with `@`. */

@@ -158,3 +158,75 @@ test('every path that a release brings has a reservation of its own', (t) => {
     [],
   )
 })
+
+/** A path that neither plane has, and the one that was meant. */
+const misspelt = {
+  '/v1/prompt': '/v1/prompts',
+  '/v1/integration': '/v1/integrations',
+  '/v1/integrations/p/tset': '/v1/integrations/p/test',
+  '/v1/apikeys': '/v1/api-keys',
+  '/v1/chat/completion': '/v1/chat/completions',
+  '/v1/catalogue/provider': '/v1/catalogue/providers',
+} as const
+
+test('a path that is nearly one of either plane is answered with the one that was meant, and other paths are not', async (t) => {
+  const said = async (path: string) => {
+    const { text } = await control.call(acme.workspaceKey, 'POST', path.slice('/v1'.length), { model: 'm' })
+    return (JSON.parse(text) as { readonly error: { readonly message: string } }).error.message
+  }
+  for (const [path, meant] of Object.entries(misspelt)) t.true((await said(path)).endsWith(` Did you mean ${meant}?`), await said(path))
+  for (const path of ['/v1/x', '/v1/integrations/p/nothing-of-the-kind', '/v1/their-own/path']) t.notRegex(await said(path), /Did you mean/)
+})
+
+/** The kinds of rows that are named by slug: where one is made, and where it is asked for. */
+const named = {
+  provider: { make: '/providers', ask: '/providers', more: { integration_id: 'p' } },
+  integration: { make: '/integrations', ask: '/integrations', more: { ai_provider_id: 'openai', key: 'sk-stored' } },
+  config: { make: '/configs', ask: '/configs', more: { config: { provider: 'openai' } } },
+  prompt: { make: '/prompts', ask: '/prompts', more: { string: 'hi', parameters: {}, virtual_key: 'p' } },
+  partial: { make: '/prompts/partials', ask: '/prompts/partials', more: { string: 'hi' } },
+  guardrail: {
+    make: '/guardrails',
+    ask: '/guardrails',
+    more: { checks: [{ id: 'default.contains', parameters: { words: ['x'] } }], actions: { onFail: 'block' } },
+  },
+  workspace: { make: '/admin/workspaces', ask: '/admin/workspaces', more: {} },
+} as const
+
+for (const [kind, { make, ask, more }] of Object.entries(named))
+  test(`a misspelt ${kind} is answered with the one that was meant, of those that the caller sees`, async (t) => {
+    const name = `near-${kind}-name`
+    const folder = await control.call(acme.workspaceKey, 'POST', '/collections', { name: `of-${kind}` })
+    const inside = kind === 'prompt' && { collection_id: folder.body['id'] }
+    const { status, text, body } = await control.call(callerOf(kind, acme), 'POST', make, {
+      name,
+      ...inside,
+      ...(isSlugged(kind) && { slug: name }),
+      ...more,
+    })
+    t.is(status, 200, text)
+    const slug = String(body['slug'])
+    const wrong = `${slug.slice(0, -1)}#`.replace('#', slug.endsWith('x') ? 'y' : 'x')
+    const other = await control.createTenant(`other-than-${kind}`)
+    const said = async (tenant: Tenant) => (await control.call(callerOf(kind, tenant), 'GET', `${ask}/${wrong}`)).text
+    t.true((await said(acme)).includes(`Did you mean \\"${slug}\\"?`), await said(acme))
+    t.notRegex(await said(other), /Did you mean/)
+    if (kind === 'workspace' || kind === 'integration') return
+    const aside = (await control.call(acme.sideKey, 'GET', `${ask}/${wrong}`)).text
+    t.notRegex(aside, /Did you mean/, 'another workspace of the same organisation')
+  })
+
+const isSlugged = (kind: string): boolean => kind !== 'prompt' && kind !== 'partial'
+
+const callerOf = (kind: string, { adminKey, workspaceKey }: Tenant): string =>
+  kind === 'workspace' || kind === 'integration' ? adminKey : workspaceKey
+
+test('a misspelt provider of a request is answered with the one of the workspace that was meant', async (t) => {
+  const account = { name: 'spelt', slug: 'spelt-provider', ai_provider_id: 'openai', key: 'sk-stored' }
+  t.is((await control.call(acme.adminKey, 'POST', '/integrations', { ...account, workspace_id: acme.workspaceId })).status, 200)
+  const ask = (key: string) => control.call(key, 'POST', '/chat/completions', { model: '@spelt-provder/gpt-4o', messages: [] })
+  const said = await ask(acme.workspaceKey)
+  t.regex(said.text, /Did you mean \\"@spelt-provider\\"\?/)
+  t.like(said.body['error'], { code: 'unknown_provider', param: 'model' })
+  t.notRegex((await ask(acme.sideKey)).text, /Did you mean/)
+})
