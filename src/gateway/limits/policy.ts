@@ -54,14 +54,13 @@ export function policyLimits(policies: readonly PolicyView[], request: PolicyReq
 }
 
 /** Names of models count without regard to case, as in price lists. */
-const lower = (name: string): string => name.toLowerCase()
-const same = (name: string): string => name
+const readerOf = (key: string): ((name: string) => string) => (key === 'model' ? (name) => name.toLowerCase() : (name) => name)
 
 const any = '*'
 
 function holds({ key, values, excludes }: PolicyCondition, request: PolicyRequest): boolean {
-  const names = namesOf(key, request)
-  const [read, told] = key === 'model' ? [lower, names.map(lower)] : [same, names]
+  const read = readerOf(key)
+  const told = namesOf(key, request).map(read)
   if (excludes.some((value) => fits(read(value), told))) return false
   return values.some((value) => fits(read(value), told))
 }
@@ -73,7 +72,7 @@ const fits = (value: string, names: readonly string[]): boolean =>
   (value.endsWith('/*') && names.some((name) => name.startsWith(value.slice(0, -1))))
 
 function limitOf({ limit, groupBy, resets }: PolicyView, request: PolicyRequest): Limit {
-  const valueKey = valueKeyOf(groupBy.map((key) => [key, namesOf(key, request)[0] ?? '']))
+  const valueKey = valueKeyOf(groupBy.map((key) => [key, readerOf(key)(namesOf(key, request)[0] ?? '')]))
   // Callers choose values of metadata; a counter's name has a bound.
   const named = valueKey.length > longestValueKey ? hash('sha256', valueKey) : valueKey
   const reset = resets.get(named)

@@ -85,6 +85,7 @@ test('a rate policy counts each combination of its groups, over two processes, a
   const refused = await passing(3, (at) => ask({ team: 'red', person: 'ann' }, at % 2 === 0 ? {} : { origin: beside }))
   t.is(refused.status, 429, refused.text)
   t.regex(refused.text, /3 requests per hour of the policy red team for metadata\.person:ann\|model:gpt-4o\. Try again in/)
+  t.is((await ask({ team: 'red', person: 'ann' }, { model: 'GPT-4o' })).status, 429, 'the same model in other letters')
   t.is((await ask({ team: 'red', person: 'bob' })).status, 200, 'another person')
   t.is((await ask({ team: 'red', person: 'ann' }, { model: 'gpt-4o-mini' })).status, 200, 'another model')
   t.is((await ask({ team: 'blue', person: 'ann' })).status, 200, 'another team')
