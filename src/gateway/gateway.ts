@@ -1,5 +1,5 @@
 import { ApiError, toApiError } from '../lib/errors.ts'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { createIndexedSet, type IndexedSet } from '../lib/collections/indexed-set.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import { type InnerAnswer, type InnerRequest, performBy } from './exchange/inner-exchange.ts'
@@ -13,6 +13,9 @@ export interface GatewayOptions extends Omit<PipelineDeps, 'prefixes' | 'waiting
   /** Called with every exchange that the gateway takes over. */
   readonly taken?: (exchange: Exchange) => void
 }
+
+/** The end of a process waits so long for the records of exchanges that are over. */
+const longestRecordingMs = 2000
 
 /** The data plane of one process. */
 export interface Gateway {
@@ -47,19 +50,28 @@ export function createGateway(options: GatewayOptions): Gateway {
   // A copy for a mirror, and a call by the process itself, is no request of a client's; each is counted as its own kind.
   const uncounted: PipelineDeps = { ...deps, metrics: { ...deps.metrics, record() {} } }
   let running = 0
+  /** The exchanges of which no record was made yet; some of them are closed already. */
+  let unrecorded = 0
   const { promise: idle, resolve: wake } = Promise.withResolvers<void>()
+  const { promise: recorded, resolve: allRecorded } = Promise.withResolvers<void>()
   let draining = false
   const done = () => {
     running -= 1
     if (draining && running === 0) wake()
   }
+  const over = () => {
+    unrecorded -= 1
+    if (draining && unrecorded === 0) allRecorded()
+  }
   const run = (exchange: Exchange, made: Call | null): void => {
     running += 1
+    unrecorded += 1
     options.taken?.(exchange)
     exchange.onceClosed(done)
-    runExchange(made === null && exchange.caller === null ? deps : uncounted, exchange, made).catch((cause: unknown) => {
+    runExchange(made === null && exchange.caller === null ? deps : uncounted, exchange, made).then(over, (cause: unknown) => {
       deps.report(toApiError(cause), exchange.requestId)
       exchange.destroy()
+      over()
     })
   }
   const handle = (exchange: Exchange): void => run(exchange, null)
@@ -70,13 +82,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     async drain(graceMs) {
       draining = true
       mirrors.stop()
-      if (running === 0) return 0
       const timer = setTimeout(wake, graceMs)
-      await idle
+      if (running > 0) await idle
       clearTimeout(timer)
       const left = cutOff(waiting)
-      // Exchanges that were cut off are recorded in this turn of the loop.
+      // Exchanges that were cut off are recorded in this turn of the loop, or in the turn of a long body.
       if (left > 0) await setImmediate()
+      if (unrecorded > 0) await Promise.race([recorded, sleep(longestRecordingMs, undefined, { ref: false })])
       return left
     },
   }

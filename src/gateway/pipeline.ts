@@ -1,4 +1,5 @@
 import { type ApiError, toApiError } from '../lib/errors.ts'
+import { longBytes, longTurns } from '../lib/shares/long-turns.ts'
 import { type MaybePromise, settled } from '../lib/maybe-promise.ts'
 import type { IndexedSet } from '../lib/collections/indexed-set.ts'
 import type { RelayEnd } from './answers/relay.ts'
@@ -84,6 +85,8 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange, made: 
     if (call.course !== null) trail.faults = []
     const end = await runAttempts(call, { attempts: trail.attempts, faults: trail.faults, ownHeaders: own }, deps)
     if (end.kind === 'failed') throw end.error
+    const turn = turnToEnd(trail)
+    if (turn !== null) await turn
     if (end.kind === 'denied') answerDenial(deps, trail, end)
     else {
       const keeping = keepResponse(call, lastAttempt(trail), { end, ...deps })
@@ -91,8 +94,16 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange, made: 
       endRelayed(deps, trail, end)
     }
   } catch (thrown) {
+    const turn = turnToEnd(trail)
+    if (turn !== null) await turn
     answerFailure(deps, trail, explainPath(toApiError(thrown), trail, deps.knownPaths?.()))
   }
+}
+
+/** Waits for the turn to end an exchange with a long body, which is read once more where its provider did not count it; null: its body is short. */
+function turnToEnd(trail: Trail): Promise<void> | null {
+  const { caller, body } = trail
+  return caller === null || (body?.bytes?.length ?? 0) <= longBytes ? null : longTurns.take(caller.key.organisationId)
 }
 
 /** Returns the call of an exchange; null: Gatehouse has answered it itself. */

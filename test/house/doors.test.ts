@@ -91,8 +91,6 @@ const known: Readonly<Record<string, string>> = {
   'src/gateway/providers/endpoint.ts': operator,
   'src/gateway/targets/azure-deployment.ts': whole,
   'src/gateway/wire/edit-body.ts': own,
-  'src/gateway/wire/json-places.ts': steps,
-  'src/gateway/wire/sse-places.ts': steps,
   'src/lib/access/set-from-above.ts': own,
   'src/lib/api-key.ts': steps,
   'src/lib/json/json-writer.ts': writes,

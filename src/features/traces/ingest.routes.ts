@@ -1,13 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Deps } from '../../app/deps.ts'
 import { type Actor, route } from '../../app/route.ts'
+import { longTurns } from '../../lib/shares/long-turns.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { traceRequest } from '../../lib/otlp/messages.ts'
 import { ProtobufError, readMessage } from '../../lib/otlp/protobuf.ts'
 import { writeTraceAnswer } from '../../lib/otlp/answer.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { traceAnswer, traceRequestBody } from './otlp.schema.ts'
-import { type ClientSpan, readSpans } from './read-spans.ts'
+import { type ClientSpan, countSpans, readSpans } from './read-spans.ts'
 import { spanPlace } from './span-place.ts'
 
 function readProtobuf(bytes: Uint8Array): unknown {
@@ -36,8 +37,10 @@ const ingest = (path: `/${string}`) =>
     response: traceAnswer,
   })(async ({ em, actor, body, deps }) => {
     const { id: workspaceId } = await resolveWorkspace(em, actor, undefined)
+    const isLong = countSpans(body.resourceSpans) > fewSpans
+    if (isLong) await longTurns.take(actor.organisationId)
     const { spans, rejected, fault } = readSpans(body.resourceSpans)
-    await storeSpans(em, spans, { actor, workspaceId, deps })
+    await storeSpans(em, spans, { actor, workspaceId, deps, isLong })
     if (fault === null) return {}
     return { partialSuccess: { rejectedSpans: String(rejected), errorMessage: `${rejected} spans are not valid. The first: ${fault}.` } }
   })
@@ -46,15 +49,23 @@ export const takeTraces = ingest('/otel/v1/traces')
 export const takeLogTraces = ingest('/logs/otel')
 export const takeLogTracesOfExporter = ingest('/logs/otel/v1/traces')
 
+/** More spans are read and stored in turns of the organisation. */
+const fewSpans = 20
+
 interface IngestContext {
   readonly actor: Actor
   readonly workspaceId: string
   readonly deps: Pick<Deps, 'vault' | 'config'>
+  readonly isLong: boolean
 }
 
 /** A span that is there already stays as it is: exporters repeat spans that got no answer. */
 async function storeSpans(em: EntityManager, spans: readonly ClientSpan[], taking: IngestContext): Promise<void> {
-  for (const rows of slicesOf(spans, taking)) {
+  const slices = slicesOf(spans, taking)
+  for (;;) {
+    if (taking.isLong) await longTurns.take(taking.actor.organisationId)
+    const { value: rows } = slices.next()
+    if (rows === undefined) return
     await em.execute(
       `INSERT INTO trace_spans (${columns.join(', ')})
        SELECT ${columns.map((name) => read[name] ?? `r.${name}`).join(', ')} FROM jsonb_to_recordset(?::jsonb) AS r(${recordColumns})
@@ -65,10 +76,10 @@ async function storeSpans(em: EntityManager, spans: readonly ClientSpan[], takin
 }
 
 /** As many characters of rows go to the database at a time: all rows of a request can be many times as long as its body. */
-const sliceLength = 1024 * 1024
+const sliceLength = 256 * 1024
 
 /** Returns the rows as lists in JSON, each made when the one before it is stored. */
-function* slicesOf(spans: readonly ClientSpan[], taking: IngestContext): Generator<string> {
+function* slicesOf(spans: readonly ClientSpan[], taking: IngestContext): Generator<string, undefined> {
   let rows: string[] = []
   let length = 0
   for (const span of spans) {
@@ -82,6 +93,7 @@ function* slicesOf(spans: readonly ClientSpan[], taking: IngestContext): Generat
     length += row.length
   }
   if (rows.length > 0) yield `[${rows.join(',')}]`
+  return undefined
 }
 
 const types = {

@@ -65,7 +65,8 @@ export function readSpans(all: readonly OtlpResourceSpans[]): ReadSpans {
 /** A resource is sent once and stands in each of its spans: so many bytes of all its copies are kept of one request. */
 const mostCopied = 16 * 1024 * 1024
 
-const countSpans = (all: readonly OtlpResourceSpans[]): number =>
+/** Returns the number of spans of a request. */
+export const countSpans = (all: readonly OtlpResourceSpans[]): number =>
   all.reduce((sum, { scopeSpans }) => sum + scopeSpans.reduce((spans, scope) => spans + scope.spans.length, 0), 0)
 
 interface Resource extends ReturnType<typeof toAttributes> {

@@ -9,6 +9,10 @@ export interface FrameReader {
   end(): readonly Frame[] | null
 }
 
+/** Returns true for the content types of streams. */
+export const isStreamType = (contentType: string): boolean =>
+  /^(?:text\/event-stream|application\/(?:vnd\.amazon\.eventstream|(?:(?:x-)?ndjson|jsonl)\b))/.test(contentType)
+
 /** Returns the reader of a stream, by its content type; null when the answer is none. A provider may stream in another way than its dialect does. */
 export function frameReader(_framing: StreamFraming, contentType: string): FrameReader | null {
   if (contentType.startsWith('application/vnd.amazon.eventstream')) return new EventStreamReader()

@@ -1,16 +1,18 @@
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
-import { ApiError } from '../../lib/errors.ts'
+import { ApiError, toApiError } from '../../lib/errors.ts'
+import { longBytes, longTurns } from '../../lib/shares/long-turns.ts'
 import type { EgressCall, EgressHandler } from '../egress/egress.ts'
 import { headersWithout, headerValue, type HeaderList } from '../wire/header-list.ts'
-import { frameReader } from './framing.ts'
+import { isStreamType } from './framing.ts'
 
 /**
  * Makes a call whose answer is read here, so that it was asked for without compression. A stream that comes compressed all the same is
- * unfolded as it arrives; other answers go on as they come, because their readers unfold them whole.
+ * unfolded as it arrives; other answers go on as they come, because their readers unfold them whole. The end of such an answer, at which it is
+ * read, waits for the turn of the owner when it is long.
  */
-export function sendForPlain(send: (handler: EgressHandler) => EgressCall, handler: EgressHandler): EgressCall {
-  const call = new PlainStream(handler)
+export function sendForPlain(owner: string, send: (handler: EgressHandler) => EgressCall, handler: EgressHandler): EgressCall {
+  const call = new PlainStream(owner, handler)
   call.follow(send(call))
   return call
 }
@@ -32,6 +34,7 @@ const mostRatio = 250
 const freeBytes = 16 * 1024 * 1024
 
 class PlainStream implements EgressHandler, EgressCall {
+  readonly #owner: string
   readonly #handler: EgressHandler
   #call: EgressCall | null = null
   #makeDecoder: ((first: number) => Transform) | null = null
@@ -39,11 +42,13 @@ class PlainStream implements EgressHandler, EgressCall {
   #isPaused = false
   #isFull = false
   #isOver = false
+  #isStream = false
   #read = 0
   #unfolded = 0
   #trailers: readonly string[] = []
 
-  constructor(handler: EgressHandler) {
+  constructor(owner: string, handler: EgressHandler) {
+    this.#owner = owner
     this.#handler = handler
   }
 
@@ -76,15 +81,16 @@ class PlainStream implements EgressHandler, EgressCall {
   }
 
   onHeaders(status: number, rawHeaders: HeaderList, statusMessage: string): void {
-    this.#makeDecoder = decoderOf(status, rawHeaders)
+    this.#isStream = isStream(status, rawHeaders)
+    this.#makeDecoder = this.#isStream ? decoderOf(rawHeaders) : null
     const left = this.#makeDecoder === null ? rawHeaders : headersWithout(rawHeaders, (name) => ofBytes.has(name))
     this.#handler.onHeaders(status, left, statusMessage)
   }
 
   onData(chunk: Buffer): void {
+    this.#read += chunk.length
     if (this.#makeDecoder === null) return this.#handler.onData(chunk)
     if (chunk.length === 0 || this.#isOver) return
-    this.#read += chunk.length
     this.#decoder ??= this.#open(this.#makeDecoder(chunk[0] ?? 0))
     if (this.#decoder.write(chunk)) return
     this.#isFull = true
@@ -92,9 +98,24 @@ class PlainStream implements EgressHandler, EgressCall {
   }
 
   onEnd(trailers: readonly string[]): void {
-    if (this.#decoder === null) return this.#handler.onEnd(trailers)
+    if (this.#decoder === null) return this.#endPlain(trailers)
     this.#trailers = trailers
     this.#decoder.end()
+  }
+
+  #endPlain(trailers: readonly string[]): void {
+    if (this.#isStream || this.#read <= longBytes) this.#handler.onEnd(trailers)
+    else void this.#endInTurn(trailers)
+  }
+
+  async #endInTurn(trailers: readonly string[]): Promise<void> {
+    await longTurns.take(this.#owner, { isWanted: () => !this.#isOver })
+    if (this.#isOver) return
+    try {
+      this.#handler.onEnd(trailers)
+    } catch (thrown) {
+      this.onError(toApiError(thrown))
+    }
   }
 
   onError(error: Error): void {
@@ -137,10 +158,11 @@ class PlainStream implements EgressHandler, EgressCall {
   }
 }
 
-/** Returns the decoder of a stream; null: it is no stream, or is not encoded. */
-function decoderOf(status: number, rawHeaders: HeaderList): ((first: number) => Transform) | null {
+const isStream = (status: number, rawHeaders: HeaderList): boolean =>
+  status >= 200 && status <= 299 && isStreamType(headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? '')
+
+/** Returns the decoder of a stream; null: it is not encoded. */
+function decoderOf(rawHeaders: HeaderList): ((first: number) => Transform) | null {
   const encoding = headerValue(rawHeaders, 'content-encoding')?.trim().toLowerCase()
-  if (encoding === undefined || status < 200 || status > 299 || !Object.hasOwn(decoders, encoding)) return null
-  const type = headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? ''
-  return frameReader('sse', type) === null ? null : (decoders[encoding] ?? null)
+  return encoding !== undefined && Object.hasOwn(decoders, encoding) ? (decoders[encoding] ?? null) : null
 }

@@ -113,7 +113,7 @@ function prepareSource(
       attempt.sentAt = performance.now()
       const plain = isHeld || translated !== null || way.forward !== forward
       const send = plain
-        ? plainSender(senderOf(request, translated, options.maxHeldBytes))
+        ? plainSender(call.caller.key.organisationId, senderOf(request, translated, options.maxHeldBytes))
         : senderOf(request, translated, options.maxHeldBytes)
       if (task !== null) return sendTask(task, { request, prepared, handler, send })
       return send(prepared, way.answerFor(handler))
@@ -145,9 +145,9 @@ function senderOf(request: SendRequest, translated: TranslatedCall | null, maxHe
 
 /** For answers that are read here. */
 const plainSender =
-  (send: Sender): Sender =>
+  (owner: string, send: Sender): Sender =>
   (prepared, handler) =>
-    sendForPlain((plain) => send(prepared, plain), handler)
+    sendForPlain(owner, (plain) => send(prepared, plain), handler)
 
 const sendTask = (task: TaskCall, { request, prepared, handler, send }: SentTask): EgressCall =>
   sendParts({

@@ -138,6 +138,10 @@ export const checkDeps = ({ caller: { key } }: Call, { egress, metrics, settings
   observe: (name, outcome) => metrics.checkRan(name, outcome),
 })
 
+/** Waits for the turn to translate and send a long body; null: it is short, or the turn in which it was read has time for it. */
+const turnToSend = ({ call, body }: AimedCall): Promise<void> | null =>
+  longTurns.before(call.caller.key.organisationId, body.bytes?.length ?? 0)
+
 /** Sends a request, and passes the answer on. Resolves when the end of the answer is known, before its last byte is written. */
 async function send(checked: CheckedCall, made: Try, deps: AttemptDeps): Promise<RelayEnd> {
   const { call } = checked.aimed
@@ -146,7 +150,7 @@ async function send(checked: CheckedCall, made: Try, deps: AttemptDeps): Promise
   const timeouts = { firstByteMs: firstByteMs(made, deps), idleMs: deps.settings.streamIdleTimeoutMs }
   const held = plan === null ? null : { plan, hooks: checked.hooks, aimed: checked.aimed }
   const isHeld = held !== null && holdsAnswer(held)
-  const turn = longTurns.before(call.caller.key.organisationId, checked.aimed.body.bytes?.length ?? 0)
+  const turn = turnToSend(checked.aimed)
   if (turn !== null) await turn
   const forward = forwardedHeaders(checked.aimed, { added: checked.headers, holdsAnswer: isHeld })
   const opensAfterMs = opensAfter(made, deps.settings)

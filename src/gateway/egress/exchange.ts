@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { ApiError } from '../../lib/errors.ts'
+import { longBytes } from '../../lib/shares/long-turns.ts'
+import { type Pace, paceOf } from '../../lib/shares/pace.ts'
 import type { EgressCall, EgressHandler, EgressRequest } from './egress.ts'
 import { duration, isLost, toFailure } from './failures.ts'
 import type { Pool, Waiter } from './pool.ts'
@@ -39,6 +41,10 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
   #controller: Dispatcher.DispatchController | null = null
   #body: Readable | null = null
   #paused = false
+  /** True while a long answer waits for the turn of its organisation. */
+  #isPaced = false
+  #received = 0
+  #pace: Pace | null = null
   /** True while `begin` runs: a failure then is reported a microtask later, when the caller holds the call. */
   #beginning = false
   #timer: NodeJS.Timeout | undefined
@@ -104,13 +110,34 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
     this.#controller?.pause()
   }
 
+  /** Lets a long answer come in pieces. */
+  #slow(bytes: number): void {
+    this.#received += bytes
+    if (this.#received <= longBytes) return
+    this.#pace ??= paceOf(this.owner, {
+      pause: () => {
+        this.#isPaced = true
+        this.#controller?.pause()
+      },
+      resume: () => {
+        this.#isPaced = false
+        if (!this.#paused) this.#goOn()
+      },
+    })
+    this.#pace.took(bytes)
+  }
+
   resume(): void {
     if (!this.#paused) return
     this.#paused = false
+    if (!this.#isPaced) this.#goOn()
+  }
+
+  #goOn(): void {
     this.#quietSince = performance.now()
     // Later, because undici's parser must not be entered while it hands out another exchange's bytes.
     queueMicrotask(() => {
-      if (!this.#paused && this.#phase !== 'done') this.#controller?.resume()
+      if (!this.#paused && !this.#isPaced && this.#phase !== 'done') this.#controller?.resume()
     })
   }
 
@@ -142,6 +169,7 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
     if (this.#phase === 'done') return
     this.#quietSince = performance.now()
     this.#handler.onData(chunk)
+    this.#slow(chunk.length)
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
@@ -218,7 +246,7 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
     const { firstByteMs, idleMs } = this.#request.timeouts
     const answering = this.#phase === 'answering'
     const limitMs = answering ? idleMs : firstByteMs
-    const leftMs = answering && this.#paused ? limitMs : this.#quietSince + limitMs - performance.now()
+    const leftMs = answering && (this.#paused || this.#isPaced) ? limitMs : this.#quietSince + limitMs - performance.now()
     if (leftMs >= 1) return this.#arm(leftMs)
     if (this.#phase === 'queued') {
       return this.#end(

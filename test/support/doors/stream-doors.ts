@@ -1,7 +1,10 @@
 import { splitLines } from '../../../src/gateway/batches/split-lines.ts'
 import { eventStreamMessage, EventStreamReader } from '../../../src/gateway/wire/event-stream.ts'
+import { JsonPlaces } from '../../../src/gateway/wire/json-places.ts'
 import { LineReader } from '../../../src/gateway/wire/lines.ts'
+import { placeTree } from '../../../src/gateway/wire/place-tree.ts'
 import { SseReader } from '../../../src/gateway/wire/sse-events.ts'
+import { SsePlaces } from '../../../src/gateway/wire/sse-places.ts'
 import { cutFrames, FrameCutter } from '../../../src/gateway/wire/sse.ts'
 import { type Door, type Feed, inPieces, repeated } from './door.ts'
 
@@ -49,6 +52,42 @@ const lineSplitter = (): Reader => {
   return { push: (chunk) => lines.add(chunk), end: () => lines.end() }
 }
 
+const places = () => new JsonPlaces(placeTree({ id: 'id', 'a[*].b': 'b', 'c!': 'c' }), { value() {}, opens() {}, closes() {}, ends() {} })
+
+/** The texts that cost a reader of some places of JSON most. */
+const placeShapes: Door['shapes'] = Object.fromEntries(
+  Object.entries({
+    'brackets that open': (bytes: number) => repeated('[', bytes),
+    'objects that open': (bytes: number) => repeated('{"a":', bytes),
+    'places within places': (bytes: number) => repeated('{"a":[', bytes),
+    'many items': (bytes: number) => `{"a":[${repeated('{"b":"x"},', bytes)}{}]}`,
+    'many roots': (bytes: number) => repeated('{"id":1}', bytes),
+    'one long value': (bytes: number) => `{"id":"${repeated('x', bytes)}"}`,
+    'quotes in a value': (bytes: number) => `{"id":"${repeated(String.raw`\"`, bytes)}"}`,
+    'backslashes in a value': (bytes: number) => `{"id":"${repeated('\\\\', bytes)}"}`,
+    'one long key': (bytes: number) => `{"${repeated('x', bytes)}":1}`,
+    'one long number': (bytes: number) => `{"id":${repeated('1', bytes)}}`,
+    'lines of strings without end': (bytes: number) => repeated(`data: {"x${'y'.repeat(40)}\n`, bytes),
+    'lines of values': (bytes: number) => repeated('data: {"id":"x"}\n\n', bytes),
+    'data without end': (bytes: number) => repeated('data:', bytes),
+  }).flatMap(([name, text]) =>
+    [1, socketBytes].flatMap((size) => [
+      [`${name}, ${size} bytes at a time`, (bytes: number) => feedTo(wholePlaces, text(bytes), size)],
+      [`${name} in events, ${size} bytes at a time`, (bytes: number) => feedTo(eventPlaces, text(bytes), size)],
+    ]),
+  ),
+)
+
+function wholePlaces(): Reader {
+  const reader = places()
+  return { push: (chunk) => reader.feed(chunk, 0, chunk.length), end() {} }
+}
+
+function eventPlaces(): Reader {
+  const reader = new SsePlaces(places())
+  return { push: (chunk) => reader.push(chunk), end() {} }
+}
+
 const messageShapes: Door['shapes'] = {
   'one long message, byte by byte': (bytes) =>
     feedTo(() => new EventStreamReader(), eventStreamMessage({ ':event-type': 'chunk' }, repeated('x', bytes)), 1),
@@ -83,6 +122,7 @@ export const streamDoors: readonly Door[] = [
   { name: 'the frames of a stream that goes on as it is', shapes: lineShapes(frameCutter) },
   { name: 'the lines of a file of answers', shapes: lineShapes(lineSplitter) },
   { name: 'messages of AWS', shapes: messageShapes },
+  { name: 'some places of an answer', shapes: placeShapes },
   {
     name: 'the frames of a held stream',
     shapes: {
