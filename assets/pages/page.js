@@ -24,16 +24,35 @@ async function submit() {
     return
   }
   const filled = Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ''))
-  const { ok, status, body } = await ask(form.dataset.method, form.dataset.path, { ...filled, ...(form.dataset.token === 'yes' && { token }) })
-  if (!ok) {
-    fault.textContent = errorIn(body, status)
-    return
-  }
+  if (form.dataset.then === 'password') return join(filled)
+  const sent = { ...filled, ...(form.dataset.token === 'yes' && { token }) }
+  if (await did(form.dataset.method, form.dataset.path, sent)) finish(form.dataset.done)
+}
+
+/** Sends something. Returns the answer; null: it failed, and the page says so. */
+async function did(method, path, sent) {
+  const { ok, status, body } = await ask(method, path, sent)
+  if (ok) return body ?? {}
+  fault.textContent = errorIn(body, status)
+  return null
+}
+
+function finish(text) {
   form.hidden = true
-  said.textContent = form.dataset.done
+  said.textContent = text
+}
+
+/** The answer that made the person; what fails later does not make them again. */
+let joined = null
+
+/** Makes the person of an invitation, and then the password, which signs in. */
+async function join({ password, ...names }) {
+  joined ??= await did(form.dataset.method, form.dataset.path, { ...names, token })
+  if (joined === null) return
   // Keys are shown this once.
-  const keys = body?.api_keys ?? []
-  if (keys.length > 0) document.querySelector('#keys').textContent = JSON.stringify(keys, null, 2)
+  if (joined.api_keys.length > 0) document.querySelector('#keys').textContent = JSON.stringify(joined.api_keys, null, 2)
+  if (joined.password_token === null) return finish(form.dataset.done)
+  if (await did('PUT', '/auth/password', { token: joined.password_token, password })) finish(`${form.dataset.done} You are signed in.`)
 }
 
 form.addEventListener('submit', (event) => {
@@ -43,7 +62,8 @@ form.addEventListener('submit', (event) => {
 
 /** Tells who is signed in here; else offers the identity provider beside the password. */
 async function greet() {
-  const me = await ask('GET', '/auth/me')
+  const joins = form.dataset.then === 'password'
+  const me = joins ? { ok: false } : await ask('GET', '/auth/me')
   const leave = document.querySelector('#leave')
   if (me.ok) {
     form.hidden = true
@@ -56,7 +76,9 @@ async function greet() {
     return
   }
   const ways = await ask('GET', `/auth/login${location.search}`)
-  form.hidden = ways.body?.local === false
+  const isLocal = ways.body?.local !== false
+  if (joins) document.querySelector('#password_field').hidden = !isLocal
+  else form.hidden = !isLocal
   const { provider } = ways.body ?? {}
   if (!provider) return
   const link = document.querySelector('#provider')

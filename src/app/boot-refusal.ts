@@ -9,6 +9,7 @@ export type RefusalCode =
   | 'pooler_shares_sessions'
   | 'unknown_level'
   | 'database_missing'
+  | 'weak_owner_password'
 
 /** This process must not run on this database or in this deployment, however long one waits; it ends with exit code 78. */
 export class BootRefusal extends Error {

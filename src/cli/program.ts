@@ -15,6 +15,7 @@ import { addNotes } from './commands/notes.ts'
 import { addOrganisations } from './commands/organisations.ts'
 import { addOwner } from './commands/owner.ts'
 import { addPath } from './commands/path.ts'
+import { addPeople } from './commands/people.ts'
 import { addPrices } from './commands/prices.ts'
 import { addPreflight } from './commands/preflight.ts'
 import { addRollbackCheck } from './commands/rollback-check.ts'
@@ -35,6 +36,7 @@ const commands: readonly ((program: Command) => unknown)[] = [
   addKeys,
   addOrganisations,
   addOwner,
+  addPeople,
   addSupportBundle,
   addAudit,
   addBackup,

@@ -5,16 +5,25 @@ import { features } from '../features/index.ts'
 interface RouteSchemas extends RequestSchemas {
   readonly method: string
   readonly path: RegExp
+  readonly parameters: number
 }
 
 /** Those with fewer parameters first: of two that a path fits, the router takes the one that names it. */
 const routes: readonly RouteSchemas[] = features
-  .flatMap(({ routes: own }) => own)
-  .toSorted((one, other) => parametersOf(one) - parametersOf(other))
-  .map(({ query, body, method, ...route }) => ({ query, body, method, path: pattern(wholePath(route)) }))
+  .flatMap(({ routes: own, protocols = [] }) =>
+    own
+      .map((route) => known(route, wholePath(route)))
+      // A protocol of others, such as SCIM, has its routes below each of its prefixes.
+      .concat(
+        protocols.flatMap((protocol) =>
+          protocol.prefixes.flatMap((prefix) => protocol.routes.map((route) => known(route, prefix + route.path))),
+        ),
+      ),
+  )
+  .toSorted((one, other) => one.parameters - other.parameters)
 
-function parametersOf({ path }: { readonly path: string }): number {
-  return path.split('/:').length
+function known({ query, body, method }: Omit<RouteSchemas, 'path' | 'parameters'>, path: string): RouteSchemas {
+  return { query, body, method, path: pattern(path), parameters: path.split('/:').length }
 }
 
 function pattern(path: string): RegExp {

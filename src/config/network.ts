@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { fault, formed, quoted, type Kind } from './kinds.ts'
+import { withoutEnd } from '../lib/text/without-end.ts'
 
 const hostname = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i
 
@@ -62,7 +63,7 @@ export const publicUrl: Kind<string> = {
     if (!url || !/^https?:$/.test(url.protocol)) return fault('is not an absolute http or https URL')
     if (url.username || url.password) fault('holds a user name or a password')
     if (url.search || url.hash) fault('holds a query or a fragment')
-    return url.href.replace(/\/+$/, '')
+    return withoutEnd(url.href, '/')
   },
 }
 
@@ -104,7 +105,7 @@ export const metadataAddress: Kind<string> = {
     if (url.hostname === 'localhost') url.hostname = '127.0.0.1'
     const bare = withoutBrackets(url.hostname)
     if (!isAddress(bare) || !isLocal(ipaddr.process(bare))) return fault('is no link-local or loopback address')
-    return url.href.replace(/\/+$/, '')
+    return withoutEnd(url.href, '/')
   },
 }
 

@@ -23,6 +23,10 @@ interface FormPage {
   readonly done: string
   /** Shows first the name of the signed-in person. */
   readonly greets?: true
+  /** Sets a password by the token that the answer holds, and so signs in. */
+  readonly thenPassword?: true
+  /** Another page that helps. */
+  readonly help?: { readonly path: string; readonly text: string }
 }
 
 const email: Field = { name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', needed: true }
@@ -55,6 +59,18 @@ const pages: readonly FormPage[] = [
     button: 'Sign in',
     done: signedIn,
     greets: true,
+    help: { path: '/console/forgot-password', text: 'Forgot your password?' },
+  },
+  {
+    path: '/console/forgot-password',
+    title: 'Have a link to a new password sent',
+    method: 'POST',
+    to: '/auth/password/reset',
+    withToken: false,
+    fields: [email],
+    button: 'Send the link',
+    done: 'Done. If this address has an account here with a password, a link is on its way to it.',
+    help: { path: '/console', text: 'Sign in' },
   },
   {
     path: '/console/setup',
@@ -82,9 +98,12 @@ const pages: readonly FormPage[] = [
     method: 'POST',
     to: '/v1/admin/users/invites/accept',
     withToken: true,
-    fields: [firstName, lastName],
+    fields: [firstName, lastName, { ...newPassword, needed: false }],
     button: 'Accept',
     done: 'Done. You belong to the organisation. If keys are shown below, keep them: they are shown this once.',
+    greets: true,
+    thenPassword: true,
+    help: { path: '/console', text: 'Sign in' },
   },
 ]
 
@@ -100,16 +119,16 @@ export const peoplePages = (): readonly (readonly [path: string, answer: () => S
 ]
 
 /** Everything in it is our own text: contents of requests never come into a page. */
-const htmlOf = ({ title, method, to, withToken, fields, button, done, greets }: FormPage): string =>
+const htmlOf = ({ title, method, to, withToken, fields, button, done, greets, thenPassword, help }: FormPage): string =>
   pageOf({
     title,
     scripted: true,
     main: `<h1>${title}</h1>
-      <form data-method="${method}" data-path="${to}" data-token="${withToken ? 'yes' : 'no'}" data-greets="${greets ? 'yes' : 'no'}" data-done="${done}">
+      <form data-method="${method}" data-path="${to}" data-token="${withToken ? 'yes' : 'no'}" data-greets="${greets ? 'yes' : 'no'}" data-then="${thenPassword ? 'password' : ''}" data-done="${done}">
         ${fields.map(inputOf).join('\n        ')}
         <button>${button}</button>
       </form>
-      <p><a id="provider" hidden></a></p>
+      <p><a id="provider" hidden></a></p>${help === undefined ? '' : `\n      <p><a id="help" href="${help.path}">${help.text}</a></p>`}
       <p id="said" role="status"></p>
       <p id="fault" role="alert"></p>
       <pre id="keys"></pre>
@@ -118,4 +137,4 @@ const htmlOf = ({ title, method, to, withToken, fields, button, done, greets }: 
   })
 
 const inputOf = ({ name, label, type, autocomplete, needed }: Field): string =>
-  `<label>${label} <input name="${name}" type="${type}" autocomplete="${autocomplete}"${needed ? ' required' : ''} /></label>`
+  `<label id="${name}_field">${label} <input name="${name}" type="${type}" autocomplete="${autocomplete}"${needed ? ' required' : ''} /></label>`

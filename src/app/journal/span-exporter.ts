@@ -156,7 +156,7 @@ function rejectedOf(text: string): number {
 /** Reads `name=value,other=value`, the values percent-encoded. Other parts are left out. */
 export function readHeaders(text: string): Readonly<Record<string, string>> {
   const pairs = text.split(',').flatMap((pair) => {
-    const [, name, value] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? []
+    const [, name, value] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=(.*)$/s.exec(pair) ?? []
     return name === undefined || value === undefined ? [] : [[name.toLowerCase(), decoded(value)] as const]
   })
   return Object.fromEntries(pairs)

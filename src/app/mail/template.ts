@@ -1,4 +1,5 @@
 import { escapeHtml, htmlEntities } from '../../lib/text/escape-html.ts'
+import { elementText, textIn } from './html-text.ts'
 import { oneLine } from '../../lib/text/one-line.ts'
 
 /** The values that fill a template, by name. */
@@ -22,7 +23,7 @@ export const namesIn = (template: string): ReadonlySet<string> => new Set([...te
  * like a template stays unchanged.
  */
 export function render(template: string, variables: Variables): RenderedMail {
-  const title = /<title>([\s\S]*?)<\/title>/i.exec(template)?.[1] ?? ''
+  const title = elementText(template, 'title')
   const html = fill(template, variables, escapeHtml)
   return { subject: oneLine(unescapeHtml(fill(title, variables, escapeHtml)), 200), html, text: toText(html) }
 }
@@ -51,14 +52,7 @@ const unescapeHtml = (text: string) =>
 
 /** The same for readers without HTML: links are written out. */
 function toText(html: string): string {
-  const body = html
-    .replaceAll(/<(head|style|script|title)\b[\s\S]*?<\/\1>/gi, '')
-    .replaceAll(/<a\b[^>]*?\bhref="([^"]*)"[^>]*>([\s\S]*?)<\/a>/gi, (_, href: string, label: string) =>
-      label.includes(href) ? href : `${label} (${href})`,
-    )
-    .replaceAll(/<br\b[^>]*>|<\/(?:p|div|h[1-6]|li|tr|table)>/gi, '\n')
-    .replaceAll(/<[^>]*>/g, '')
-  const lines = unescapeHtml(body)
+  const lines = unescapeHtml(textIn(html))
     .split('\n')
     .map((line) => line.replaceAll(/[ \t]+/g, ' ').trim())
   return lines

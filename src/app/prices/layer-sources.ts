@@ -4,6 +4,7 @@ import type { Egress } from '../../gateway/egress/egress.ts'
 import type { LogStore } from '../log-store/log-store.ts'
 import type { LayerSource } from './layer.ts'
 import { longestList } from './read-list.ts'
+import { withoutEnd } from '../../lib/text/without-end.ts'
 
 /** Names of providers that can be names of files and parts of a URL. */
 const plainName = /^[a-z\d][a-z\d._-]{0,63}$/
@@ -56,7 +57,7 @@ export const proxySource = (url: string, kind: ListKind, egress: Egress): LayerS
     if (!plainName.test(provider)) return null
     for (const end of ['', '.json']) {
       const { status, text } = await egress.exchange({
-        url: `${url.replace(/\/+$/, '')}/${kind}/${provider}${end}`,
+        url: `${withoutEnd(url, '/')}/${kind}/${provider}${end}`,
         method: 'GET',
         headers: { accept: 'application/json' },
         timeoutMs,

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { isOn } from '../../config/effect.ts'
+import { ApiError } from '../../lib/errors.ts'
 import { hashPassword } from '../../lib/password.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
+import { refuseWeakPassword } from '../../lib/weak-password.ts'
 import { writeAudit } from '../audit/write.ts'
+import { BootRefusal } from '../boot-refusal.ts'
 import type { Deps } from '../deps.ts'
 
 /** The person who is to own an organisation that has no owner yet. */
@@ -34,21 +37,45 @@ export async function makeFirstOwner(
   return made?.id ?? null
 }
 
-/** Gives an owner who has no password the one of INIT_OWNER_PASSWORD. */
+/** Gives an owner who has no password the one of INIT_OWNER_PASSWORD. Throws BootRefusal for one that is easy to guess. */
 async function givePassword(em: EntityManager, { config: { init } }: Pick<Deps, 'config'>, organisationId: string): Promise<void> {
   if (init.ownerPassword === null || init.ownerEmail === null) return
-  const [owner] = await em.execute<{ id: string }[]>(
-    `SELECT id FROM users u WHERE organisation_id = ? AND email = ? AND role = 'owner' AND status = 'active'
+  const [owner] = await em.execute<NewOwner[]>(
+    `SELECT u.id, u.first_name AS "firstName", u.last_name AS "lastName", o.name AS organisation
+       FROM users u JOIN organisations o ON o.id = u.organisation_id
+      WHERE u.organisation_id = ? AND u.email = ? AND u.role = 'owner' AND u.status = 'active'
         AND NOT EXISTS (SELECT FROM user_passwords p WHERE p.user_id = u.id)`,
     [organisationId, init.ownerEmail],
   )
   if (owner === undefined) return
+  await demandStrong(init.ownerPassword.reveal(), init.ownerEmail, owner)
   await em.execute('INSERT INTO user_passwords (id, organisation_id, user_id, password_hash) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING', [
     uuidv7(),
     organisationId,
     owner.id,
     await hashPassword(init.ownerPassword.reveal(), 'first owner'),
   ])
+}
+
+interface NewOwner {
+  readonly id: string
+  readonly firstName: string | null
+  readonly lastName: string | null
+  readonly organisation: string
+}
+
+async function demandStrong(password: string, email: string, { firstName, lastName, organisation }: NewOwner): Promise<void> {
+  try {
+    if (password.toLowerCase().includes(email)) throw new ApiError('AB01', 'A password must not hold the e-mail address.')
+    await refuseWeakPassword(password, { email, organisation, names: [firstName, lastName] })
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    throw new BootRefusal(
+      'weak_owner_password',
+      `INIT_OWNER_PASSWORD cannot be used. ${error.message}`,
+      'set another one, or leave it out and run "gatehouse owner link"',
+    )
+  }
 }
 
 /** The owner that INIT_OWNER_EMAIL names, for the first organisation, as long as that has none. */

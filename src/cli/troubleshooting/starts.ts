@@ -48,6 +48,10 @@ export const startAdvice: Readonly<Record<StartFailureCode, Advice>> = {
     means: '`RELEASE_LEVEL` names an unknown release, or one after this build.',
     fix: 'Set it to a release, or remove it.',
   },
+  weak_owner_password: {
+    means: '`INIT_OWNER_PASSWORD` is easy to guess, or holds the e-mail address, and the owner has no password yet.',
+    fix: 'Set a password that is hard to guess, such as a sentence of several words, or leave it out and run `gatehouse owner link`.',
+  },
   address_in_use: {
     means: 'Another process listens at the address and port.',
     fix: 'End the other process, or set `PORT`.',

@@ -100,6 +100,8 @@ export async function addKey(
   const asked = toExpiry(body.expires_at, nowMs)
   const ofUser = type === 'workspace-user' && workspaceId !== null
   const user = ofUser ? await newUserKey(em, actor, { workspaceId, userId: body.user_id, level: deps.level, asked, nowMs }) : null
+  const expiresAt = (user === null ? asked : user.expiresAt) ?? null
+  const rotationPolicy = datedPolicy(body.rotation_policy ?? null, { nowMs }) ?? null
   const secret = createSecret()
   const key = em.create(ApiKey, {
     organisationId: actor.organisationId,
@@ -109,9 +111,9 @@ export async function addKey(
     name: body.name,
     scopes: body.scopes,
     ...optionalColumns(body),
-    setterRanks: changedLimits(actor, {}, limitsOf({}, body)),
-    rotationPolicy: datedPolicy(body.rotation_policy ?? null, { nowMs }),
-    expiresAt: (user === null ? asked : user.expiresAt) ?? null,
+    setterRanks: changedLimits(actor, {}, limitsOf({}, body, { expiresAt, rotationPolicy })),
+    rotationPolicy,
+    expiresAt,
     keyHash: deps.vault.hashKey(secret),
     keyHint: keyHint(secret),
     createdBy: actor.id,
@@ -166,17 +168,26 @@ export const visibleKeys = (actor: Actor) => ({
 })
 
 /** Returns the limits that a body would change of a key, or of a new one. */
-function limitsOf({ usageLimits, rateLimits, defaults = {} }: KeyLimits, body: LimitFields): readonly LimitChange[] {
+function limitsOf(held: KeyLimits, body: LimitFields, { expiresAt, rotationPolicy }: Lifetime): readonly LimitChange[] {
+  const { usageLimits, rateLimits, defaults = {} } = held
   const [locked, locks] = [configIn(defaults), configIn(mergeFields(defaults, body.defaults) ?? defaults)]
   return [
     ...(body.usage_limits === undefined ? [] : [{ field: 'usage_limits', before: usageLimits, after: body.usage_limits }]),
     ...(body.rate_limits === undefined ? [] : [{ field: 'rate_limits', before: rateLimits, after: body.rate_limits }]),
+    ...(expiresAt === undefined ? [] : [{ field: 'expires_at', before: held.expiresAt?.getTime(), after: expiresAt?.getTime() }]),
+    ...(rotationPolicy === undefined ? [] : [{ field: 'rotation_policy', before: held.rotationPolicy, after: rotationPolicy }]),
     { field: 'defaults.allow_config_override', before: locked.map(() => true), after: locks.map(() => true) },
     { field: 'defaults.config_id', before: locked, after: locks },
   ]
 }
 
-type KeyLimits = Partial<Pick<ApiKey, 'usageLimits' | 'rateLimits' | 'defaults'>>
+type KeyLimits = Partial<Pick<ApiKey, 'usageLimits' | 'rateLimits' | 'defaults' | 'expiresAt' | 'rotationPolicy'>>
+
+/** The end of a key, and when its secret is replaced, as they are to be; undefined: as they are. */
+interface Lifetime {
+  readonly expiresAt: Date | null | undefined
+  readonly rotationPolicy: ApiKey['rotationPolicy'] | undefined
+}
 type LimitFields = Pick<UpdateApiKey, 'usage_limits' | 'rate_limits' | 'defaults'>
 
 /** Returns the config that limits a key since it may use no other, as a list; empty: the key may use others. */
@@ -201,7 +212,8 @@ export async function changeKey(
     await demandKeyDefaults(em, home, { defaults: body.defaults, before: key.defaults })
   }
   const expiresAt = await changedExpiry(em, key, { asked: toExpiry(body.expires_at, nowMs), actor, nowMs })
-  key.setterRanks = changedLimits(actor, key.setterRanks, limitsOf(key, body))
+  const rotationPolicy = datedPolicy(body.rotation_policy, { before: key.rotationPolicy, nowMs })
+  key.setterRanks = changedLimits(actor, key.setterRanks, limitsOf(key, body, { expiresAt, rotationPolicy }))
   if (body.reset_usage === true && key.usageLimits) demandSetter(actor, key.setterRanks, { field: 'usage_limits', param: 'reset_usage' })
   assignDefined(key, {
     name: body.name,
@@ -212,7 +224,7 @@ export async function changeKey(
     usageResetAt: body.reset_usage === true ? new Date(nowMs) : undefined,
     defaults: mergeFields(key.defaults, body.defaults),
     alertEmails: body.alert_emails === null ? [] : body.alert_emails,
-    rotationPolicy: datedPolicy(body.rotation_policy, { before: key.rotationPolicy, nowMs }),
+    rotationPolicy,
     expiresAt,
     status: revived(key.status, { expiresAt, resetUsage: body.reset_usage }),
   })

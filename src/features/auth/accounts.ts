@@ -2,6 +2,7 @@ import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isPassword } from '../../lib/password.ts'
+import { boundToProvider, isBound } from './of-provider.ts'
 
 /** A person who may sign in here. */
 export interface Account {
@@ -10,13 +11,15 @@ export interface Account {
   readonly email: string
   /** Null: none was set. */
   readonly hash: string | null
+  /** True for a person whom their identity provider alone lets in. */
+  readonly isBound: boolean
 }
 
 /** One e-mail address may have an account in so many organisations that are tried without being named. */
 const maxAccounts = 8
 
 const find = `
-  SELECT u.id AS "userId", u.organisation_id AS "organisationId", u.email, p.password_hash AS hash
+  SELECT u.id AS "userId", u.organisation_id AS "organisationId", u.email, p.password_hash AS hash, (${isBound}) AS "isBound"
     FROM users u
     JOIN organisations o ON o.id = u.organisation_id AND o.status = 'active' AND (?::text IS NULL OR o.slug = ?)
     LEFT JOIN user_passwords p ON p.user_id = u.id
@@ -35,7 +38,7 @@ interface ShownCredentials {
 
 /**
  * Returns the account that a password opens. AB05 with one message for every other case, after the same work: an address without an account costs as
- * much as one with an account.
+ * much as one with an account. AB03 for the right password of a person whom their identity provider alone lets in.
  */
 export async function accountOf(deps: Deps, { email, password, organisation, network }: ShownCredentials): Promise<Account> {
   const slug = organisation ?? null
@@ -44,6 +47,8 @@ export async function accountOf(deps: Deps, { email, password, organisation, net
   const opened = await Promise.all(hashes.map((hash) => isPassword(password, hash, network)))
   const account = accounts[opened.indexOf(true)]
   if (account === undefined) throw wrongPassword()
+  // Only a person who has shown the password learns that it does not serve.
+  if (account.isBound) throw boundToProvider()
   return account
 }
 

@@ -26,8 +26,7 @@ import { readSetup, setUp } from './setup.routes.ts'
 import { UserPreferences } from './user-preferences.entity.ts'
 import { UserPassword } from './user-password.entity.ts'
 
-export { makeLink } from './links.ts'
-export { createdOrganisation, createOrganisation, createSetupLink, setupLink } from './operator.ts'
+export { createdOrganisation, createOrganisation, createPeopleLink, createSetupLink, setupLink } from './operator.ts'
 export { signIn } from './sign-in.ts'
 
 /** Signing in and out, and the self-service of people's own accounts. */

@@ -8,12 +8,12 @@ import { makeFirstOwner } from '../../app/start/first-owner.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { freeSlug, nameField, slugField, toSlug } from '../../lib/text/slug.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
-import { lockPeople } from '../sessions/index.ts'
+import { lockPeople, makeLink } from '../sessions/index.ts'
 import { emailField } from '../users/index.ts'
 import { User } from '../users/user.entity.ts'
 import { addWorkspace } from '../workspaces/index.ts'
-import { makeLink } from './links.ts'
 import { demandLocal, isLocal } from './local.ts'
+import { isOfProvider } from './of-provider.ts'
 
 /** The only answer that ever holds the link. */
 export const setupLink = z.object({ url: z.url(), expires_at: z.iso.datetime() })
@@ -48,6 +48,36 @@ export const createSetupLink = route({
     })
   const { url, expiresAt } = await makeLink(em, deps, { organisationId, userId: owner?.id ?? null, purpose: 'setup' })
   audit({ id: owner?.id ?? organisationId })
+  return { url, expires_at: expiresAt.toISOString() }
+})
+
+/**
+ * Makes a one-time link by which a person who is no owner sets a password. The operator runs it on the installation; it is not part of the API. AB08 for
+ * an address without a person, AB01 for an owner and for a person whom the identity provider alone lets in.
+ */
+export const createPeopleLink = route({
+  method: 'POST',
+  path: '/people/link',
+  summary: 'Make a one-time link to a password of a person',
+  permission: 'organisation_users.update',
+  resource: 'user',
+  action: 'send-link',
+  body: z.strictObject({ email: emailField }),
+  response: setupLink,
+})(async ({ em, actor: { organisationId }, deps, body: { email }, audit }) => {
+  demandLocal(deps)
+  const person = await em.findOne(User, { organisationId, email, status: 'active' })
+  if (person === null || !(await lockPeople(em, [person.id])).has(person.id))
+    throw new ApiError('AB08', `${email} is no person of the organisation. Invite them first.`, { param: 'email' })
+  if (person.role === 'owner') throw new ApiError('AB01', `${email} is an owner: gatehouse owner link makes the link.`, { param: 'email' })
+  if (await isOfProvider(em, person.id))
+    throw new ApiError(
+      'AB01',
+      `${email} signs in by the identity provider. Passwords beside it are off: settings.session_settings.allow_passwords_beside_provider.`,
+      { param: 'email' },
+    )
+  const { url, expiresAt } = await makeLink(em, deps, { organisationId, userId: person.id, purpose: 'password', byHand: true })
+  audit({ id: person.id })
   return { url, expires_at: expiresAt.toISOString() }
 })
 

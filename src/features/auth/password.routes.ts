@@ -5,15 +5,15 @@ import { deliverMails, queueMail } from '../../app/mail/outbox.ts'
 import { route, type EarlyCall, type AuditedResource, type WriteElsewhere } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isPassword } from '../../lib/password.ts'
-import { lockPeople } from '../sessions/index.ts'
+import { holderOf, lockPeople, makeLink, useLink } from '../sessions/index.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { User } from '../users/user.entity.ts'
 import { accountsOf, type Account } from './accounts.ts'
 import { ownPasswordBody, resetBody, setPasswordBody, signedIn, type SetPassword } from './auth.schema.ts'
 import { prove, spend, type Proof } from './factors/prove.ts'
-import { holderOf, makeLink, useLink } from './links.ts'
 import { demandLocal } from './local.ts'
-import { demandNoProvider, isOfProvider } from './of-provider.ts'
+import { demandNoProvider } from './of-provider.ts'
+import { demandFreshSession } from './fresh-session.ts'
 import { countOwnAttempt } from './own-password.ts'
 import { nobody } from './nobody.ts'
 import { demandPace } from './pace.ts'
@@ -40,8 +40,10 @@ export const changePassword = route({
   // The second of two concurrent changes has to show the new password.
   const user = await em.findOneOrFail(User, { id: actor.id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
   const known = await em.findOne(UserPassword, { userId: user.id })
-  if (known === null) await demandNoProvider(em, user.id)
-  else if (!(await isPassword(body.current_password ?? '', known.passwordHash, user.id)))
+  if (known === null) {
+    await demandNoProvider(em, user.id)
+    await demandFreshSession(call)
+  } else if (!(await isPassword(body.current_password ?? '', known.passwordHash, user.id)))
     throw new ApiError('AB03', 'This is not your current password.', { param: 'current_password' })
   await setPassword(em, deps, { user, password: body.password, keeps: null })
   const { answer } = await signIn(call, user, { method: 'password' })
@@ -66,6 +68,7 @@ export const setPasswordByLink = route({
   const { userId } = await useLink(em, actor, deps)
   const user = await em.findOne(User, { id: userId ?? '', status: 'active' })
   if (user === null) throw new ApiError('AB05', 'This link does not work: its account is gone.', { param: 'token' })
+  await demandNoProvider(em, user.id)
   await spend(em, deps, { userId: user.id, proof: found })
   await setPassword(em, deps, { user, password: body.password, keeps: null })
   const { answer } = await signIn(call, user, { method: 'link' })
@@ -99,7 +102,7 @@ export const resetPassword = route({
   response: z.object({}),
 })(async ({ deps, body, afterCommit, elsewhere }) => {
   if (deps.config.mail === null)
-    throw new ApiError('AB01', 'This installation sends no mail. Ask an owner, who has links made at the command line.')
+    throw new ApiError('AB01', 'This installation sends no mail. Ask its operator for a link: gatehouse people link.')
   // After the answer, so that its time does not reveal whether there is an account.
   afterCommit(() => sendLinks(deps, elsewhere, body.email))
   return {}
@@ -113,9 +116,12 @@ async function sendLinks(deps: Deps, elsewhere: WriteElsewhere, email: string): 
   for (const account of accounts) await deliverMails(deps, account)
 }
 
-async function sendLink(em: EntityManager, deps: Deps, { userId, organisationId, email, hash }: Account): Promise<AuditedResource | null> {
-  if (!(await lockPeople(em, [userId])).has(userId)) return null
-  if (hash === null && (await isOfProvider(em, userId))) return null
+async function sendLink(
+  em: EntityManager,
+  deps: Deps,
+  { userId, organisationId, email, isBound }: Account,
+): Promise<AuditedResource | null> {
+  if (isBound || !(await lockPeople(em, [userId])).has(userId)) return null
   const { name } = await em.findOneOrFail(Organisation, { id: organisationId })
   const { url, expiresAt } = await makeLink(em, deps, { organisationId, userId, purpose: 'password' })
   const variables = {

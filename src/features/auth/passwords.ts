@@ -2,12 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Deps } from '../../app/deps.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { hashPassword } from '../../lib/password.ts'
+import { refuseWeakPassword } from '../../lib/weak-password.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { revokeSessionsOf } from '../sessions/index.ts'
 import type { User } from '../users/user.entity.ts'
 import { OneTimeLink } from './one-time-link.entity.ts'
 import { UserPassword } from './user-password.entity.ts'
-import { refuseWeakPassword } from './weak-password.ts'
 
 interface NewPassword {
   readonly password: string
@@ -19,13 +19,17 @@ interface NewPassword {
 export async function setPassword(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
-  { user, password, keeps }: NewPassword & { readonly user: Pick<User, 'id' | 'organisationId' | 'email'> },
+  {
+    user,
+    password,
+    keeps,
+  }: NewPassword & { readonly user: Pick<User, 'id' | 'organisationId' | 'email'> & Partial<Pick<User, 'firstName' | 'lastName'>> },
 ): Promise<void> {
-  const { id: userId, organisationId, email } = user
+  const { id: userId, organisationId, email, firstName, lastName } = user
   if (password.toLowerCase().includes(email))
     throw new ApiError('AB01', 'A password must not hold the e-mail address.', { param: 'password' })
   const { name } = await em.findOneOrFail(Organisation, { id: organisationId })
-  await refuseWeakPassword(password, { email, organisation: name })
+  await refuseWeakPassword(password, { email, organisation: name, names: [firstName, lastName] })
   const passwordHash = await hashPassword(password, userId)
   const changedAt = new Date(clock.now())
   const known = await em.findOne(UserPassword, { userId })

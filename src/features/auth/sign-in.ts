@@ -63,7 +63,7 @@ export function countedOf(
 }
 
 /** A known person without a session yet: they may do nothing else. */
-export const toActor = ({ userId, organisationId, email }: Omit<Account, 'hash'>): Actor => ({
+export const toActor = ({ userId, organisationId, email }: Omit<Account, 'hash' | 'isBound'>): Actor => ({
   type: 'user',
   id: userId,
   name: email,

@@ -39,6 +39,7 @@ export async function addProvider(
 ): Promise<ProviderEntity> {
   const { workspaceId } = wanted
   const slug = await chooseSlug(em, wanted)
+  const expiresAt = toExpiry(wanted.expires_at, nowMs) ?? null
   const row = em.create(ProviderEntity, {
     organisationId: actor.organisationId,
     workspaceId,
@@ -50,9 +51,9 @@ export async function addProvider(
     note: wanted.note ?? null,
     usageLimits: wanted.usage_limits ?? null,
     rateLimits: wanted.rate_limits ?? null,
-    expiresAt: toExpiry(wanted.expires_at, nowMs) ?? null,
+    expiresAt,
     tags: wanted.tags ?? {},
-    setterRanks: settersOf(actor, { held: null, usageLimits: wanted.usage_limits, rateLimits: wanted.rate_limits }),
+    setterRanks: settersOf(actor, { held: null, usageLimits: wanted.usage_limits, rateLimits: wanted.rate_limits, expiresAt }),
     createdBy: actor.id,
   })
   await flushUnique(em, `This workspace already has a provider or virtual key with the slug "${slug}".`, slugParam(wanted))
@@ -61,17 +62,19 @@ export async function addProvider(
 
 interface WantedLimits {
   /** Null: a new one. */
-  readonly held: Pick<ProviderEntity, 'setterRanks' | 'usageLimits' | 'rateLimits'> | null
+  readonly held: Pick<ProviderEntity, 'setterRanks' | 'usageLimits' | 'rateLimits' | 'expiresAt'> | null
   /** Undefined: as it is. */
   readonly usageLimits: UsageLimits | null | undefined
   readonly rateLimits: readonly RateLimit[] | null | undefined
+  readonly expiresAt: Date | null | undefined
 }
 
 /** Returns the rank of the caller that set each limit of a provider, after a change. Throws AB03 when one was set from above. */
-export const settersOf = (actor: Actor, { held, usageLimits, rateLimits }: WantedLimits): SetterRanks =>
+export const settersOf = (actor: Actor, { held, usageLimits, rateLimits, expiresAt }: WantedLimits): SetterRanks =>
   changedLimits(actor, held?.setterRanks ?? {}, [
     ...(usageLimits === undefined ? [] : [{ field: 'usage_limits', before: held?.usageLimits, after: usageLimits }]),
     ...(rateLimits === undefined ? [] : [{ field: 'rate_limits', before: held?.rateLimits, after: rateLimits }]),
+    ...(expiresAt === undefined ? [] : [{ field: 'expires_at', before: held?.expiresAt?.getTime(), after: expiresAt?.getTime() }]),
   ])
 
 const slugParam = ({ isDefault }: NewProvider): string => (isDefault === true ? 'default_provider_slug' : 'slug')

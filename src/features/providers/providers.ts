@@ -52,9 +52,9 @@ export function changeProvider(
   fields: ProviderFields,
   { actor, nowMs }: { readonly actor: Actor; readonly nowMs: number },
 ): void {
-  row.setterRanks = settersOf(actor, { held: row, usageLimits: fields.usage_limits, rateLimits: fields.rate_limits })
-  if (fields.reset_usage === true && row.usageLimits) demandSetter(actor, row.setterRanks, { field: 'usage_limits', param: 'reset_usage' })
   const expiresAt = toExpiry(fields.expires_at, nowMs)
+  row.setterRanks = settersOf(actor, { held: row, usageLimits: fields.usage_limits, rateLimits: fields.rate_limits, expiresAt })
+  if (fields.reset_usage === true && row.usageLimits) demandSetter(actor, row.setterRanks, { field: 'usage_limits', param: 'reset_usage' })
   assignDefined(row, {
     name: fields.name,
     note: fields.note,

@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import { childOf, type JsonPath } from '../../lib/json/json-path.ts'
+import { containingSecrets } from '../../lib/json/secret-fields.ts'
+import { isSecretName } from '../../lib/text/secret-names.ts'
 import { scimError } from './scim-error.ts'
 import { isObject } from './schema/normalise.ts'
 import type { Operation } from './schema/patch.ts'
@@ -6,8 +9,27 @@ import type { Operation } from './schema/patch.ts'
 const patchSchema = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
 const maxOperations = 1000
 
-/** A body as it came: SCIM has its own checks, and its own names for faults. */
-export const anyBody = z.record(z.string(), z.unknown())
+/** A body as it came: SCIM has its own checks, and its own names for faults. The `path` of an operation names its `value`, such as a password. */
+export const anyBody = containingSecrets(z.record(z.string(), z.unknown()), secretsOf)
+
+function secretsOf(body: unknown): readonly JsonPath[] {
+  return membersNamed(body, 'operations').flatMap((list) => {
+    const operations = childOf(body, list)
+    if (!Array.isArray(operations)) return []
+    return operations.flatMap((operation, at) =>
+      membersNamed(operation, 'path').some((member) => namesSecret(childOf(operation, member)))
+        ? membersNamed(operation, 'value').map((member) => [list, at, member])
+        : [],
+    )
+  })
+}
+
+/** `password`, `urn:…:User:password`, `emails[type eq "work"].secret`. */
+const namesSecret = (path: unknown): boolean => typeof path === 'string' && isSecretName(path.split(/[.:\]]/).at(-1) ?? '')
+
+/** Returns the members of an object with a name, in any case. */
+const membersNamed = (value: unknown, name: string): readonly string[] =>
+  isObject(value) ? Object.keys(value).filter((member) => member.toLowerCase() === name) : []
 
 const isVerb = (text: string): text is Operation['op'] => text === 'add' || text === 'replace' || text === 'remove'
 

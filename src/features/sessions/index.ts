@@ -5,6 +5,7 @@ import { pruneSessions } from './sessions.jobs.ts'
 
 export { cookieOf, cookieText, endedCookie, secretOf, uniqueCookie } from './cookie.ts'
 export { demandNoForeignOrigin, isForeign } from './origin.ts'
+export { holderOf, makeLink, useLink } from './links.ts'
 export { lockPeople } from './lock-people.ts'
 export { Session } from './session.entity.ts'
 export {

@@ -106,7 +106,7 @@ export const tokenHolderView: Views['tokenHolder'] = {
 const unknown = { issuer: null, subject: null }
 
 const link = `
-  INSERT INTO user_identities (id, organisation_id, user_id, issuer, subject) VALUES ($1, $2, $3, $4, $5)
+  INSERT INTO user_identities (id, organisation_id, user_id, issuer, subject, by_token) VALUES ($1, $2, $3, $4, $5, true)
   ON CONFLICT (user_id, issuer) DO NOTHING`
 
 interface Identity {

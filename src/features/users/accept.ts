@@ -5,6 +5,7 @@ import type { Actor } from '../../app/route.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { addKey } from '../api-keys/index.ts'
+import { makeLink } from '../sessions/index.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
 import { Invite } from './invite.entity.ts'
@@ -49,7 +50,8 @@ export async function acceptInvite(em: EntityManager, { actor, deps, names }: { 
   await em.flush()
   const api_keys = await joinWorkspaces(em, invite, { user, actor, deps })
   Object.assign(invite, { status: 'accepted', userId: user.id, acceptedAt: new Date(deps.clock.now()) })
-  return { user, answer: { user_id: user.id, organisation_id: organisationId, email, role, api_keys } }
+  const made = deps.config.authMode === 'SSO' ? null : await makeLink(em, deps, { organisationId, userId: user.id, purpose: 'password' })
+  return { user, answer: { user_id: user.id, organisation_id: organisationId, email, role, api_keys, password_token: made?.token ?? null } }
 }
 
 interface InvitedPerson {

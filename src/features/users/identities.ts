@@ -28,7 +28,12 @@ export async function linkIdentity(em: EntityManager, user: Pick<User, 'id' | 'o
   const lock = `gatehouse:identity:${organisationId}:${identity.issuer}`
   await em.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [lock])
   const own = await em.findOne(UserIdentity, { organisationId, userId, issuer: identity.issuer })
-  if (own !== null) return own.subject === identity.subject
+  if (own !== null) {
+    if (own.subject !== identity.subject) return false
+    own.byToken = false
+    await em.flush()
+    return true
+  }
   const other = await findByIdentity(em, organisationId, identity)
   if (other !== null && other.status === 'active' && other.id !== userId) return false
   em.create(UserIdentity, { organisationId, userId, ...identity })

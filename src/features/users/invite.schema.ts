@@ -83,5 +83,12 @@ export const acceptedInvite = z
     email: z.string(),
     role,
     api_keys: z.array(z.object({ workspace_id: z.uuid(), id: z.uuid(), key: z.string() })),
+    password_token: z.string().nullable().meta({
+      description:
+        'For `PUT /auth/password`, which sets the first password and signs in; for one hour. Null: people sign in by their identity provider.',
+    }),
   })
-  .meta({ id: 'AcceptedInvite', description: 'The new user, and the only answer that ever holds their API keys.' })
+  .meta({
+    id: 'AcceptedInvite',
+    description: 'The new user, and the only answer that ever holds their API keys and the token for their first password.',
+  })

@@ -13,6 +13,8 @@ export const UserIdentity = defineEntity({
     userId: p.uuid(),
     issuer: p.string().length(320),
     subject: p.string().length(320),
+    /** True as long as only tokens have shown it. */
+    byToken: p.boolean().default(false),
     createdAt: createdAt(),
   },
 })

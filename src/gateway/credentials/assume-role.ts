@@ -50,7 +50,7 @@ function signedHeaders(call: { host: string; body: string; timestamp: string }, 
 
 /** Returns the keys in an XML answer of STS: four plain elements, none of which can hold markup. */
 export function readRoleKeys(xml: string): ExpiringValue<AwsKeys> {
-  const element = (name: string): string => new RegExp(`<${name}>\\s*([^<&]+?)\\s*</${name}>`).exec(xml)?.[1] ?? ''
+  const element = (name: string): string => new RegExp(`<${name}>([^<&]*)</${name}>`).exec(xml)?.[1]?.trim() ?? ''
   const keys = { accessKeyId: element('AccessKeyId'), secretAccessKey: element('SecretAccessKey'), sessionToken: element('SessionToken') }
   const expiresAt = Date.parse(element('Expiration'))
   if (Object.values(keys).includes('') || Number.isNaN(expiresAt)) throw failed(issuer, 'gave no credentials')

@@ -23,6 +23,11 @@ const segments = everywhere.flatMap((places) => places.segments)
 /** `/models/gemini-pro:generateContent`, `/model/anthropic.claude/invoke`, `/deployments/gpt-4o/chat/completions`. */
 const inPath = new RegExp(String.raw`/(?:${segments.join('|')})/([^/?:]+(?::\d+)?)(?=[/:?]|$)`, 'g')
 
+/** The names under which one provider or another reads a model, in any letter case: decoders in Go take `Model` for `model`. */
+const modelField = 'model(?:_?(?:id|name|uri|version))?'
+const namesModel = new RegExp(`^${modelField}$`, 'i')
+const isModelKey = (key: string): boolean => namesModel.test(key)
+
 /** So many places of a body are looked at: a body of a million items must not keep all other requests waiting. */
 const mostPlaces = 100_000
 
@@ -31,7 +36,7 @@ const mostPlaces = 100_000
  * `invalid_request` for a form that no reader reads, and for a body with too many places.
  */
 export function modelNames({ path, contentType, body }: NamingRequest): readonly string[] {
-  const named = namesInPath(path)
+  const named = [...namesInPath(path), ...namesInQuery(path)]
   // Google's bodies repeat it, with the segment that stands before it in the path.
   const again = new Set(named.map((name) => `models/${name}`))
   return [...new Set([...named, ...namesInBody(contentType, body).filter((name) => !again.has(name))])]
@@ -39,14 +44,31 @@ export function modelNames({ path, contentType, body }: NamingRequest): readonly
 
 function namesInBody(contentType: string, { kind, bytes, json }: RequestBody): readonly string[] {
   if (bytes === null) return []
-  if (kind === 'bytes') return isForm(contentType) ? formValues(bytes, contentType, 'model') : []
+  if (kind === 'bytes') return namesInBytes(contentType, bytes)
   if (!isFields(json)) return []
   const found = existingPaths(json, bodyPlaces, mostPlaces)
   if (found === null)
     throw new ApiError('invalid_request', 'The models that this body names cannot be determined: it has too many tools or requests.', {
       param: 'body',
     })
-  return [...stringsOf(bytes, 'model'), ...found.map((place) => valueAt(json, place)).filter((name) => typeof name === 'string')]
+  return [...stringsOf(bytes, isModelKey), ...found.map((place) => valueAt(json, place)).filter((name) => typeof name === 'string')]
+}
+
+function namesInBytes(contentType: string, bytes: Buffer): readonly string[] {
+  if (isForm(contentType)) return formValues(bytes, contentType, modelField)
+  return isUrlEncoded(contentType) ? modelParameters(bytes.toString()) : []
+}
+
+/** Returns true for the form that browsers send unless they are told otherwise. */
+export const isUrlEncoded = (contentType: string): boolean => /^application\/x-www-form-urlencoded\b/i.test(contentType)
+
+const modelParameters = (text: string): readonly string[] =>
+  [...new URLSearchParams(text)].filter(([key]) => isModelKey(key)).map(([, name]) => name)
+
+/** Some providers take the model from the query, such as Deepgram. */
+function namesInQuery(path: string): readonly string[] {
+  const at = path.indexOf('?')
+  return at === -1 ? [] : modelParameters(path.slice(at + 1))
 }
 
 /** Returns the model that a path names; null: it names none. */

@@ -10,6 +10,7 @@ import { createProxyConnect, tunnels } from './proxy-connect.ts'
 import type { Resolver } from './resolver.ts'
 import type { Target } from './rules.ts'
 import type { Trust } from './trust.ts'
+import { withoutEnd } from '../../lib/text/without-end.ts'
 
 /** The parts of an egress that its origins share. */
 export interface OriginParts {
@@ -42,7 +43,7 @@ export function createOrigin(
   const route: Route = { authority, told, owner, forward, explain: (error) => guard.explain(error, target, param) }
   return {
     origin,
-    basePath: target.url.pathname.replace(/(?<!\/)\/+$/, ''),
+    basePath: withoutEnd(target.url.pathname, '/'),
     send(request, handler) {
       const exchange = new Exchange(route, request, handler)
       exchange.begin(pools.of({ origin, ca, owner }, connect))

@@ -18,7 +18,6 @@ export async function describeRequest(
   { aimed, headers: added }: Pick<CheckedCall, 'aimed' | 'headers'>,
   deps: AttemptDeps,
 ): Promise<{ readonly request: object | null; readonly forward: readonly string[] }> {
-  const { call } = aimed
   const own = forwardedHeaders(aimed, { added, holdsAnswer: false })
   const counted = countCall(aimed, deps.settings.maxJsonBytes)
   if (counted?.kind === 'estimated') return { request: null, forward: own }

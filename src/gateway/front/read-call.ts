@@ -1,6 +1,8 @@
 import { offersElsewhere } from '../providers/serving.ts'
 import { namesNoTarget } from '../targets/addressing.ts'
-import { readsForm, refuseUnreadable } from '../targets/model-access.ts'
+import { isRestricted, readsForm, refuseUnreadable } from '../targets/model-access.ts'
+import { isUrlEncoded } from '../dialects/model-names.ts'
+import { jsonGuard } from '../targets/unseen-models.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { longTurns } from '../../lib/shares/long-turns.ts'
@@ -58,7 +60,21 @@ export interface BodyTarget {
 export function openBody(call: Call, opening: BodyTarget, settings: GatewaySettings): MaybePromise<RequestBody> {
   refuseSealed(call, opening.target)
   const { operation, headers, shortenedBy } = call
-  return read(call, settings, { ...holding(call, opening, settings), shortenedBy, inspects: formCheck(operation, headers) })
+  return read(call, settings, {
+    ...holding(call, opening, settings),
+    shortenedBy,
+    inspects: inspectionOf(call, opening.target, formCheck(operation, headers)),
+  })
+}
+
+/** Returns what looks at the bytes of a body that is no JSON: the check of its fields, and that of a target whose models are restricted. */
+function inspectionOf({ headers }: Call, target: Target, check: BodyOptions['inspects']): BodyOptions['inspects'] {
+  if (!isRestricted(target) || isForm(headers.contentType)) return check
+  const guard = jsonGuard(target.view?.slug ?? '')
+  return (chunk) => {
+    guard(chunk)
+    check?.(chunk)
+  }
 }
 
 /** Throws `unsupported_media_type` for a body that guardrails or the rules of a target's models must read, and cannot. */
@@ -90,6 +106,7 @@ const longestForm = 32 * 1024 * 1024
 function holding(call: Call, { target, isBounded }: BodyTarget, settings: GatewaySettings): HoldOptions {
   const { operation, headers, guardrails, work } = call
   if (readsForm(target, headers)) return { maxHeldBytes: settings.maxUploadBytes }
+  if (isRestricted(target) && isUrlEncoded(headers.contentType)) return { maxHeldBytes: settings.maxJsonBytes }
   if (isForm(headers.contentType) && offersElsewhere(target.provider, operation.name)) return { maxHeldBytes: longestForm }
   if (signsBody(target.provider)) return { maxHeldBytes: settings.maxJsonBytes }
   const reads = guardrails !== null && readsBody(guardrails)

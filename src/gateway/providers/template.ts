@@ -1,5 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import { operationParams } from '../operations/operation-params.ts'
+import { withoutEnd } from '../../lib/text/without-end.ts'
 
 type Fields = Readonly<Record<string, string>>
 
@@ -66,5 +67,5 @@ function wholeUrl(name: string, value: string): string {
   const plain = url !== null && /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === ''
   if (!plain) throw invalid(name, 'must be an http or https URL without user, query or fragment')
   // As it was given: the guard refuses texts that a parser folds away, such as a backslash or an empty user.
-  return value.replace(/(?<!\/)\/+$/, '')
+  return withoutEnd(value, '/')
 }

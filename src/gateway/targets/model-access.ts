@@ -7,6 +7,7 @@ import type { CallerHeaders } from '../wire/headers.ts'
 import type { ModelRules } from './provider-view.ts'
 import type { MatchedOperation } from '../operations/match.ts'
 import type { Call } from '../call.ts'
+import { refuseUnseenModels } from './unseen-models.ts'
 import type { Target } from './target.ts'
 
 /** A request as the models of a provider are looked for in it. */
@@ -26,7 +27,10 @@ export const modelRequest = ({ exchange, upstreamPath, operation, headers }: Cal
 
 /** Returns whether a body must be read for the model that it names: a form, when only some models may be used, or it decides the target. */
 export const readsForm = (target: Target, headers: CallerHeaders): boolean =>
-  isForm(headers.contentType) && ((target.view?.models ?? null) !== null || choosesDeployment(target))
+  isForm(headers.contentType) && (isRestricted(target) || choosesDeployment(target))
+
+/** Returns true if only some models of a target may be used. */
+export const isRestricted = ({ view }: Target): boolean => (view?.models ?? null) !== null
 
 /** Refuses a body that cannot be read, because it may name any model. */
 export function refuseUnreadable({ view }: Target, { contentEncoding }: CallerHeaders): void {
@@ -44,6 +48,7 @@ export function admitModel(target: Target, request: ModelRequest): Target {
   const refused = names.find((name) => !mayUse(rules, name))
   if (refused !== undefined) throw disabled(target, refused)
   if (names.length === 0 && !rules.allowAll && runsModel(request)) throw unnamed(target)
+  refuseUnseenModels({ ...request, slug: target.view?.slug ?? '', namesOne: names.length > 0 })
   const host = names.map((name) => rules.named.get(name)?.customHost ?? null).find((url) => url !== null) ?? null
   return host === null ? target : { ...target, customHost: { url: host, param: 'custom_host' } }
 }

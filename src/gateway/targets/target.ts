@@ -74,10 +74,13 @@ export function resolveTarget(request: TargetRequest): MaybePromise<Target> {
   const fromModel = modelReference(request.model)
   const addressing = addressingOf(request.headers, request.config, { fromModel, promptProvider: request.promptProvider })
   if (addressing.stored !== null) return stored(request, { ...addressing, stored: addressing.stored }, fromModel)
-  if (request.storedOnly && !(addressing.isStored && addressing.credential !== null)) throw needsVirtualKey()
+  if (request.storedOnly && !holdsCredential(addressing)) throw needsVirtualKey()
   if (addressing.provider === null) return refuseUnnamed(request)
   return given(request, { ...addressing, provider: addressing.provider })
 }
+
+/** Returns true if a stored config brings the credential. */
+const holdsCredential = ({ isStored, credential }: TargetAddress): boolean => isStored && credential !== null
 
 type StoredAddressing = TargetAddress & { readonly stored: Reference }
 
@@ -210,7 +213,7 @@ function given(request: TargetRequest, addressing: GivenAddressing): Target {
     credential,
     secrets: null,
     storedBy: null,
-    isCallers: !(addressing.isStored && addressing.credential !== null),
+    isCallers: !holdsCredential(addressing),
     customHost,
     customHeaders: noFields,
     namedBy: isStored ? 'stored' : 'request',

@@ -187,7 +187,7 @@ export function replaceModel(bytes: Buffer, from: string, to: string): Buffer {
   const model = JSON.stringify(to)
   let rest = 0
   let replaced = ''
-  for (const [start, end] of topLevelValues(text, 'model')) {
+  for (const [start, end] of topLevelValues(text, (key) => key === 'model')) {
     if (JSON.parse(text.slice(start, end)) !== from) continue
     replaced += text.slice(rest, start) + model
     rest = end
@@ -195,14 +195,14 @@ export function replaceModel(bytes: Buffer, from: string, to: string): Buffer {
   return Buffer.from(replaced + text.slice(rest))
 }
 
-/** Every string value of a key on an object's own level: JSON may hold a key twice. */
-export function stringsOf(bytes: Buffer, key: string): readonly string[] {
+/** Every string value of the keys on an object's own level that a test wants: JSON may hold a key twice. */
+export function stringsOf(bytes: Buffer, isWanted: (key: string) => boolean): readonly string[] {
   const text = bytes.toString('utf8')
-  return topLevelValues(text, key).map(([start, end]) => String(JSON.parse(text.slice(start, end))))
+  return topLevelValues(text, isWanted).map(([start, end]) => String(JSON.parse(text.slice(start, end))))
 }
 
-/** Returns where the string values of a key stand in an object's own level; the text is JSON that was parsed before. */
-function topLevelValues(text: string, key: string): readonly (readonly [start: number, end: number])[] {
+/** Returns where the string values of the wanted keys stand in an object's own level; the text is JSON that was parsed before. */
+function topLevelValues(text: string, isWanted: (key: string) => boolean): readonly (readonly [start: number, end: number])[] {
   const found: [number, number][] = []
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
@@ -211,7 +211,7 @@ function topLevelValues(text: string, key: string): readonly (readonly [start: n
     else if (char === '}' || char === ']') depth -= 1
     else if (char === '"') {
       const end = stringEnd(text, at)
-      const start = depth === 1 && JSON.parse(text.slice(at, end)) === key ? valueStart(text, end) : -1
+      const start = depth === 1 && isWanted(String(JSON.parse(text.slice(at, end)))) ? valueStart(text, end) : -1
       if (start !== -1) found.push([start, stringEnd(text, start)])
       at = end - 1
     }

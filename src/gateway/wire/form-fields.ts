@@ -6,7 +6,7 @@ const longestValue = 1024
 /** Nor so many of them. */
 const maxParts = 10_000
 
-/** The values of a field of a multipart body, wherever it stands; files are only passed over. Throws `invalid_request`. */
+/** The values of the fields of a multipart body that a pattern names, wherever they stand; files are only passed over. Throws `invalid_request`. */
 export function formValues(bytes: Buffer, contentType: string, field: string): readonly string[] {
   const boundary = /;\s*boundary=(?:"([^"]+)"|([^\s;,"]+))/i.exec(contentType)
   const delimiter = `--${boundary?.[1] ?? boundary?.[2] ?? ''}`

@@ -16,6 +16,10 @@ export const sessionSettingsField = z
     require_second_factor: z.boolean().nullable().optional().meta({
       description: 'On: people who sign in with a password have to set up a second factor before any other action. Off unless set.',
     }),
+    allow_passwords_beside_provider: z.boolean().nullable().optional().meta({
+      description:
+        'On: people who sign in by the identity provider may have a password or a passkey here too, which outlives their place at the provider. Off unless set.',
+    }),
   })
   .nullable()
   .optional()

@@ -28,7 +28,14 @@ const linksOf = async () => {
   return asSystem(app.deps.orm, (em) => readLinks(em, { organisationId: found[0]?.id ?? '', after: 0 }))
 }
 const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })
-const canaries = [String(jwk.d), 'T0/B0/canary-of-a-webhook', 'canary-of-a-column', 'canary-of-a-test']
+const canaries = [
+  String(jwk.d),
+  'T0/B0/canary-of-a-webhook',
+  'canary-of-a-column',
+  'canary-of-a-test',
+  'canary-of-a-scim-password',
+  'canary-of-an-okta-password',
+]
 
 /** Rows as an earlier version wrote them, by their place. */
 const planted: Readonly<Record<number, Partial<AuditRow>>> = {
@@ -51,6 +58,23 @@ const planted: Readonly<Record<number, Partial<AuditRow>>> = {
     resource_type: 'session',
     query: { state: 'canary-of-a-test', iss: 'https://issuer.test' },
     related: [{ table: 'alert_webhooks', id: '0', before: { url: 'https://hooks.test/canary-of-a-column' }, after: null }],
+  },
+  7: {
+    method: 'PATCH',
+    uri: '/scim/v2/Users/01a1fe87-c059-7387-bc25-c3a7645ba27b',
+    resource_type: 'user',
+    request_body: { Operations: [{ op: 'replace', path: 'password', value: 'canary-of-a-scim-password' }] },
+  },
+  8: {
+    method: 'PATCH',
+    uri: '/v1/scim/v2/Users/01a1fe87-c059-7387-bc25-c3a7645ba27b',
+    resource_type: 'user',
+    request_body: {
+      operations: [
+        { OP: 'replace', Path: 'urn:ietf:params:scim:schemas:core:2.0:User:Password', Value: 'canary-of-an-okta-password' },
+        { op: 'replace', path: 'displayName', value: 'gatehouse' },
+      ],
+    },
   },
 }
 
@@ -91,7 +115,7 @@ test.serial('a dry run lists the places and changes nothing', async (t) => {
   const before = await trail()
   const { stdout, status, stderr } = await gatehouse('audit', 'redact', '--dry-run')
   t.is(status, 0, stderr)
-  t.regex(stdout, /^default-organisation: 3 of 12 rows have secrets$/m)
+  t.regex(stdout, /^default-organisation: 5 of 12 rows have secrets$/m)
   t.regex(stdout, /^default-organisation: row 3: request_body\.client_jwks\.d/m)
   for (const canary of canaries) t.false(stdout.includes(canary))
   t.is(await trail(), before)
@@ -115,7 +139,7 @@ test.serial('secrets go, links stay, the chain holds, and a row says what was do
   const before = await hashes()
   const done = await gatehouse('audit', 'redact', '--by', 'Ada')
   t.is(done.status, 0, done.stderr)
-  t.is(done.stdout, 'default-organisation: 3 of 12 rows were redacted\n')
+  t.is(done.stdout, 'default-organisation: 5 of 12 rows were redacted\n')
   const text = await trail()
   for (const canary of canaries) t.false(text.includes(canary), canary)
   t.true(text.includes('gatehouse'))
@@ -123,12 +147,12 @@ test.serial('secrets go, links stay, the chain holds, and a row says what was do
   t.deepEqual(await hashes(), before)
   const proof = await gatehouse('audit', 'verify')
   t.is(proof.status, 0, proof.stderr)
-  t.regex(proof.stdout, /^default-organisation: 13 rows hold, 3 of them redacted, anchor 13:/)
+  t.regex(proof.stdout, /^default-organisation: 13 rows hold, 5 of them redacted, anchor 13:/)
   const [note] = (await inDatabase(app.database.superuser, (client) => client.query('SELECT * FROM audit_logs WHERE seq = 13'))).rows
   t.like(note, { action: 'redact', resource_type: 'audit-log', actor_type: 'operator', actor_name: 'Ada' })
   t.deepEqual(
     note.request_body.rows.map(({ seq }: { seq: number }) => seq),
-    [3, 5, 6],
+    [3, 5, 6, 7, 8],
   )
   const again = await gatehouse('audit', 'redact')
   t.is(again.stdout, 'default-organisation: 0 of 13 rows were redacted\n')

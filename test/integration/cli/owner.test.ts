@@ -52,6 +52,42 @@ test.serial('an owner gets in by a link, once; others get none', async (t) => {
   t.is((await signIn('ada@example.com')).status, 200)
 })
 
+const link = (...args: readonly string[]) => gatehouse('people', 'link', ...args)
+
+test.serial('a person who is no owner gets in by a link of the operator, without mail; owners by theirs', async (t) => {
+  t.is((await link()).status, 2, 'whose link?')
+  for (const [email, message] of [
+    ['nobody@example.com', /is no person of the organisation/],
+    ['ada@example.com', /is an owner: gatehouse owner link/],
+  ] as const) {
+    const refused = await link('--email', email)
+    t.not(refused.status, 0)
+    t.regex(refused.stderr, message)
+  }
+  const invited = await sendJson(
+    `${app.baseUrl}/v1/admin/users/invites`,
+    { 'x-service-api-key': app.adminKey },
+    { email: 'mia@example.com', role: 'admin' },
+  )
+  const token = /#token=([\w-]+)/.exec(invited.text)?.[1] ?? ''
+  t.is((await sendJson(`${app.baseUrl}/v1/admin/users/invites/accept`, {}, { token })).status, 200)
+  t.is((await signIn('mia@example.com')).status, 401)
+  const made = await link('--email', 'Mia@Example.com', '--json')
+  t.is(made.status, 0, made.stderr)
+  const { url, expires_at } = JSON.parse(made.stdout) as { url: string; expires_at: string }
+  t.regex(url, /\/console\/reset-password#token=/)
+  t.true(Date.parse(expires_at) - Date.now() > 20 * 3_600_000)
+  const set = () =>
+    send(`${app.baseUrl}/auth/password`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token: /#token=([\w-]+)/.exec(url)?.[1], password: 'a long enough sentence' }),
+    })
+  t.is((await set()).status, 200)
+  t.is((await set()).status, 401, 'it serves once')
+  t.is((await signIn('mia@example.com')).status, 200)
+})
+
 test.serial('a further organisation is made, its owner gets in by a link, and sees nothing of others', async (t) => {
   const made = await organisation('Zoë & Söhne', '--owner', 'zoe@example.com', '--json')
   t.is(made.status, 0, made.stderr)

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import test from 'ava'
 import { inTenant } from '../../../src/app/database/orm.ts'
-import { makeLink } from '../../../src/features/auth/index.ts'
+import { makeLink } from '../../../src/features/sessions/index.ts'
 import { setPassword } from '../../../src/features/auth/passwords.ts'
 import { features } from '../../../src/features/index.ts'
 import { startApp, type TestApp } from '../../support/app.ts'

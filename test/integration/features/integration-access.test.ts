@@ -199,9 +199,58 @@ test.serial('a disabled model is refused wherever it is named', async (t) => {
     body: '{"model":"bad","messages":[],"model":"good"}',
   })
   t.is(twice.status, 403)
+  const sent = async (path: string, type: string, body: string) =>
+    fetch(`${control.origin}/v1${path}`, {
+      method: 'POST',
+      headers: { 'x-service-api-key': acme.sideKey, 'x-service-provider': '@models', 'content-type': type },
+      body,
+    })
+  for (const key of ['Model', 'MODEL', 'model_id', 'modelId', 'model_name', 'modelName'])
+    t.true(await isDisabled(sent('/some/echo', 'application/json', `{"${key}":"bad"}`)), key)
+  t.true(await isDisabled(sent('/some/echo?model=bad', 'application/json', '{}')))
+  t.true(await isDisabled(sent('/some/echo?x=1&model_id=b%61d', 'audio/wav', 'RIFF')))
+  t.true(await isDisabled(sent('/some/echo', 'application/x-www-form-urlencoded', 'a=b&model=b%61d')))
+  t.true(await isDisabled(sent('/tunedModels/bad:generateContent', 'application/json', '{}')))
+  t.true(await isDisabled(sent('/messages/batches', 'application/json', '{"requests":[{"custom_id":"a","params":{"model":"bad"}}]}')))
+  for (const type of ['text/plain', 'application/octet-stream', 'audio/wav', 'application/x-ndjson'])
+    t.is((await sent('/some/echo', type, ' {"model":"bad"}')).status, 415, type)
+  t.is((await sent('/some/echo', 'audio/wav', 'RIFF')).status, 200)
+  for (const [path, body] of unseenModels) {
+    const answer = await sent(path, 'application/json', JSON.stringify(body))
+    t.is(answer.status, 403, path)
+    t.regex(await answer.text(), /The models of @models are restricted, and \w+ leads to/, path)
+  }
+  for (const body of [
+    '{"requests":[{"params":{"model":"bad","model":"good"}}]}',
+    '{"requests":[{"params":{"model":"bad"}}],"requests":[]}',
+  ]) {
+    const answer = await sent('/messages/batches', 'application/json', body)
+    t.is(answer.status, 400, body)
+    t.regex(await answer.text(), /stands twice/)
+  }
+  for (const body of [
+    { model: 'good', assistant_id: 'asst_1' },
+    { model: 'good', prompt: { id: 'pmpt_1' } },
+    { model: 'good', previous_response_id: 'resp_1' },
+    { prompt: 'a text', version: 'v2' },
+  ])
+    t.is((await sent('/some/echo', 'application/json', JSON.stringify(body))).status, 200, JSON.stringify(body))
   await ok(admin('DELETE', '/integrations/models/models?slugs=bad'))
   await becomes(200, () => chat('models', 'bad'), 'the model again')
+  t.is((await sent('/batches', 'application/json', JSON.stringify(unseenModels[0][1]))).status, 200)
 })
+
+const unseenModels = [
+  ['/batches', { input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' }],
+  ['/some/batches', { Input_File_Id: 'file-1', model: 'good' }],
+  ['/batch/jobs', { inputFiles: ['file-1'] }],
+  ['/threads/runs', { assistant_id: 'asst_1' }],
+  ['/threads/thread_1/runs', { assistantId: 'asst_1' }],
+  ['/agents/completions', { agent_id: 'ag_1', model: 'good' }],
+  ['/some/responses', { prompt: { id: 'pmpt_1' } }],
+  ['/some/responses', { previous_response_id: 'resp_1' }],
+  ['/predictions', { version: `owner/name:${'a'.repeat(64)}` }],
+] as const
 
 const fetchModel = (model: string) =>
   fetch(`${control.origin}/v1/chat/completions`, {

@@ -47,6 +47,9 @@ async function madeBy(by: Credential, path: string, body: unknown, field = 'id')
 const cost = { type: 'cost', credit_limit: 10 }
 const rate = { type: 'requests', unit: 'rpm', value: 10 }
 
+const soon = '2100-01-01T00:00:00.000Z'
+const later = '2101-01-01T00:00:00.000Z'
+
 /** A kind of limit: how a person sets one, and how others try to be rid of it. */
 interface Kind {
   readonly name: string
@@ -89,6 +92,9 @@ const keyKinds: readonly Kind[] = (
     ['the usage limits of a key', () => ({ usage_limits: cost }), { usage_limits: null }],
     ['the usage limits of a key, by a reset', () => ({ usage_limits: cost }), { reset_usage: true }],
     ['the rate limits of a key', () => ({ rate_limits: [rate] }), { rate_limits: null }],
+    ['the end of a key, by a later one', () => ({ expires_at: soon }), { expires_at: later }],
+    ['the end of a key, by none', () => ({ expires_at: soon }), { expires_at: null }],
+    ['the rotation of a key', () => ({ rotation_policy: { rotation_period: 'weekly' } }), { rotation_policy: null }],
     [
       'the config of a key that may use no other',
       () => ({ defaults: { config_id: names.config, allow_config_override: false } }),
@@ -113,6 +119,7 @@ const providerKinds: readonly Kind[] = (['providers', 'virtual-keys'] as const).
       ['usage limits', { usage_limits: cost }, { usage_limits: null }],
       ['usage limits, by a reset', { usage_limits: cost }, { reset_usage: true }],
       ['rate limits', { rate_limits: [rate] }, { rate_limits: null }],
+      ['end', { expires_at: soon }, { expires_at: later }],
     ] as const
   ).map(([name, limit, lift]): Kind => ({
     name: `of ${path} the ${name}`,

@@ -1,7 +1,7 @@
 // Concurrent writes about one person: a person who is removed meanwhile keeps no access, and no write waits while it holds locks that others need.
 import test from 'ava'
 import { inTenant } from '../../../src/app/database/orm.ts'
-import { makeLink } from '../../../src/features/auth/index.ts'
+import { makeLink } from '../../../src/features/sessions/index.ts'
 import { setPassword } from '../../../src/features/auth/passwords.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { inDatabase } from '../../support/database.ts'

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { Client } from 'pg'
 import { inTenant } from '../../../src/app/database/orm.ts'
-import { makeLink } from '../../../src/features/auth/index.ts'
+import { makeLink } from '../../../src/features/sessions/index.ts'
 import { setPassword } from '../../../src/features/auth/passwords.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { errorOf } from '../../support/caller.ts'

@@ -270,6 +270,7 @@ for (const [how, [method, body]] of Object.entries(deactivations))
     `SCIM, ${how}: the sessions of the person end in every process within a second, and no sign-in brings them back`,
     async (t) => {
       t.is((await put(settings({ auto_provision: true }))).status, 200)
+      await allowPasswords()
       const [scim, userName, password] = [await scimClient(control, second), `${randomUUID()}@second.example`, randomUUID()]
       const { body: made } = await scim.send('POST', '/Users', { body: { userName, active: true } })
       const user = { id: String(made.id), organisationId: second.organisationId, email: userName }
@@ -293,7 +294,12 @@ for (const [how, [method, body]] of Object.entries(deactivations))
     },
   )
 
+/** Lets people of the provider have passwords too. */
+const allowPasswords = () =>
+  control.call(second.adminKey, 'PUT', '/admin/organisation', { settings: { session_settings: { allow_passwords_beside_provider: true } } })
+
 test.serial('somebody who is removed while they sign in has no session left when they return', async (t) => {
+  await allowPasswords()
   const [scim, userName, password] = [await scimClient(control, second), `${randomUUID()}@second.example`, randomUUID()]
   const { body: made } = await scim.send('POST', '/Users', { body: { userName, active: true } })
   const user = { id: String(made.id), organisationId: second.organisationId, email: userName }

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { inTenant } from '../../../src/app/database/orm.ts'
-import { makeLink } from '../../../src/features/auth/index.ts'
+import { makeLink } from '../../../src/features/sessions/index.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { send, sendJson } from '../../support/http.ts'
 import { openPage } from '../../support/page.ts'
@@ -13,7 +13,7 @@ test.before(async () => {
 test.after.always(() => app?.stop())
 
 const password = 'a long enough sentence'
-const paths = ['/console', '/console/setup', '/console/reset-password', '/invite']
+const paths = ['/console', '/console/setup', '/console/reset-password', '/console/forgot-password', '/invite']
 
 /** A link as the product makes it; the path and the token of it. */
 async function linkFor(person: TestPerson, purpose: 'password' | 'setup'): Promise<string> {
@@ -81,7 +81,7 @@ test('a password is set anew by the page of a link from an e-mail, and signs in 
   t.false((await openPage(app.baseUrl, '/console', greeted.cookies)).isHidden('form'))
 })
 
-test('an invitation is accepted on its page, which shows the keys that come with it', async (t) => {
+test('an invitation is accepted on its page, which shows the keys that come with it, sets a password and signs in', async (t) => {
   const made = await sendJson(
     `${app.baseUrl}/v1/admin/users/invites`,
     { 'x-service-api-key': app.adminKey },
@@ -95,10 +95,26 @@ test('an invitation is accepted on its page, which shows the keys that come with
   t.is(made.status, 200, made.text)
   const { pathname, hash } = new URL((JSON.parse(made.text) as { invite_link: string }).invite_link)
   const page = await openPage(app.baseUrl, pathname + hash)
-  await page.submit({ first_name: 'Ina', last_name: 'Vited' })
+  t.false(page.isHidden('password_field'))
+  await page.submit({ first_name: 'Ina', last_name: 'Vited', password: 'Ina Vited Ina' })
+  t.regex(page.textOf('fault'), /easy to guess: it consists of your name/)
+  t.regex(page.textOf('keys'), /"key"/, 'they are shown although the password has to be chosen anew')
+  t.false(page.isHidden('form'))
+  await page.submit({ first_name: 'Ina', last_name: 'Vited', password })
   t.is(page.textOf('fault'), '')
-  t.regex(page.textOf('said'), /belong/)
-  t.regex(page.textOf('keys'), /"key"/)
+  t.regex(page.textOf('said'), /belong.*You are signed in/)
+  const greeted = await openPage(app.baseUrl, '/console', page.cookies)
+  t.is(greeted.textOf('said'), 'You are signed in as invited@example.com.')
+  const home = await openPage(app.baseUrl, '/console')
+  await home.submit({ email: 'invited@example.com', password })
+  t.is(home.textOf('fault'), '')
+})
+
+test('who forgot the password asks for a link on a page that the one to sign in names', async (t) => {
+  t.regex((await send(`${app.baseUrl}/console`)).text, /<a id="help" href="\/console\/forgot-password">/)
+  const page = await openPage(app.baseUrl, '/console/forgot-password')
+  await page.submit({ email: 'invited@example.com' })
+  t.regex(page.textOf('fault'), /sends no mail.*gatehouse people link/)
 })
 
 test('a page without the token of its link says so, and sends nothing', async (t) => {

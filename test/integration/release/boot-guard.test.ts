@@ -70,6 +70,11 @@ const refusals: readonly Refused[] = [
           DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`,
     message: /^PostgreSQL 13\.2 is too old: version 14 or newer is needed$/,
   },
+  ...['123456789012', 'ada@example.com ok', 'default-organisation'].map((password) => ({
+    code: 'weak_owner_password' as const,
+    env: { INIT_OWNER_EMAIL: 'ada@example.com', INIT_OWNER_PASSWORD: password },
+    message: /^INIT_OWNER_PASSWORD cannot be used\. (?:This|A) password/,
+  })),
   { code: 'unknown_level', env: { RELEASE_LEVEL: '1.9.7' }, message: /RELEASE_LEVEL is 1\.9\.7.*set it to one of 1\.3\.0, / },
   {
     code: 'unknown_level',

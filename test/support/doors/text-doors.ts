@@ -20,6 +20,9 @@ import { modelOfUpload, recordedMs } from '../../../src/gateway/wire/recorded-le
 import { traceRequest } from '../../../src/lib/otlp/messages.ts'
 import { readMessage } from '../../../src/lib/otlp/protobuf.ts'
 import { scrubSecrets } from '../../../src/lib/text/secret-shapes.ts'
+import { render } from '../../../src/app/mail/template.ts'
+import { readRoleKeys } from '../../../src/gateway/credentials/assume-role.ts'
+import { withoutEnd } from '../../../src/lib/text/without-end.ts'
 import { type Door, inPieces, refusing, repeated } from './door.ts'
 
 type Texts = Readonly<Record<string, (length: number) => string>>
@@ -161,6 +164,36 @@ export const textDoors: readonly Door[] = [
     ),
     most: 64 * 1024,
   },
+  {
+    name: 'a mail',
+    shapes: reading(
+      {
+        ...runs,
+        'tags without end': (length) => repeated('<', length),
+        'links without end': (length) => repeated('<a href="', length),
+        'links that are not closed': (length) => repeated('<a href="h">', length),
+        links: (length) => repeated('<a href="h">h</a>', length),
+        'titles without end': (length) => repeated('<title>', length),
+        'heads without end': (length) => repeated('<head>', length),
+        'line breaks': (length) => repeated('<br>', length),
+        blanks: (length) => `<p>${repeated(' \t', length)}x</p>`,
+      },
+      (text) => [render(text, {}), render('{{a}}', { a: text })],
+    ),
+  },
+  {
+    name: 'the keys of a role',
+    shapes: reading(
+      {
+        blanks: (length) => `<AccessKeyId>${repeated(' ', length)}`,
+        'blanks and a key': (length) => `<AccessKeyId>${repeated(' x', length)}`,
+        openings: (length) => repeated('<AccessKeyId>', length),
+        'openings and blanks': (length) => repeated('<AccessKeyId> ', length),
+      },
+      readRoleKeys,
+    ),
+  },
+  { name: 'the end of a URL', shapes: reading(runs, (text) => [withoutEnd(text, '/'), withoutEnd(`${text}/`, '/')]) },
   { name: 'a form', shapes: reading(form, (text) => readForm(Buffer.from(text), boundary)) },
   { name: 'the values of a form', shapes: reading(form, (text) => refusing(() => formValues(Buffer.from(text), boundary, 'a'))()) },
   {

@@ -9,6 +9,7 @@ import { lockPeople } from '../../sessions/index.ts'
 import { User } from '../../users/user.entity.ts'
 import { signedIn } from '../auth.schema.ts'
 import { demandLocal } from '../local.ts'
+import { demandNoProvider } from '../of-provider.ts'
 import { nobody } from '../nobody.ts'
 import { countOwnAttempt, demandOwnPassword } from '../own-password.ts'
 import { demandPace } from '../pace.ts'
@@ -229,6 +230,7 @@ export const loginByPasskey = route({
     provePasskey(deps, { ...body, userId: actor.id, organisationId: actor.organisationId, cookie: headers.cookie, purpose: 'sign-in' }),
   response: signedIn,
 })(async (call) => {
+  await demandNoProvider(call.em, call.actor.id)
   const user = await call.em.findOneOrFail(User, { id: call.actor.id, status: 'active' }, { lockMode: LockMode.PESSIMISTIC_READ })
   await spendPasskey(call.em, call.deps, call.found)
   const { session, answer } = await signIn(call, user, { method: 'passkey' })

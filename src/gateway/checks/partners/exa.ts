@@ -5,6 +5,7 @@ import { isFields } from '../../../lib/json/fields.ts'
 import { accountFields, accountRule, findAccount } from './account.ts'
 import { postPartner } from './partner.ts'
 import { key } from './words.ts'
+import { withoutEnd } from '../../../lib/text/without-end.ts'
 
 const account = { plugin: 'exa', schema: z.strictObject({ apiKey: key }), secrets: ['apiKey'], urls: [] } as const
 
@@ -67,7 +68,7 @@ export const exaOnline = check({
         own === undefined ? await findAccount({ title: 'Exa', ...account }, context) : { credentials: own, address: baseUrl ?? null }
       const { results } = await postPartner({
         title: 'Exa',
-        url: `${(address ?? 'https://api.exa.ai').replace(/\/+$/, '')}/search`,
+        url: `${withoutEnd(address ?? 'https://api.exa.ai', '/')}/search`,
         named: address === null ? 'by catalogue' : 'by data',
         headers: { 'x-api-key': credentials.apiKey },
         body: JSON.stringify({

@@ -6,6 +6,7 @@ import type { TextPart } from '../../dialects/neutral/texts.ts'
 import { type Basis, type BodyEdit, cannotTell, check, type Check, type CheckContext, type Subject, type Verdict } from '../check.ts'
 import type { HostSource } from '../../egress/guard.ts'
 import { accountFields, accountRule, baseUrl, findAccount, type OpenAccount, pluginOf } from './account.ts'
+import { withoutEnd } from '../../../lib/text/without-end.ts'
 
 type Shape = Readonly<Record<string, z.ZodType>>
 type ParsedFields<Fields extends Shape> = z.output<z.ZodObject<Fields>>
@@ -180,7 +181,7 @@ async function askOnce<Fields extends Shape, Credentials extends Shape, Answer>(
   const asked = { parameters, credentials, ...about }
   const { path, headers = {}, body } = row.call(asked)
   const service = address ?? row.service(credentials)
-  const sent = { url: new URL(service.replace(/\/+$/, '') + path), body: JSON.stringify(body) }
+  const sent = { url: new URL(withoutEnd(service, '/') + path), body: JSON.stringify(body) }
   const signed = row.sign(credentials, sent, context)
   const answered = await postPartner({
     title: row.title,

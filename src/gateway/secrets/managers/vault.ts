@@ -9,6 +9,7 @@ import type { SmallResponse } from '../../egress/egress.ts'
 import { reasonOf, secretFault } from '../fault.ts'
 import type { SecretReference } from '../secret-reference.ts'
 import { askManager, type ManagerDeps, refusedBy } from './ask-manager.ts'
+import { withoutEnd } from '../../../lib/text/without-end.ts'
 
 const manager = 'Vault'
 
@@ -82,7 +83,7 @@ function ask({ auth, token, method, path, body }: VaultCall, deps: ManagerDeps):
   if (token !== null) headers['x-vault-token'] = token
   if (auth['vault_namespace']) headers['x-vault-namespace'] = auth['vault_namespace']
   if (body !== undefined) headers['content-type'] = 'application/json'
-  const url = `${(auth['vault_addr'] ?? '').replace(/\/+$/, '')}/v1/${path}`
+  const url = `${withoutEnd(auth['vault_addr'] ?? '', '/')}/v1/${path}`
   return askManager(manager, { url, method, headers, ...(body !== undefined && { body }) }, deps)
 }
 

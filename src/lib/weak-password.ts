@@ -1,9 +1,11 @@
-import { ApiError } from '../../lib/errors.ts'
+import { ApiError } from './errors.ts'
 
 /** The words of a person that a guesser tries first. */
 export interface OwnWords {
   readonly email: string
   readonly organisation: string
+  /** The names of the person, as far as they are known. */
+  readonly names: readonly (string | null | undefined)[]
 }
 
 /** From 0 to 4; 3 stands for a hundred million guesses, which an attacker without the stored hashes never makes. */
@@ -13,7 +15,7 @@ const longestPart = 64
 
 /** The reason, by the kind of pattern that takes the largest part of a password. */
 const reasons: Readonly<Record<string, string>> = {
-  userInputs: 'it consists of your address, of the name of the organisation or of the product',
+  userInputs: 'it consists of your name or address, of the name of the organisation or of the product',
   dictionary: 'it is a common password, or begins with one',
   repeat: 'it repeats itself',
   sequence: 'it is a row of letters or digits',
@@ -40,14 +42,17 @@ export async function refuseWeakPassword(password: string, own: OwnWords): Promi
 
 const joints = ['', ' ', '-', '_', '.']
 
-/** Returns the address, its parts and the words of the organisation's name, apart and joined in the usual ways. */
-function wordsOf({ email, organisation }: OwnWords): string[] {
-  const words = [email, ...email.split('@'), organisation, 'gatehouse'].flatMap((text) => {
-    const parts = text.split(/[^\p{L}\p{N}]+/u)
-    return [text].concat(
-      parts,
-      joints.map((joint) => parts.join(joint)),
-    )
-  })
+/** Returns the address, its parts and the words of the names of person and organisation, apart and joined in the usual ways. */
+function wordsOf({ email, organisation, names }: OwnWords): string[] {
+  const known = names.filter((name) => typeof name === 'string')
+  const words = [email, ...email.split('@'), organisation, ...known, known.join(' '), known.toReversed().join(' '), 'gatehouse'].flatMap(
+    (text) => {
+      const parts = text.split(/[^\p{L}\p{N}]+/u)
+      return [text].concat(
+        parts,
+        joints.map((joint) => parts.join(joint)),
+      )
+    },
+  )
   return [...new Set(words.map((word) => word.toLowerCase()).filter((word) => word.length > 2))]
 }

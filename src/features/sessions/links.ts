@@ -6,8 +6,8 @@ import { ownOrigin } from '../../app/own-origin.ts'
 import type { Actor } from '../../app/route.ts'
 import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { lockPeople } from '../sessions/index.ts'
-import { OneTimeLink } from './one-time-link.entity.ts'
+import { OneTimeLink } from '../auth/one-time-link.entity.ts'
+import { lockPeople } from './lock-people.ts'
 
 const hourMs = 3_600_000
 /** A link to a password goes by e-mail; one for an owner is handed on by hand. */
@@ -20,6 +20,8 @@ interface NewLink {
   readonly organisationId: string
   readonly userId: string | null
   readonly purpose: OneTimeLink['purpose']
+  /** True for one that an operator hands on; it lives a day. */
+  readonly byHand?: true
 }
 
 /**
@@ -29,14 +31,14 @@ interface NewLink {
 export async function makeLink(
   em: EntityManager,
   deps: Pick<Deps, 'vault' | 'clock' | 'config'>,
-  { organisationId, userId, purpose }: NewLink,
-): Promise<{ readonly url: string; readonly expiresAt: Date }> {
+  { organisationId, userId, purpose, byHand }: NewLink,
+): Promise<{ readonly url: string; readonly token: string; readonly expiresAt: Date }> {
   for (const earlier of await em.find(OneTimeLink, { organisationId, userId, purpose })) em.remove(earlier)
   const token = randomBytes(32).toString('base64url')
-  const expiresAt = new Date(deps.clock.now() + lifeMs[purpose])
+  const expiresAt = new Date(deps.clock.now() + (byHand === true ? lifeMs.setup : lifeMs[purpose]))
   em.create(OneTimeLink, { organisationId, userId, purpose, tokenHash: hashToken(deps, token), expiresAt })
   await em.flush()
-  return { url: `${ownOrigin(deps.config)}/console/${pages[purpose]}#token=${token}`, expiresAt }
+  return { url: `${ownOrigin(deps.config)}/console/${pages[purpose]}#token=${token}`, token, expiresAt }
 }
 
 /** One answer for every link that does not work. */

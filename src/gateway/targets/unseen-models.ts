@@ -1,0 +1,103 @@
+import { ApiError } from '../../lib/errors.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import { repeatedKey } from '../../lib/json/repeated-key.ts'
+import type { RequestBody } from '../wire/body.ts'
+
+/** A field by which a request leads to something of the provider's that names models itself. */
+interface Reference {
+  /** In lower case, without underscores: every spelling counts. */
+  readonly field: string
+  /** What it leads to. */
+  readonly to: string
+  /** True if a model that the request names itself goes before it. */
+  readonly yields: boolean
+  /** Absent: any value leads there. */
+  readonly leads?: (value: unknown) => boolean
+}
+
+const namesId = (value: unknown): boolean => isFields(value) && typeof value['id'] === 'string'
+
+/**
+ * platform.openai.com/docs/api-reference (batch, runs, responses), docs.mistral.ai/api (agents, conversations, batch),
+ * replicate.com/docs/reference/http.
+ */
+const references: readonly Reference[] = [
+  { field: 'inputfileid', to: 'a file whose requests name models', yields: false },
+  { field: 'inputfiles', to: 'files whose requests name models', yields: true },
+  { field: 'inputdatasetid', to: 'data whose requests name models', yields: true },
+  { field: 'assistantid', to: 'an assistant that has a model', yields: true },
+  { field: 'agentid', to: 'an agent that has a model', yields: false },
+  { field: 'prompt', to: 'a prompt that has a model', yields: true, leads: namesId },
+  { field: 'previousresponseid', to: 'a response that has a model', yields: true },
+  {
+    field: 'version',
+    to: 'a version of a model',
+    yields: true,
+    leads: (value) => typeof value === 'string' && /(?:^|:)[0-9a-f]{64}$/.test(value),
+  },
+]
+
+interface Restricted {
+  readonly slug: string
+  readonly body: RequestBody
+  /** True if the request names a model itself. */
+  readonly namesOne: boolean
+}
+
+/**
+ * Refuses a request of a provider with restricted models whose models cannot be told: it leads to something that names them, has a key twice, of
+ * which a provider may read the other one. Throws `forbidden` or `invalid_request`.
+ */
+export function refuseUnseenModels({ slug, body, namesOne }: Restricted): void {
+  if (body.bytes === null || body.kind !== 'json') return
+  const repeated = repeatedKey(body.bytes.toString(), body.json)
+  if (repeated !== null)
+    throw new ApiError(
+      'invalid_request',
+      `The models of @${slug} are restricted, and ${JSON.stringify(repeated.slice(0, 100))} stands twice in one object of the body.`,
+      {
+        param: 'body',
+      },
+    )
+  if (isFields(body.json)) refuseReferences(slug, body.json, namesOne)
+}
+
+function refuseReferences(slug: string, json: Fields, namesOne: boolean): void {
+  for (const [name, value] of Object.entries(json)) {
+    const reference = byField.get(name.toLowerCase().replaceAll('_', ''))
+    if (reference === undefined || value === null || (reference.yields && namesOne) || reference.leads?.(value) === false) continue
+    const remedy = reference.yields ? ' Name the model in the request.' : ''
+    throw new ApiError(
+      'forbidden',
+      `The models of @${slug} are restricted, and ${name} leads to ${reference.to}, which Gatehouse does not see.${remedy}`,
+      {
+        param: name,
+      },
+    )
+  }
+}
+
+const byField: ReadonlyMap<string, Reference> = new Map(references.map((reference) => [reference.field, reference]))
+
+/**
+ * Returns what looks at the beginning of a body that is no JSON by its type, and throws `unsupported_media_type` if it is JSON all the same: some
+ * servers read it under any type.
+ */
+export function jsonGuard(slug: string): (chunk: Buffer) => void {
+  let isBegun = false
+  return (chunk) => {
+    if (isBegun) return
+    const first = chunk.find((byte) => !blank.has(byte))
+    if (first === undefined) return
+    isBegun = true
+    if (first === openingBrace || first === openingBracket)
+      throw new ApiError('unsupported_media_type', `The models of @${slug} are restricted: send JSON with content-type application/json.`, {
+        param: 'content-type',
+      })
+  }
+}
+
+/** Blanks, a byte order mark, and what separates JSON texts. */
+const blank: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0x1e, 0xef, 0xbb, 0xbf])
+const openingBrace = 0x7b
+const openingBracket = 0x5b
