@@ -52,15 +52,15 @@ test.serial('an owner gets in by a link, once; others get none', async (t) => {
   t.is((await signIn('ada@example.com')).status, 200)
 })
 
-const link = (...args: readonly string[]) => gatehouse('people', 'link', ...args)
+const peopleLink = (...args: readonly string[]) => gatehouse('people', 'link', ...args)
 
 test.serial('a person who is no owner gets in by a link of the operator, without mail; owners by theirs', async (t) => {
-  t.is((await link()).status, 2, 'whose link?')
+  t.is((await peopleLink()).status, 2, 'whose link?')
   for (const [email, message] of [
     ['nobody@example.com', /is no person of the organisation/],
     ['ada@example.com', /is an owner: gatehouse owner link/],
   ] as const) {
-    const refused = await link('--email', email)
+    const refused = await peopleLink('--email', email)
     t.not(refused.status, 0)
     t.regex(refused.stderr, message)
   }
@@ -72,7 +72,7 @@ test.serial('a person who is no owner gets in by a link of the operator, without
   const token = /#token=([\w-]+)/.exec(invited.text)?.[1] ?? ''
   t.is((await sendJson(`${app.baseUrl}/v1/admin/users/invites/accept`, {}, { token })).status, 200)
   t.is((await signIn('mia@example.com')).status, 401)
-  const made = await link('--email', 'Mia@Example.com', '--json')
+  const made = await peopleLink('--email', 'Mia@Example.com', '--json')
   t.is(made.status, 0, made.stderr)
   const { url, expires_at } = JSON.parse(made.stdout) as { url: string; expires_at: string }
   t.regex(url, /\/console\/reset-password#token=/)

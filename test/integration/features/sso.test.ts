@@ -56,15 +56,16 @@ test.before(async () => {
     },
   )
   beside = await control.openBeside()
-  const { rows } = await control.sql.query<{ id: string }>('SELECT id FROM organisations ORDER BY created_at LIMIT 1')
-  const organisationId = rows[0]?.id ?? ''
-  const made = await control.createTenant('second')
-  second = made
+  const oldest = await control.sql.query<{ id: string }>('SELECT id FROM organisations ORDER BY created_at LIMIT 1')
+  const organisationId = oldest.rows[0]?.id ?? ''
+  second = await control.createTenant('second')
+  const allowed = { settings: { session_settings: { allow_passwords_beside_provider: true } } }
+  await control.call(second.adminKey, 'PUT', '/admin/organisation', allowed)
   const adminKey = await control.createKey(
-    { ...made, organisationId },
+    { ...second, organisationId },
     { scopes: ['organisation_settings.read', 'organisation_settings.update'] },
   )
-  first = { ...made, organisationId, adminKey }
+  first = { ...second, organisationId, adminKey }
 })
 test.after.always(async () => {
   await control?.close()
@@ -99,10 +100,8 @@ async function me({ cookies }: SsoBrowser, origin = control.origin): Promise<Raw
 }
 
 const roleIn = async (userId: string, workspaceId: string): Promise<string | null> => {
-  const { rows } = await control.sql.query<{ role: string }>(
-    'SELECT role FROM workspace_members WHERE user_id = $1 AND workspace_id = $2',
-    [userId, workspaceId],
-  )
+  const query = 'SELECT role FROM workspace_members WHERE user_id = $1 AND workspace_id = $2'
+  const { rows } = await control.sql.query<{ role: string }>(query, [userId, workspaceId])
   return rows[0]?.role ?? null
 }
 
@@ -270,7 +269,6 @@ for (const [how, [method, body]] of Object.entries(deactivations))
     `SCIM, ${how}: the sessions of the person end in every process within a second, and no sign-in brings them back`,
     async (t) => {
       t.is((await put(settings({ auto_provision: true }))).status, 200)
-      await allowPasswords()
       const [scim, userName, password] = [await scimClient(control, second), `${randomUUID()}@second.example`, randomUUID()]
       const { body: made } = await scim.send('POST', '/Users', { body: { userName, active: true } })
       const user = { id: String(made.id), organisationId: second.organisationId, email: userName }
@@ -294,12 +292,7 @@ for (const [how, [method, body]] of Object.entries(deactivations))
     },
   )
 
-/** Lets people of the provider have passwords too. */
-const allowPasswords = () =>
-  control.call(second.adminKey, 'PUT', '/admin/organisation', { settings: { session_settings: { allow_passwords_beside_provider: true } } })
-
 test.serial('somebody who is removed while they sign in has no session left when they return', async (t) => {
-  await allowPasswords()
   const [scim, userName, password] = [await scimClient(control, second), `${randomUUID()}@second.example`, randomUUID()]
   const { body: made } = await scim.send('POST', '/Users', { body: { userName, active: true } })
   const user = { id: String(made.id), organisationId: second.organisationId, email: userName }
