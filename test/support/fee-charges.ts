@@ -66,13 +66,14 @@ export const feeCharges: Readonly<Record<string, Charged>> = {
     amount: 'any',
     lines: { input: 8, web_search: 1 },
   },
-  'the fee of a search that no list knows is named, and not left out': {
+  // 350,000,000 and $0.014
+  'the fee of a search that no list names is that of the provider': {
     provider: 'azure-openai',
     model: 'gpt-4o-search-preview',
     body: { messages: hello },
     answer: answered('gpt-4o-search-preview', hundred),
-    state: 'partly_priced',
-    amount: '350000000',
+    lines: { input: 100, output: 10, web_search: 1 },
+    amount: '14350000000',
   },
   // The fee of OpenRouter and the vendor's charge: 47,500,000 + 950,000,000
   "OpenRouter with a key of the caller's own: its fee, and what the vendor charges to that key": {

@@ -173,7 +173,8 @@ export const kindCharges: Readonly<Record<string, Charged>> = {
     lines: { input: 100, output: 10, web_search: 1 },
     amount: '10225000000',
   },
-  'a container in which code ran has no price, and is named': {
+  // 350,000,000 and $0.03
+  'a container in which code ran, once': {
     provider: 'openai',
     model: 'gpt-4o',
     path: '/v1/responses',
@@ -182,8 +183,8 @@ export const kindCharges: Readonly<Record<string, Charged>> = {
       { id: 'ci_1', type: 'code_interpreter_call', container_id: 'c' },
       { id: 'ci_2', type: 'code_interpreter_call', container_id: 'c' },
     ]),
-    state: 'partly_priced',
-    amount: '350000000',
+    lines: { input: 100, output: 10, code_session: 1 },
+    amount: '30350000000',
   },
   // Sonnet 3.00, out 15.00; Opus 5.00, out 25.00: 300,000,000 + 105,000,000 + 50,000,000 + 500,000,000; the blocked run is free.
   'an answer that several models made costs what each of them does (PR #39294)': {

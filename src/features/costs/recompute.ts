@@ -168,13 +168,15 @@ export function changeOf(row: CostRow, now: RepricedCost): Change | null {
 const ofMoney = ':usage:cost:'
 
 /** Returns the amount to add to each budget in money that the request counted against. */
-function correctionsOf({ budgets, corrected }: CostRow, { amounts }: RepricedCost): readonly SpentDelta[] {
+function correctionsOf({ budgets, corrected }: CostRow, { amounts, least }: RepricedCost): readonly SpentDelta[] {
   const deltas = new Map<string, SpentDelta>()
   const add = (counter: string, slot: string, delta: bigint) =>
     deltas.set(`${slot} ${counter}`, [counter, slot, String(BigInt(deltas.get(`${slot} ${counter}`)?.[2] ?? '0') + delta)])
   for (const [attempt, counter, slot, amount] of budgets ?? []) {
     const now = amounts.get(attempt)
-    if (now !== undefined && counter.includes(ofMoney)) add(counter, slot, now - BigInt(amount))
+    // A lower bound takes nothing from a budget that kept what was reserved.
+    if (now !== undefined && counter.includes(ofMoney) && !(least.has(attempt) && now < BigInt(amount)))
+      add(counter, slot, now - BigInt(amount))
   }
   for (const [counter, slot, delta] of corrected ?? []) if (deltas.has(`${slot} ${counter}`)) add(counter, slot, -BigInt(delta))
   return [...deltas.values()].filter(([, , delta]) => delta !== '0')

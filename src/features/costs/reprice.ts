@@ -15,6 +15,8 @@ export interface RepricedCost {
   readonly catalogue: string | null
   /** Pico-US-dollars by attempt; an attempt without a known price is not there. */
   readonly amounts: ReadonlyMap<number, bigint>
+  /** The attempts whose amounts are lower bounds. */
+  readonly least: ReadonlySet<number>
 }
 
 /** A line of an attempt, with amounts as they are worked out, or as texts where a log has it already. */
@@ -42,6 +44,7 @@ export function reprice(charges: readonly LoggedCharge[], options: RepriceOption
   const { jobs } = options
   const others = charges.filter((charge) => jobs.every(({ attempt }) => attempt !== charge.attempt))
   const priced: JobPrice[] = others.map((charge) => Object.assign({ attempt: charge.attempt }, priceAgain(charge, options)))
+  const least = new Set(priced.filter(({ cost }) => cost.state === 'partly_priced').map(({ attempt }) => attempt))
   for (const job of jobs) priced.push(Object.assign({ catalogue: null }, job))
   const state = stateOf(priced.map(({ cost }) => cost.state))
   return {
@@ -50,6 +53,7 @@ export function reprice(charges: readonly LoggedCharge[], options: RepriceOption
     lines: priced.flatMap(({ attempt, cost }) => cost.lines.map((line) => Object.assign({ attempt }, line))),
     catalogue: priced.find(({ catalogue }) => catalogue !== null)?.catalogue ?? null,
     amounts: amountsOf(priced),
+    least,
   }
 }
 

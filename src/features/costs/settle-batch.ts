@@ -211,6 +211,7 @@ async function writeCost(em: EntityManager, row: BatchRow, { cost, reason, price
     lines: [...others, ...cost.lines.map((line) => Object.assign({ attempt }, line))],
     catalogue: cost.catalogue ?? catalogue,
     amounts: new Map([[attempt, cost.amount]]),
+    least: new Set<number>(),
   }
   const author = { organisationId, recomputeId: id, reason, madeBy: settler, job: { attempt, state: cost.state } }
   // Earlier corrections were of the other attempts, or are in the budgets.

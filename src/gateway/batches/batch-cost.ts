@@ -1,10 +1,12 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
 import { type MatchedOperation, matchOperation } from '../operations/match.ts'
 import { meterJson, tellsUse } from '../metering/meter.ts'
+import { drawnCharges } from '../metering/drawn-charges.ts'
 import { priceMetered } from '../metering/price-metered.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import type { CostLine, CostState } from '../prices/price-usage.ts'
 import { stateOf } from '../prices/state-of.ts'
+import { sumCosts } from '../prices/sum-costs.ts'
 import type { IntegrationPrices } from '../prices/terms.ts'
 import type { Target } from '../targets/target.ts'
 
@@ -80,15 +82,23 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300
 /** Prices an answer as one that came at once, at the rates of batches; null: the request failed, or is free at the provider. */
 function priceAnswer({ status, body }: Answer, operation: MatchedOperation, { target, terms, prices, begunAt, mode }: BatchPricing) {
   const bytes = Buffer.from(JSON.stringify(body))
-  const asked = { operation: operation.name, method: 'POST', provider: target.providerId, json: null, upload: null }
+  const asked = { operation: operation.name, method: 'POST', provider: target.providerId, json: asAsked(body), upload: null }
   const metered = meterJson(bytes, operation.spec?.dialect ?? null, asked)
   const told = mode === null ? metered : { ...metered, mode }
   if (!isSuccess(status) && !tellsUse(told)) return null
   const model = typeof body['model'] === 'string' ? body['model'] : told.model
   // The model that was asked stands in a file that is not read: the one that answered has its price.
   const request = { target: { ...target, model }, terms, prices, json: null, startedAt: begunAt }
-  return { model, ...priceMetered({ ...told, model }, request) }
+  const priced = priceMetered({ ...told, model }, request)
+  const { drawn } = priced.metered
+  if (drawn === null || priced.metered.reported !== null) return { model, ...priced }
+  const { facts, metered: own } = priced
+  const drawing = { drawn, metered: own, facts, provider: target.providerId, terms, prices, tools: body['tools'] }
+  return { model, ...priced, cost: sumCosts([priced.cost, ...drawnCharges(drawing).map(({ cost }) => cost)]) }
 }
+
+/** The request stands in a file that is not read: a response repeats its tools. */
+const asAsked = ({ tools = null }: Fields): Fields | null => (tools === null ? null : { tools })
 
 /** Returns the answer in a line of OpenAI's file or of Anthropic's results; a body that is none: the request failed. */
 function answerOf({ response, result }: Fields): { readonly status: number; readonly body: unknown } {

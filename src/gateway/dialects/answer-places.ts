@@ -37,6 +37,12 @@ const itemAt = (path: string): Places => ({
   [`${path}.type`]: 'item.type',
   [`${path}.id`]: 'item.id',
   [`${path}.container_id`]: 'item.container_id',
+  [`${path}.status`]: 'item.status',
+  [`${path}.model`]: 'item.model',
+  [`${path}.size`]: 'item.size',
+  [`${path}.quality`]: 'item.quality',
+  [`${path}.environment`]: 'item.environment',
+  [`${path}.environment.type`]: 'item.environment.type',
   [`${path}.action`]: 'item.action',
   [`${path}.action.type`]: 'item.action.type',
 })
@@ -53,16 +59,18 @@ const cohere: Places = { 'response.meta.billed_units': 'billed_units', 'delta.us
 const google: AnswerPlaces = {
   whole: {
     [`${grounding}.webSearchQueries`]: 'queries',
+    [`${grounding}.retrievalQueries`]: 'retrievals',
     [`${grounding}.groundingChunks[*].maps!`]: 'maps',
     'candidates[*].finishReason!': 'finish',
   },
 }
 const responses: AnswerPlaces = {
-  whole: itemAt('output[*]'),
+  whole: { 'tool_usage.image_gen': 'drawn', ...itemAt('output[*]') },
   stream: {
     'response.usage': 'usage',
     'response.model': 'model',
     'response.service_tier': 'tier',
+    'response.tool_usage.image_gen': 'drawn',
     type: 'type',
     ...itemAt('response.output[*]'),
     ...itemAt('item'),

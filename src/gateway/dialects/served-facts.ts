@@ -21,18 +21,33 @@ const modes: Readonly<Record<string, string>> = {
   ON_DEMAND_FLEX: 'flex',
 }
 
+/** Modes that cost more than the usual one. */
+const dearModes: ReadonlySet<string> = new Set(['priority', 'ultrafast', 'fast'])
+/** The word for a mode that is left open. */
+const open = 'auto'
+
 /**
- * Reads how an answer was served from the values at its places, and from its usage object. The request does not count where the answer states it:
- * priority is often asked and not given. `asked` is the mode of the request, for answers that do not state it.
+ * Reads how an answer was served from the values at its places, and from its usage object. The request does not count where the answer states it: priority is often asked and not given. Where it does not, a mode that costs more counts as asked, and a discount is not given.
  */
-export function servedFacts(told: Pick<ToldAnswer, 'model' | 'tier'>, usage: Fields | null, asked: string | null): ServedFacts {
+export function servedFacts(told: Pick<ToldAnswer, 'model' | 'tier'>, usage: Fields | null, request: Fields): ServedFacts {
   const tier = textIn(usage, 'service_tier') ?? textIn(usage, 'trafficType') ?? textIn(usage, 'serviceTier') ?? told.tier
-  const mode = tier === null ? (modes[asked ?? ''] ?? null) : (modes[tier] ?? null)
+  const speed = textIn(usage, 'speed') ?? (usage !== null && 'speed' in usage ? null : textIn(request, 'speed'))
   return {
     model: told.model,
-    mode: textIn(usage, 'speed') === 'fast' ? 'fast' : mode,
+    mode: speed === 'fast' ? 'fast' : tier === null || tier === open ? dearMode(request) : modeOf(tier),
     geo: known(textIn(usage, 'inference_geo')),
   }
+}
+
+const modeOf = (tier: string): string | null => modes[tier] ?? modes[tier.toLowerCase()] ?? null
+
+/** Returns the mode that a request asks for, in the words of any format, if it costs more than the usual one. */
+function dearMode({ service_tier: snake, serviceTier: camel }: Fields): string | null {
+  for (const asked of [snake, isFields(camel) ? camel['type'] : camel]) {
+    const mode = typeof asked === 'string' ? modeOf(asked) : null
+    if (mode !== null && dearModes.has(mode)) return mode
+  }
+  return null
 }
 
 const known = (geo: string | null): string | null => (geo === null || geo === 'global' || geo === 'not_available' ? null : geo)

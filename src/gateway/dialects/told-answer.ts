@@ -2,7 +2,9 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
 import type { PlaceListener } from '../wire/json-places.ts'
 import { bareCounts, usageNames } from './answer-places.ts'
-import { soldItems } from './openai-responses/sold-tools.ts'
+import { drawnOf } from './openai-responses/drawn.ts'
+import { isSold } from './openai-responses/sold-tools.ts'
+import type { DrawnImages } from './neutral/drawn.ts'
 
 /** The facts at the places of an answer, as far as its cost depends on them. */
 export interface ToldAnswer {
@@ -14,9 +16,13 @@ export interface ToldAnswer {
   readonly tier: string | null
   /** The calls of tools that the provider ran and sells. */
   readonly items: readonly Fields[]
+  /** The images that another model drew for it; null: there are none. */
+  readonly drawn: DrawnImages | null
   /** The searches on which it rests. */
   readonly searches: number
   readonly restsOnMaps: boolean
+  /** The searches in the caller's own data. */
+  readonly retrievals: number
   readonly images: number
   readonly size: string | null
   readonly quality: string | null
@@ -36,8 +42,10 @@ export const toldNothing: ToldAnswer = {
   model: null,
   tier: null,
   items: [],
+  drawn: null,
   searches: 0,
   restsOnMaps: false,
+  retrievals: 0,
   images: 0,
   size: null,
   quality: null,
@@ -64,10 +72,13 @@ interface FactsSoFar {
   tier: string | null
   searches: number
   restsOnMaps: boolean
+  retrievals: number
   /** In the event, or the whole answer, that is being read. */
   images: number
   type: string
   hasFinished: boolean
+  /** The usage of the model that drew images. */
+  drawnBy: Fields | null
 }
 
 const last = (name: string) => (said: FactsSoFar, json: string) => {
@@ -90,6 +101,8 @@ const takers: Readonly<Record<string, (said: FactsSoFar, json: string) => void>>
   image: (said) => (said.images += 1),
   maps: (said) => (said.restsOnMaps = true),
   finish: (said) => (said.hasFinished = true),
+  drawn: (said, json) => (said.drawnBy = fieldsOf(json) ?? said.drawnBy),
+  retrievals: (said, json) => (said.retrievals = lengthOf(json) || said.retrievals),
   queries: (said, json) => (said.searches = lengthOf(json) || said.searches),
 }
 
@@ -104,9 +117,11 @@ export class AnswerFacts implements PlaceListener {
     tier: null,
     searches: 0,
     restsOnMaps: false,
+    retrievals: 0,
     images: 0,
     type: '',
     hasFinished: false,
+    drawnBy: null,
   }
   #images = 0
 
@@ -146,23 +161,26 @@ export class AnswerFacts implements PlaceListener {
   #endItem(): void {
     const item = this.#item
     this.#item = null
-    if (item === null || soldItems[String(item['type'])] === undefined || this.#items.size >= mostItems) return
-    this.#items.set(item['id'] ?? item, { ...item, ...('action.type' in item && { action: { type: item['action.type'] } }) })
+    if (item === null || !isSold(item) || this.#items.size >= mostItems) return
+    this.#items.set(item['id'] ?? item, nested(item))
   }
 
   /** Returns the facts so far; an incomplete item counts as far as it came. */
   told({ isJson, isWhole, isDone }: Pick<ToldAnswer, 'isJson' | 'isWhole'> & { readonly isDone: boolean }): ToldAnswer {
     this.#endItem()
     this.ends()
-    const { texts, tier, searches, restsOnMaps, hasFinished } = this.#said
+    const { texts, tier, searches, restsOnMaps, retrievals, hasFinished, drawnBy } = this.#said
+    const items = [...this.#items.values()]
     const duration = Number(texts.get('duration') ?? NaN)
     return {
       usage: this.#usage(),
       model: texts.get('model') ?? texts.get('modelVersion') ?? null,
       tier,
-      items: [...this.#items.values()],
+      items,
+      drawn: drawnOf(items, drawnBy),
       searches,
       restsOnMaps,
+      retrievals,
       images: this.#images,
       size: texts.get('size') ?? null,
       quality: texts.get('quality') ?? null,
@@ -194,6 +212,16 @@ function merge(texts: readonly string[]): Fields | null {
   return merged
 }
 
+/** Returns an item as it was written, of which fields of objects came by their paths. */
+function nested(item: Fields): Fields {
+  const { 'action.type': action, 'environment.type': environment, ...flat } = item
+  return {
+    ...flat,
+    ...(action !== undefined && { action: { type: action } }),
+    ...(environment !== undefined && { environment: { type: environment } }),
+  }
+}
+
 const longestText = 255
 
 /** Returns a text, or a number as one; null for all else, and for one that is empty or too long. */
@@ -209,6 +237,11 @@ function tierIn(json: string): string | null {
   if (!json.startsWith('{')) return textOf(json)
   const tier = jsonOrUndefined(json)
   return isFields(tier) && typeof tier['type'] === 'string' ? tier['type'] : null
+}
+
+function fieldsOf(json: string): Fields | null {
+  const fields = jsonOrUndefined(json)
+  return isFields(fields) ? fields : null
 }
 
 function lengthOf(json: string): number {

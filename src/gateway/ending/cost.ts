@@ -94,13 +94,13 @@ type PricedUsage = Pick<MeteredUsage, 'counts' | 'raw' | 'reported' | 'estimated
 }
 
 /** The usage object stands whole in the log: the scan reads none of more than 8 KB. */
-function loggedCharge({ attempt, charge: { pricedModel }, index }: ChargedAttempt, used: PricedUsage): LoggedCharge {
+function loggedCharge({ attempt, charge: { pricedModel, asked }, index }: ChargedAttempt, used: PricedUsage): LoggedCharge {
   const { counts, raw, reported, estimated, inconsistent, model, facts } = used
   const { provider, sent, slug, skipped } = targetOf(attempt, raw)
   return {
     attempt: index,
     provider,
-    sent,
+    sent: asked ?? sent,
     answered: model,
     priced: pricedModel,
     recalled: isRecalled(attempt),

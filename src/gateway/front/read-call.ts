@@ -28,18 +28,19 @@ import { workOf } from '../operations/work.ts'
  */
 export function readCall(head: CallHead, settings: GatewaySettings): MaybePromise<Call> {
   const { model, path: upstreamPath } = takeModelOfPath(head.path)
-  const work = workOf({ operation: head.operation, exchange: head.exchange, upstreamPath })
+  const asking = { operation: head.operation, exchange: head.exchange, upstreamPath }
   const readsJson = head.operation.name === 'promptComplete' || isReadableJson(head.headers)
   if (readsJson)
     return settled(read(head, settings, { maxHeldBytes: 0 }), (body) => {
       const unfolded = body.kind === 'json' && head.headers.contentEncoding !== ''
+      const work = workOf(asking, body.json)
       const headers = unfolded ? withoutEncoding(head.headers) : head.headers
       return { ...head, headers, upstreamPath, work, model, body, shortenedBy: 0, ...nothingMade }
     })
   return settled(model === null ? modelOfForm(head) : noFormModel, (form) => ({
     ...head,
     upstreamPath,
-    work,
+    work: workOf(asking, undefined),
     model: model ?? form.model,
     body: null,
     shortenedBy: form.shortenedBy,
@@ -105,14 +106,15 @@ const longestForm = 32 * 1024 * 1024
 /** How much is held of a body that is no JSON. Guardrails read the part of uploads that is held anyhow, or is no longer than other bodies may be. */
 function holding(call: Call, { target, isBounded }: BodyTarget, settings: GatewaySettings): HoldOptions {
   const { operation, headers, guardrails, work } = call
-  if (readsForm(target, headers)) return { maxHeldBytes: settings.maxUploadBytes }
-  if (isRestricted(target) && isUrlEncoded(headers.contentType)) return { maxHeldBytes: settings.maxJsonBytes }
-  if (isForm(headers.contentType) && offersElsewhere(target.provider, operation.name)) return { maxHeldBytes: longestForm }
-  if (signsBody(target.provider)) return { maxHeldBytes: settings.maxJsonBytes }
+  const watches = pricedForms.has(work?.task)
+  if (readsForm(target, headers)) return { maxHeldBytes: settings.maxUploadBytes, watches }
+  if (isRestricted(target) && isUrlEncoded(headers.contentType)) return { maxHeldBytes: settings.maxJsonBytes, watches }
+  if (isForm(headers.contentType) && offersElsewhere(target.provider, operation.name)) return { maxHeldBytes: longestForm, watches }
+  if (signsBody(target.provider)) return { maxHeldBytes: settings.maxJsonBytes, watches }
   const reads = guardrails !== null && readsBody(guardrails)
   const held = { maxHeldBytes: reads ? settings.maxJsonBytes : 0, letsLongOnesPass: !mayHoldWords(headers.contentType) }
-  if (!pricedForms.has(work?.task)) return held
-  return { ...held, watches: true, ...(isBounded && { maxHeldBytes: Math.max(held.maxHeldBytes, longestForm) }) }
+  if (!watches) return held
+  return { ...held, watches, ...(isBounded && { maxHeldBytes: Math.max(held.maxHeldBytes, longestForm) }) }
 }
 
 /** Returns true for a form that determines the cost of its answer: the model, and the requested amount. */

@@ -1,4 +1,5 @@
 import type { Fields } from '../../lib/json/fields.ts'
+import { tokensOfImage } from '../tokens/estimate-tokens.ts'
 import { readForm } from '../wire/form.ts'
 import { tokensOfPicture, tokensOfText } from './input-bound.ts'
 
@@ -13,9 +14,6 @@ export interface BoundForm {
   /** The bytes of its texts. */
   readonly bytes: number
 }
-
-/** The tokens of the largest and finest image. */
-export const tokensOfImage = 6240
 
 /** Uploads are long: each is read once. */
 const known = new WeakMap<Buffer, BoundForm | null>()

@@ -1,4 +1,5 @@
 import type { RequestBody } from '../wire/body.ts'
+import { addedTokens } from './beyond-body.ts'
 import { partsOf } from './prompt-parts.ts'
 
 /** The tokens of a picture of unmeasured size. */
@@ -21,11 +22,24 @@ export function inputBound({ bytes, json, length }: RequestBody): InputBound {
   return { tokens: text + pictures * tokensOfPicture + Math.ceil(audio / audioCharactersPerToken), isOpen }
 }
 
-/** Bounds the tokens of a prompt by the bytes of its body. One that names anything beside them may fill the window. */
-export const strictInputBound = ({ bytes, json, length }: RequestBody): InputBound => ({
-  tokens: bytes?.length ?? length ?? 0,
-  isOpen: partsOf(json).isPartial,
-})
+/** The most that a picture takes, however few bytes it has: of a few models far more than of all others. */
+const mostOfPicture = 5000
+const dearPictures = /gpt-4o-mini/
+const mostOfDearPicture = 48_200
+
+/**
+ * Bounds the tokens of a prompt by the bytes of its body and the number of its pictures. One that names anything beside them, or that holds what
+ * unpacks to more than its bytes, may fill the window; so may one whose provider adds what nobody bounds.
+ */
+export function strictInputBound({ bytes, json, length }: RequestBody, model: string | null): InputBound {
+  const { pictures, isPartial, isPacked } = partsOf(json)
+  const added = addedTokens(json)
+  const each = model !== null && dearPictures.test(model) ? mostOfDearPicture : mostOfPicture
+  return {
+    tokens: (bytes?.length ?? length ?? 0) + pictures * each + (added === Infinity ? 0 : added),
+    isOpen: isPartial || isPacked || added === Infinity,
+  }
+}
 
 /** Prose and code have three bytes and more for a token; digits, JSON, and scripts of other letters may have two. */
 const prose = 3

@@ -184,9 +184,18 @@ function settleAll(counters: Counters, taken: readonly TakenAmount[], settled: S
 const spentOf = ({ limit, slot }: TakenAmount, { used, mark }: { used: number; mark: string }, charge: Charge | null): BudgetSpend => ({
   counter: limit.id,
   slot,
-  amount: limit.counts === 'cost' ? String(charge?.cost.amount ?? BigInt(used) * picoPerNano) : used,
+  amount: limit.counts === 'cost' ? String(amountOf(used, charge)) : used,
   mark,
 })
+
+function amountOf(used: number, charge: Charge | null): bigint {
+  const counted = BigInt(used) * picoPerNano
+  const amount = charge?.cost.amount ?? null
+  return amount === null || (isLeast(charge) && counted > amount) ? counted : amount
+}
+
+/** Returns true for a cost that is a lower bound. */
+const isLeast = (charge: Charge | null): boolean => charge?.cost.state === 'partly_priced'
 
 /** A million US dollars or 10^15 tokens: providers may answer any figure, and numbers are exact so far. */
 const mostOfAnswer = 1e15
@@ -196,14 +205,17 @@ interface SettlementInput extends Pick<State, 'overcounted'> {
   readonly reached: RequestProgress
 }
 
-/** An answer of unknown usage keeps its reservation. */
+/** An answer of unknown usage keeps its reservation, and one whose cost is a lower bound keeps at least that. */
 function usedOf({ limit, amount }: TakenAmount, { charge, reached, overcounted }: SettlementInput): number {
   if (limit.counts === 'requests') return amount
   const unknown = reached === 'failed' ? 0 : amount
-  if (limit.counts === 'tokens') return tokensOf(charge) ?? unknown
+  if (limit.counts === 'tokens') return Math.max(tokensOf(charge) ?? unknown, hidesTokens(charge) ? unknown : 0)
   const cost = charge?.cost.amount ?? null
-  return cost === null ? unknown : nanoOf(limit.id, cost, overcounted)
+  if (cost === null || (isLeast(charge) && BigInt(unknown) * picoPerNano > cost)) return unknown
+  return nanoOf(limit.id, cost, overcounted)
 }
+
+const hidesTokens = (charge: Charge | null): boolean => (charge?.metered?.counts.unseen_output ?? 0) > 0
 
 /** Returns all tokens of an answer. Some providers leave cache reads and writes out of their total: the counts have them. */
 function tokensOf(charge: Charge | null): number | null {

@@ -11,6 +11,8 @@ export interface PromptParts {
   readonly isOpen: boolean
   /** True when it refers to contents outside the body, pictures and earlier turns too. */
   readonly isPartial: boolean
+  /** True when it holds a document, a film or sound whose bytes are packed: they may unpack to any number of tokens. */
+  readonly isPacked: boolean
 }
 
 /** Looks through the values of a body. Its texts are not looked into, so that long ones cost no time. */
@@ -26,7 +28,7 @@ export function partsOf(json: unknown): PromptParts {
   return parts
 }
 
-const noParts: PromptParts = { pictures: 0, audio: 0, characters: 0, isOpen: false, isPartial: false }
+const noParts: PromptParts = { pictures: 0, audio: 0, characters: 0, isOpen: false, isPartial: false, isPacked: false }
 
 type MutableParts = { -readonly [Name in keyof PromptParts]: PromptParts[Name] }
 
@@ -66,6 +68,7 @@ function lookInto(fields: Fields, parts: MutableParts, depth: number): void {
     const held = fields[name]
     if (typeof held !== 'string' && !isHolder(held)) continue
     if (foreignFields.has(name)) continue
+    if (isPacked(name, held, fields)) parts.isPacked = true
     const media = mediaOf(name, held, fields)
     if (media !== null) addMedia(media, [name, held], parts)
     else if (namesFile(name, held)) parts.isOpen = parts.isPartial = true
@@ -79,6 +82,24 @@ const isHolder = (value: unknown): value is object => typeof value === 'object' 
 const namesFile = (name: string, held: unknown): boolean =>
   idFields.has(name) ||
   ((addressFields.has(name) || (name === 'source' && isFields(held) && held['type'] === 'url')) && isNamed(name, held))
+
+/** Types and formats that hold a token in so many bytes at least: words, and sound that is not packed or has a least rate. */
+const unpacked = /^(?:text\/|image\/|application\/json)|(?:^|[/.-])(?:wav|wave|x-wav|pcm16|pcm|l16|mp3|mpeg|txt|md|csv|html)(?:;|$)/i
+
+/** Returns true for a document, a film or sound in the body whose bytes do not bound its tokens. */
+function isPacked(name: string, held: unknown, of: Fields): boolean {
+  if ((name === 'file_data' || addressFields.has(name)) && typeof held === 'string')
+    return !unpacked.test(/^data:([^,]*)/.exec(held)?.[1] ?? '')
+  if (name === 'input_audio' && isFields(held)) return !unpacked.test(String(held['format'] ?? ''))
+  if (name === 'video_url') return true
+  // Bedrock names the format of a document or a film beside its source.
+  if (name === 'document' || name === 'video' || name === 'audio')
+    return isFields(held) && isFields(held['source']) && (name === 'video' || !unpacked.test(String(held['format'] ?? '')))
+  const isData = name === 'inlineData' || name === 'inline_data' || (name === 'source' && isFields(held) && held['type'] === 'base64')
+  if (!isData || !isFields(held)) return false
+  const type = held['mimeType'] ?? held['mime_type'] ?? held['media_type'] ?? of['media_type']
+  return typeof type !== 'string' || !unpacked.test(type)
+}
 
 type Media = 'image' | 'audio'
 

@@ -1,5 +1,6 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Dimension } from '../dialects/neutral/counts.ts'
+import { containerGigabytes, isLocal } from '../dialects/openai-responses/sold-tools.ts'
 import { withOptions } from './output-bound.ts'
 
 /** The tools that providers run themselves and sell by the call, by the beginnings of their names in all formats. */
@@ -13,13 +14,17 @@ const soldTools: readonly (readonly [name: string, sold: Dimension])[] = [
   ['googleMaps', 'maps'],
   ['file_search', 'file_search'],
   ['x_search', 'x_search'],
+  ['web_search_premium', 'web_search_high'],
+  ['collections_search', 'file_search'],
+  ['retrieval', 'file_search'],
+  // Sold by the container or by the call.
   ['code_interpreter', 'code_session'],
+  ['code_interpreter', 'code_execution'],
+  ['shell', 'code_session'],
+  ['image_generation', 'image'],
   ['code_execution', 'code_execution'],
   ['codeExecution', 'code_execution'],
 ]
-
-/** The dimensions of tools that a provider sells by the call. */
-export const toolDimensions: ReadonlySet<string> = new Set<string>(soldTools.map(([, sold]) => sold))
 
 /** The calls of a request that sets no number. */
 const usualCalls = 5
@@ -29,9 +34,10 @@ const usualSources = 20
 /** Returns the most calls of each tool that a request lets a provider make; null: none. */
 export function soldCalls(json: Fields): Partial<Record<Dimension, number>> | null {
   let calls: Partial<Record<Dimension, number>> | null = null
+  const most = wholeOf(json['max_tool_calls']) ?? Infinity
   const add = (sold: Dimension, count: number): void => {
     calls ??= {}
-    calls[sold] = Math.max(calls[sold] ?? 0, count)
+    calls[sold] = Math.max(calls[sold] ?? 0, sold === 'code_session' ? containerGigabytes(json['tools']) : Math.min(count, most))
   }
   for (const fields of withOptions(json)) addTools(fields['tools'], add)
   const { additionalModelRequestFields: ofBedrock, search_parameters: sources, plugins } = json
@@ -54,7 +60,7 @@ function addTools(tools: unknown, add: (sold: Dimension, count: number) => void)
 }
 
 function addNamed(named: string, tool: Fields, add: (sold: Dimension, count: number) => void): void {
-  if (named === 'function') return
+  if (named === 'function' || isLocal(tool)) return
   for (const [name, sold] of soldTools) if (named.startsWith(name)) add(sold, wholeOf(tool['max_uses']) ?? usualCalls)
 }
 

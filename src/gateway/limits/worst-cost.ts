@@ -1,7 +1,7 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Counts, Dimension } from '../dialects/neutral/counts.ts'
 import type { Task } from '../operations/operations.ts'
-import type { ConditionalRates, PriceEntry } from '../prices/entry.ts'
+import type { PriceEntry } from '../prices/entry.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { priceAmount } from '../prices/price-usage.ts'
 import { findRate, holdingRates, periodAt, type PriceFacts } from '../prices/rates.ts'
@@ -10,14 +10,20 @@ import { searchFeeOf, searchSizeOf } from '../prices/search-fee.ts'
 import { servedModel } from '../targets/azure-deployment.ts'
 import type { Target } from '../targets/target.ts'
 import { placeOf } from '../metering/region.ts'
+import { tokensOfImage } from '../tokens/estimate-tokens.ts'
 import type { RequestBody } from '../wire/body.ts'
+import { listOf } from '../dialects/openai-responses/sold-tools.ts'
+import { asksSound } from '../dialects/asks-sound.ts'
 import { isForm } from '../wire/form.ts'
+import { recordedMs } from '../wire/recorded-length.ts'
 import { outputTokens, promptsOf } from './estimate.ts'
-import { type BoundForm, boundForm, tokensOfForm, tokensOfImage } from './form-bound.ts'
+import { imagesOf, inputsOf } from './pieces.ts'
+import { type BoundForm, boundForm, tokensOfForm } from './form-bound.ts'
+import { drawnAmount, imageAmount } from './image-bound.ts'
 import { inputBound, strictInputBound } from './input-bound.ts'
 import type { MoneyTerms } from './limit.ts'
 import { type OutputReader, positive, withOptions } from './output-bound.ts'
-import { soldCalls, toolDimensions } from './sold-calls.ts'
+import { soldCalls } from './sold-calls.ts'
 
 /** A request that is about to be sent to a target. */
 export interface PricedRequest {
@@ -40,6 +46,22 @@ const picoPerNano = 1000n
  * tokens as bytes, and as much output as the model can give.
  */
 export function worstCost(request: PricedRequest, prices: PriceSource, output: Exclude<MoneyTerms['output'], 'inject'>): number | null {
+  const costs = modelsOf(request).map((model) => worstOf({ ...request, target: { ...request.target, model } }, prices, output))
+  return costs.includes(null) ? null : Math.max(...costs.map((cost) => cost ?? 0))
+}
+
+/** Providers that take another one of the models that a request lists when the first fails. */
+const fallingBack: ReadonlySet<string> = new Set(['openrouter', 'vercel'])
+const noOthers: readonly unknown[] = []
+
+/** Returns the models of which any may answer. */
+function modelsOf({ target, body: { json } }: PricedRequest): readonly (string | null)[] {
+  const others = isFields(json) && fallingBack.has(target.providerId) ? listOf(json['models']) : noOthers
+  const named = others.filter((one) => typeof one === 'string')
+  return target.model === null && named.length > 0 ? named : [target.model, ...named]
+}
+
+function worstOf(request: PricedRequest, prices: PriceSource, output: Exclude<MoneyTerms['output'], 'inject'>): number | null {
   const { target } = request
   const terms = target.view?.prices ?? null
   // Provisioned throughput that is not charged may spill over to charged capacity.
@@ -49,9 +71,11 @@ export function worstCost(request: PricedRequest, prices: PriceSource, output: E
   const { form, json } = fieldsOf(request)
   const tokens = tokensOf(request, found, { json, form, output })
   const facts = factsOf(request, found, { json, promptTokens: tokens.input })
-  for (const counts of waysToSell(request, { json, tokens, found, facts })) {
+  const drawn = drawnAmount(json, facts, { target, prices, isStrict: output === 'strict' })
+  if (drawn === null) return null
+  for (const counts of waysToSell(request, { json, tokens, found, facts, isStrict: output === 'strict' })) {
     const amount = counts.image === undefined ? priceAmount({ counts, facts }, found) : imageAmount(counts, facts, found)
-    if (amount !== null) return Number((amount + picoPerNano - 1n) / picoPerNano)
+    if (amount !== null) return Number((amount + drawn + picoPerNano - 1n) / picoPerNano)
   }
   return null
 }
@@ -77,13 +101,14 @@ interface Tokens {
 }
 
 function tokensOf(
-  { body, task, usual, reader }: PricedRequest,
+  request: PricedRequest,
   { entry: { limits = {} } }: FoundPrices,
   { json, form, output }: { json: Fields; form: BoundForm | null; output: Exclude<MoneyTerms['output'], 'inject'> },
 ): Tokens {
+  const { task, usual, reader } = request
   const isStrict = output === 'strict'
   const window = Math.min(limits.input ?? Infinity, limits.context ?? Infinity)
-  const input = form === null ? inputOf(body, window, isStrict) : tokensOfForm(form, isStrict)
+  const input = form === null ? inputOf(request, window, isStrict) : tokensOfForm(form, isStrict)
   if (task === 'embedding') return { input, output: 0 }
   return {
     input,
@@ -91,9 +116,11 @@ function tokensOf(
   }
 }
 
-function inputOf(body: RequestBody, window: number, isStrict: boolean): number {
-  const { tokens, isOpen } = isStrict ? strictInputBound(body) : inputBound(body)
-  return isOpen && window !== Infinity ? window : Math.min(tokens, window)
+/** Each of several inputs has a window of its own. */
+function inputOf({ body, target, task }: PricedRequest, window: number, isStrict: boolean): number {
+  const { tokens, isOpen } = isStrict ? strictInputBound(body, target.model) : inputBound(body)
+  const most = window * inputsOf(body.json, task)
+  return isOpen && window !== Infinity ? most : Math.min(tokens, most)
 }
 
 const lengthOf = ({ bytes, length }: RequestBody): number | null => bytes?.length ?? length
@@ -146,11 +173,12 @@ const text = (value: unknown): string | null => (typeof value === 'string' ? val
 function tokenCounts(tokens: Tokens, found: FoundPrices, of: { readonly facts: PriceFacts; readonly request: PricedRequest }): Counts {
   const { bytes, json } = of.request.body
   const { output } = tokens
+  const spoken = asksSound(json) ? { output_audio: output, output: 0 } : null
   const extras = extrasOf(found.entry)
-  // A body is only searched for parts that cost more.
-  const read =
+  // A body is only looked through for what costs more.
+  const said =
     extras.audio && bytes?.includes('"input_audio"') === true ? { input_audio: tokens.input, output } : textCounts(tokens, found, of)
-  if (!extras.calls) return read
+  const read = spoken === null ? said : { ...said, ...spoken }
   const calls = isFields(json) ? soldCalls(json) : null
   const fee = searchFeeOf(found, json) ?? requestFeeOf(extras, json)
   if (fee !== null) return { ...read, ...calls, web_search: 0, [fee]: isFields(json) ? promptsOf(json) : 1 }
@@ -160,8 +188,6 @@ function tokenCounts(tokens: Tokens, found: FoundPrices, of: { readonly facts: P
 /** The parts of a request beside plain text for which a model has a rate. */
 interface Extras {
   readonly audio: boolean
-  /** Tools that its provider runs. */
-  readonly calls: boolean
   readonly writes: boolean
   /** The dearest of the fees for a request by how much of the web it reads; null: there are none. */
   readonly dearestFee: Dimension | null
@@ -176,7 +202,6 @@ function extrasOf(entry: PriceEntry): Extras {
   const dearestFee = feesBySize.find((fee) => named.has(fee)) ?? null
   const extras = {
     audio: named.has('input_audio'),
-    calls: dearestFee !== null || [...named].some((name) => toolDimensions.has(name)),
     writes: named.has('cache_write') || named.has('cache_write_1h'),
     dearestFee,
   }
@@ -214,19 +239,20 @@ function textCounts(
 
 /** The length of an upload without a known one: the providers' maximum. */
 const longestUpload = 25 * 1024 * 1024
-/** Speech has at least so many bytes for each millisecond: 16 kbit/s. */
-const bytesPerMs = 2
+/** Speech has so many bytes for each millisecond: mostly 16 kbit/s and more, and at least 6 kbit/s where it is not silent. */
+const [bytesPerMs, fewestPerMs] = [2, 0.75] as const
 
 interface Sale {
   readonly json: Fields
   readonly tokens: Tokens
   readonly found: FoundPrices
   readonly facts: PriceFacts
+  readonly isStrict: boolean
 }
 
 /** Returns the ways in which models for a task are sold, by the piece or by the token. The first that has a price counts. */
 function waysToSell(request: PricedRequest, sale: Sale): readonly Counts[] {
-  const { json, tokens, found, facts } = sale
+  const { json, tokens, found, facts, isStrict } = sale
   switch (request.task) {
     case 'image':
       return imageSale(json, tokens)
@@ -237,7 +263,7 @@ function waysToSell(request: PricedRequest, sale: Sale): readonly Counts[] {
       return speechSale(json, tokens)
     case 'transcription':
     case 'translation':
-      return recordingSale(request.body)
+      return recordingSale(request.body, isStrict)
     case 'rerank':
       return [{ search_unit: searchUnits(json) }, { input: tokens.input }]
     case 'unknown':
@@ -245,7 +271,7 @@ function waysToSell(request: PricedRequest, sale: Sale): readonly Counts[] {
         tokenCounts(tokens, found, { facts, request }),
         ...imageSale(json, tokens),
         ...speechSale(json, tokens),
-        ...recordingSale(request.body),
+        ...recordingSale(request.body, isStrict),
         { search_unit: 1 },
       ]
     default:
@@ -258,34 +284,19 @@ const searchUnits = ({ documents }: Fields): number => (Array.isArray(documents)
 
 /** `ofPrompt`: the kind of its tokens. Pictures have a rate of their own at some. */
 function imageSale(json: Fields, { input }: Tokens, ofPrompt: 'input' | 'input_image' = 'input'): readonly Counts[] {
-  const images = positive(json['n']) ?? 1
+  const images = imagesOf(json)
   return [{ image: images }, { [ofPrompt]: input, output_image: images * tokensOfImage }]
 }
-
-/** Returns the cost of images. Where a request leaves their size or quality to the model, they may be the dearest. */
-function imageAmount(counts: Counts, facts: PriceFacts, found: FoundPrices): bigint | null {
-  let dearest = priceAmount({ counts, facts }, found)
-  if (facts.size !== 'auto' && facts.quality !== 'auto') return dearest
-  for (const rates of periodAt(found.entry, facts.startedAt)?.when ?? []) {
-    const amount = priceAmount({ counts, facts: madeAs(rates, facts) }, found)
-    if (dearest === null || (amount ?? 0n) > dearest) dearest = amount
-  }
-  return dearest
-}
-
-const madeAs = ({ size, quality }: ConditionalRates, facts: PriceFacts): PriceFacts => ({
-  ...facts,
-  size: facts.size === 'auto' ? (size ?? null) : facts.size,
-  quality: facts.quality === 'auto' ? (quality ?? null) : facts.quality,
-})
 
 function speechSale(json: Fields, { input }: Tokens): readonly Counts[] {
   const characters = text(json['input'])?.length ?? 0
   return [{ input_character: characters }, { input, output_audio: characters * 2 }]
 }
 
-function recordingSale(body: RequestBody): readonly Counts[] {
-  const ms = Math.ceil((lengthOf(body) ?? longestUpload) / bytesPerMs)
+/** The length of a recording is measured where its form is held. */
+function recordingSale(body: RequestBody, isStrict: boolean): readonly Counts[] {
+  const told = body.bytes === null || body.watched === undefined ? null : recordedMs(body.watched.told())
+  const ms = told ?? Math.ceil((lengthOf(body) ?? longestUpload) / (isStrict ? fewestPerMs : bytesPerMs))
   const seconds = Math.ceil(ms / 1000)
   return [{ input_audio_second: ms }, { input_audio: seconds * 32, output: seconds * 5 }]
 }

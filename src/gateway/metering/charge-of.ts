@@ -1,4 +1,5 @@
 import type { ApiError } from '../../lib/errors.ts'
+import { isFields } from '../../lib/json/fields.ts'
 import type { Attempt } from '../attempts/attempt.ts'
 import { isRecalled } from './is-recalled.ts'
 import type { RelayResult } from '../answers/relay.ts'
@@ -14,12 +15,12 @@ import type { PriceSource } from '../prices/price-source.ts'
 import { isProvisioned, saysProvisioned } from '../prices/terms.ts'
 import { servedModel } from '../targets/azure-deployment.ts'
 import type { Target } from '../targets/target.ts'
+import { drawnCharges } from './drawn-charges.ts'
 import { type Charge, noCharge, sumCharges, untoldCharge } from './charge.ts'
-import type { RequestBody } from '../wire/body.ts'
-import type { HeldUpload } from '../wire/recorded-length.ts'
 import { mayGoOn } from './may-go-on.ts'
 import { meter, type MeteredUsage, type MeteredRequest, tellsUse, withCounts } from './meter.ts'
 import { priceMetered } from './price-metered.ts'
+import { hidesOutput } from './unseen.ts'
 
 /** The facts of the exchange that an attempt belongs to. */
 export interface ChargedExchange {
@@ -46,7 +47,7 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
   const request = requestOf(attempt, { exchange, provider: target.providerId })
   const read = ofDeployment(meter(answer, request), target)
   if (beganJob(work, result) || runsOn(read, result, { attempt, target, work })) return { ...untoldCharge, metered: read }
-  const metered = filled(read, result, { attempt, work, hasEnded: told.hasEnded })
+  const metered = filled(read, result, { attempt, target, work, prices, hasEnded: told.hasEnded })
   if (!isCharged(result) && !tellsUse(metered)) return { ...noCharge, metered }
   const parts = metered.estimated ? undefined : result.counted?.parts
   if (parts === undefined) return priced(metered, { attempt, target }, { exchange, prices })
@@ -105,20 +106,24 @@ const estimatedTasks: Readonly<Partial<Record<Task, { readonly sellsOutput: bool
 
 interface ChargeInput {
   readonly attempt: Attempt
+  readonly target: Target
+  readonly prices: PriceSource
   readonly work: AskedWork | null
   /** True if the stream came to its end. */
   readonly hasEnded: boolean
 }
 
 /**
- * Estimates the charged tokens that a provider did not state, or not to the end. A statement that none were used counts; the answer may contradict
- * it.
+ * Estimates the charged tokens that a provider did not state, or not to the end. A statement that none were used counts; the answer may contradict it. Hidden thinking and sound are in no estimate: the cost is a lower bound then, and budgets keep the reservation.
  */
-function filled(told: MeteredUsage, result: ChargedAnswer, { attempt, work, hasEnded }: ChargeInput): MeteredUsage {
+function filled(told: MeteredUsage, result: ChargedAnswer, { attempt, target, work, prices, hasEnded }: ChargeInput): MeteredUsage {
   const isCut = result.outcome !== 'complete' && result.stream && !hasEnded
   if (!isEstimable(work) || !isCharged(result) || isRecalled(attempt) || (told.hasTokens && !isCut)) return told
   const full = estimated(told, result, { attempt, work })
-  return told.toldNone && result.outcome === 'complete' ? { ...told, inconsistent: outputTokens(full.counts) > 0 } : full
+  if (told.toldNone && result.outcome === 'complete') return { ...told, inconsistent: outputTokens(full.counts) > 0 }
+  const { dialect } = work
+  const asked = { json: attempt.body?.json, dialect, provider: target.providerId, models: [told.model, target.model] }
+  return sellsOutput(work) && hidesOutput(asked, prices) ? { ...full, counts: { ...full.counts, unseen_output: 1 } } : full
 }
 
 type Estimable = AskedWork & { readonly task: Task }
@@ -132,6 +137,8 @@ const leftStatus = 499
 const isCharged = ({ status, outcome }: ChargedAnswer): boolean =>
   (status >= 200 && status < 300) || (status === leftStatus && outcome === 'client_closed')
 
+const sellsOutput = ({ task }: Estimable): boolean => estimatedTasks[task]?.sellsOutput ?? false
+
 interface EstimatedAttempt {
   readonly attempt: Attempt
   readonly work: Estimable
@@ -141,7 +148,7 @@ function estimated(told: MeteredUsage, result: ChargedAnswer, { attempt, work }:
   const counts = fillCounts(told.counts, {
     request: { json: attempt.body?.json, dialect: work.dialect, model: attempt.target?.model ?? null },
     answer: { head: result.capture.plain(result.encoding), size: result.capture.size, stream: result.stream },
-    sellsOutput: estimatedTasks[work.task]?.sellsOutput ?? false,
+    sellsOutput: sellsOutput(work),
   })
   return counts === told.counts ? told : withCounts(told, counts)
 }
@@ -156,7 +163,7 @@ function priced(told: MeteredUsage, { attempt, target }: TargetedAttempt, { exch
   const request = { target, terms, prices, json: attempt.body?.json, startedAt: exchange.receivedAt }
   const { metered, facts, found, cost } = priceMetered(told, request)
   const recalled = isRecalled(attempt)
-  return {
+  const own: Charge = {
     metered,
     pricedModel: found?.model ?? null,
     catalogue: found?.catalogue ?? null,
@@ -165,6 +172,20 @@ function priced(told: MeteredUsage, { attempt, target }: TargetedAttempt, { exch
     saved: recalled ? cost.amount : null,
     parts: null,
   }
+  return recalled ? own : withDrawn(own, { ...request, metered, facts })
+}
+
+type Drawing = Omit<Parameters<typeof drawnCharges>[0], 'drawn' | 'provider' | 'tools'> & {
+  readonly target: Target
+  readonly json: unknown
+}
+
+/** Adds the images that a tool drew, unless the cost that the provider names has them in it. */
+function withDrawn(own: Charge, { target, json, ...of }: Drawing): Charge {
+  const { drawn, reported } = of.metered
+  if (drawn === null || reported !== null) return own
+  const tools = isFields(json) ? json['tools'] : null
+  return sumCharges(of.metered, [own, ...drawnCharges({ ...of, drawn, provider: target.providerId, tools })])
 }
 
 /** Returns true if the answer came from provisioned throughput, which the caller leaves out of the costs. */
@@ -183,15 +204,5 @@ const requestOf = ({ body }: Attempt, { exchange, provider }: { exchange: Charge
   method: exchange.method,
   provider,
   json: body?.json,
-  upload: body === null ? null : uploadOf(body),
+  upload: body?.watched?.told() ?? null,
 })
-
-/** A form that is held whole is read no further than one that is streamed through. */
-const heldEnds = 128 * 1024
-
-function uploadOf({ bytes, watched, kind }: RequestBody): HeldUpload | null {
-  if (watched !== undefined) return { head: watched.head(), tail: watched.tail(), size: watched.size }
-  return bytes === null || kind !== 'bytes'
-    ? null
-    : { head: bytes.subarray(0, heldEnds), tail: bytes.subarray(-heldEnds), size: bytes.length }
-}

@@ -15,6 +15,8 @@ export interface Charge {
   readonly facts: PriceFacts | null
   /** The cost that an answer from the cache saved. */
   readonly saved: bigint | null
+  /** The model that was asked, where it is not the one of the request: a tool of the provider's asked it. */
+  readonly asked?: string
   /** For a joined answer: the charge of each part. Null: it is one. */
   readonly parts: readonly Charge[] | null
 }

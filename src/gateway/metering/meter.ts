@@ -3,6 +3,7 @@ import type { RelayResult } from '../answers/relay.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { type Counts, isDimension, sumCounts } from '../dialects/neutral/counts.ts'
 import { disjointCounts, outputTokens, promptTokens } from '../dialects/neutral/disjoint.ts'
+import type { DrawnImages } from '../dialects/neutral/drawn.ts'
 import { noUsage, plainUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { readCounts, tellsNone } from '../dialects/read-counts.ts'
@@ -10,9 +11,10 @@ import { reportedCost, type ServedFacts, servedFacts } from '../dialects/served-
 import { readToldAnswer } from '../dialects/answer-reader.ts'
 import type { ToldAnswer } from '../dialects/told-answer.ts'
 import { usageFigures } from '../dialects/usage-figures.ts'
-import { type HeldUpload, modelOfUpload } from '../wire/recorded-length.ts'
+import type { WatchedForm } from '../wire/form-watch.ts'
 import { type Run, runsOf } from './runs.ts'
 import { billedSearches, withTools } from './tool-uses.ts'
+import { soundCounts } from './unseen.ts'
 import { unitsOf } from './units.ts'
 
 /** The request behind an answer, as far as metering looks at it. */
@@ -23,8 +25,8 @@ export interface MeteredRequest {
   readonly provider: string
   /** The parsed body; undefined: it is no JSON. */
   readonly json: unknown
-  /** The ends of an upload; null: it is none, or not held. */
-  readonly upload: HeldUpload | null
+  /** The form that was sent; null: it is none, or no reader reads it. */
+  readonly upload: WatchedForm | null
 }
 
 /** The usage in an answer. */
@@ -46,6 +48,8 @@ export interface MeteredUsage extends ServedFacts {
   readonly toldNone: boolean
   readonly size: string | null
   readonly quality: string | null
+  /** The images that another model drew for it; null: there are none. */
+  readonly drawn: DrawnImages | null
 }
 
 /** Reads the usage of an answer of any status: some failures are charged. Never throws: metering may fail, the exchange may not. */
@@ -68,30 +72,31 @@ function meterTold(answer: MeteredFacts, request: MeteredRequest): MeteredUsage 
   const raw = counted?.own ?? told.usage
   const used = counted === null ? countsOf(request, { ...answer, raw, json }) : translatedCounts(counted)
   const { size, quality } = madeFacts(used.counts, told, json)
-  const served = servedFacts(told, raw, text(json['service_tier']))
+  const served = servedFacts(told, raw, json)
+  const shown = raw && withTotals(usageFigures(raw), used.counts)
   // Each by its name, because an object that is spread from others grows step by step.
   return {
-    model: served.model ?? (request.upload === null ? null : modelOfUpload(request.upload)),
+    model: served.model ?? request.upload?.model ?? null,
     mode: served.mode,
     geo: served.geo,
     estimated: used.estimated,
     inconsistent: used.inconsistent,
     hasTokens: used.hasTokens,
     toldNone: used.toldNone,
-    counts: billedSearches(used.counts, served.model ?? modelOf(json)),
-    usage: counted !== null ? plainUsage(counted) : raw && withTotals(usageFigures(raw), used.counts),
+    counts: billedSearches(soundCounts(used.counts, raw, json), served.model ?? modelOf(json)),
+    usage: counted === null ? shown : plainUsage(counted),
     raw,
     reported: raw && reportedCost(raw, request.provider),
     promptTokens: promptTokens(used.counts),
     size,
     quality,
+    drawn: drawnBy(answer),
   }
 }
 
-/**
- * Returns the size and the quality of the result. Images that are sold by the piece are those of the answer, which chooses them where a request has
- * `auto`.
- */
+const drawnBy = ({ told, counted }: MeteredFacts): DrawnImages | null => (counted === null ? told.drawn : (counted.drawn ?? null))
+
+/** Returns the size and the quality of the result. Images that are sold by the piece are those of the answer, which chooses them where a request has `auto`. */
 function madeFacts({ image = 0 }: Counts, told: ToldAnswer, json: Fields): Pick<MeteredUsage, 'size' | 'quality'> {
   const made = image > 0 ? told : null
   return { size: made?.size ?? text(json['size']), quality: made?.quality ?? text(json['quality']) }
@@ -137,7 +142,8 @@ function countsOf(
     return { counts, estimated, inconsistent: false, hasTokens: false, toldNone: !hasAny(counts) && tellsNone(answer.raw) }
   }
   const runs = runsOf(answer.raw)
-  const counts = runs === null ? withTools(annotated(read.counts, answer.json, request), answer.told, request) : sumOfRuns(runs)
+  const counts =
+    runs === null ? withTools(annotated(read.counts, answer.json, request), answer.told, { ...request, raw: answer.raw }) : sumOfRuns(runs)
   const hasTokens = promptTokens(counts) + outputTokens(counts) > 0
   return { counts, estimated: false, inconsistent: read.inconsistent, hasTokens, toldNone: false }
 }

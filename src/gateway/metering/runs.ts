@@ -66,7 +66,8 @@ const ofOwnKey = (cost: Cost): Cost => ({
   lines: cost.lines.map((line) => ({ ...line, note: 'the fee, and the charge of the vendor to a key of its own' })),
 })
 
-const by = (model: string, line: Cost['lines'][number]): Cost['lines'][number] => ({
+/** Returns a line that names the model that did it. */
+export const by = (model: string, line: Cost['lines'][number]): Cost['lines'][number] => ({
   ...line,
   note: line.note === null ? `by ${model}` : `by ${model}; ${line.note}`,
 })

@@ -3,15 +3,16 @@ import type { Counts } from '../dialects/neutral/counts.ts'
 import { milliseconds } from '../dialects/read-counts.ts'
 import { subtitledMs } from '../dialects/served-facts.ts'
 import type { ToldAnswer } from '../dialects/told-answer.ts'
-import { type HeldUpload, recordedMs } from '../wire/recorded-length.ts'
+import type { WatchedForm } from '../wire/form-watch.ts'
+import { recordedMs } from '../wire/recorded-length.ts'
 
 /** An answer without tokens, and the request for it. */
 interface UnmeteredAnswer {
   readonly operation: string
   /** The body of the request. */
   readonly json: Fields
-  /** The ends of an upload; null: it is none, or not held. */
-  readonly upload: HeldUpload | null
+  /** The form that was sent; null: it is none, or no reader reads it. */
+  readonly upload: WatchedForm | null
   readonly told: ToldAnswer
   /** The last bytes of the answer. */
   readonly tail: () => Buffer

@@ -42,8 +42,13 @@ const counts: readonly RegExp[] = [
 
 const matches = (patterns: readonly RegExp[], path: string): boolean => patterns.some((one) => one.test(path))
 
+const conversation = pattern(String.raw`/conversations(?:/${id})?`)
+
 /** Returns true if a request by POST only changes, reads or stores objects, so that it is free. */
 export const isKeeping = (path: string): boolean => matches(changes, path) || matches(kept, path)
+
+/** Returns true for a path at which OpenAI stores conversations, and at which Mistral runs a model. */
+export const isConversation = (path: string): boolean => conversation.test(path)
 
 /** Returns true if a request by POST counts tokens. */
 export const isCount = (path: string): boolean => matches(counts, path)

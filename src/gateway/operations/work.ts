@@ -1,7 +1,8 @@
+import { isFields } from '../../lib/json/fields.ts'
 import type { Call } from '../call.ts'
 import type { AskedWork } from './asked-work.ts'
 import { conversationOf } from './conversation.ts'
-import { isCount, isKeeping } from './free-paths.ts'
+import { isCount, isConversation, isKeeping } from './free-paths.ts'
 import { isJob, isReadSession } from './jobs.ts'
 import { isOperation, plainPath } from './match.ts'
 import { type Operation, operations, type OperationSpec } from './operations.ts'
@@ -11,15 +12,15 @@ import { taskOf } from './task.ts'
 type WorkQuery = Pick<Call, 'operation' | 'upstreamPath'> & { readonly exchange: Pick<Call['exchange'], 'method'> }
 
 /**
- * Returns the work that a request asks for; null: it asks for none, such as a list of files, or the end of a batch. A path that Gatehouse does not
- * know may ask for any, and may cost: its end decides which, behind any prefix, as in `/deployments/m/chat/completions`. Only reads, and the paths in
- * a list, are free.
+ * Returns the work that a request asks for; null: it asks for none, such as a list of files, or the end of a batch. A path that Gatehouse does not know may ask for
+ * any, and may cost: its end decides which, behind any prefix, as in `/deployments/m/chat/completions`. Only reads, and the paths in a list, are free. `json`: its parsed body; undefined for a body that cannot be read, which may ask for any work.
  */
-export function workOf(asking: WorkQuery): AskedWork | null {
+export function workOf(asking: WorkQuery, json: unknown): AskedWork | null {
   const { name } = asking.operation
   if (name !== 'proxy') return ofOperations.get(name) ?? null
   const [path = ''] = asking.upstreamPath.split('?', 1)
   if (reads.has(asking.exchange.method)) return isReadSession(path) ? job : null
+  if (isConversation(path) && asksModel(json)) return { ...ofUnknown, task: 'conversation', operation: 'chatComplete' }
   if (isKeeping(path)) return null
   if (isCount(path)) return tokenCount
   if (conversationOf(asking) !== null) return { ...ofUnknown, task: 'conversation', dialect: 'google', operation: 'chatComplete' }
@@ -27,6 +28,9 @@ export function workOf(asking: WorkQuery): AskedWork | null {
   if (asked !== null) return { ...ofUnknown, task: asked.task, dialect: asked.dialect, operation: asked.operation }
   return ofEnd(plainPath(path))
 }
+
+/** A conversation at Mistral has `inputs` for a model or an agent, and at OpenAI neither. */
+const asksModel = (json: unknown): boolean => !isFields(json) || json['inputs'] !== undefined
 
 const reads: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
 const ofUnknown: AskedWork = { task: null, dialect: null, operation: null, beginsJob: false }

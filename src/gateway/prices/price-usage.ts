@@ -1,5 +1,5 @@
 import { type Counts, type Dimension, dimensions, isDimension } from '../dialects/neutral/counts.ts'
-import type { ConditionalRates, PriceEntry, PricePeriod } from './entry.ts'
+import type { ConditionalRates, PriceEntry, PricePeriod, Rates } from './entry.ts'
 import { factorOf, type Multipliers } from './multipliers.ts'
 import { findRate, type FoundRate, holdingRates, periodAt, type PriceFacts } from './rates.ts'
 import { tokenizerName } from '../tokens/tokenizer.ts'
@@ -47,6 +47,8 @@ export interface ModelPrices {
   readonly source: string
   /** Per mille of the token rates for a mode for which the model has no rates of its own. */
   readonly modeDefault: Readonly<Record<string, number>> | null
+  /** The provider's fees for tools that the model's own prices do not name; absent or null: none is known. */
+  readonly fees?: Rates | null
   /** The integration's factors; null: it has none. */
   readonly multipliers: Multipliers | null
 }
@@ -100,7 +102,7 @@ export function priceAmount(usage: Pick<PricedUsage, 'counts' | 'facts'>, prices
 const plus = (one: bigint | null, other: bigint | null): bigint | null => (one === null ? other : other === null ? one : one + other)
 
 function priceOf(counted: Dimension, count: number, pricing: Rating): bigint | null {
-  const found = findRate(counted, pricing.period, pricing.holding) ?? ofOtherTime(counted, pricing)
+  const found = rateOf(counted, pricing)
   if (found === null) return null
   const dimension = chargedAs(counted, found)
   return divideEven(BigInt(count) * adjusted(found, dimension, pricing), dimensions[dimension].per)
@@ -150,7 +152,7 @@ interface Pricing extends Rating {
 }
 
 function lineOf(counted: Dimension, count: number, pricing: Pricing): CostLine | null {
-  const found = findRate(counted, pricing.period, pricing.holding) ?? ofOtherTime(counted, pricing)
+  const found = rateOf(counted, pricing)
   if (found === null) return null
   const dimension = chargedAs(counted, found)
   const { notes } = pricing
@@ -175,6 +177,14 @@ const estimateNote = `estimated by ${tokenizerName} where the provider stated no
 const perNotes: Readonly<Record<string, (per: bigint) => string>> = {
   millisecond: (per) => `the rate is for ${per / 1000n} s`,
   pixel: () => 'the rate is for a million pixels',
+}
+
+const rateOf = (counted: Dimension, pricing: Rating): FoundRate | null =>
+  findRate(counted, pricing.period, pricing.holding) ?? ofOtherTime(counted, pricing) ?? feeOf(counted, pricing)
+
+function feeOf(counted: Dimension, { prices: { fees = null } }: Rating): FoundRate | null {
+  const rate = fees?.[counted]
+  return rate === undefined ? null : { rate, dimension: counted, conditions: null }
 }
 
 const times = ['_second', '_minute', '_hour'] as const

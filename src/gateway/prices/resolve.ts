@@ -1,8 +1,9 @@
 import type { PriceEntry } from './entry.ts'
 import { namesOf } from './names.ts'
 import type { ModelPrices } from './price-usage.ts'
-import type { PriceSource } from './price-source.ts'
+import type { ModelFacts, PriceSource } from './price-source.ts'
 import type { IntegrationPrices } from './terms.ts'
+import { toolFeesOf } from './tool-fees.ts'
 
 /** The names by which a request's model is known. */
 export interface PriceQuery {
@@ -49,7 +50,7 @@ export const isRouted = ({ provider, sent, terms }: Omit<PriceQuery, 'answered'>
 function agreed(entry: PriceEntry | null, { provider, sent, terms }: PriceQuery, source: PriceSource): FoundPrices | null {
   if (entry === null || sent === null) return null
   const custom = { entry, model: sent, source: 'integration', catalogue: null, geo: null, region: null }
-  return { ...custom, modeDefault: source.modeDefault(provider), multipliers: terms?.multipliers ?? null }
+  return { ...custom, modeDefault: source.modeDefault(provider), fees: toolFeesOf(provider), multipliers: terms?.multipliers ?? null }
 }
 
 function listed(name: string | null, { provider, terms }: PriceQuery, source: PriceSource): FoundPrices | null {
@@ -59,7 +60,17 @@ function listed(name: string | null, { provider, terms }: PriceQuery, source: Pr
     if (found === null) continue
     const { entry, source: layer, catalogue } = found
     const modeDefault = source.modeDefault(provider)
-    return { entry, model, source: layer, catalogue, modeDefault, multipliers: terms?.multipliers ?? null, geo, region }
+    const fees = toolFeesOf(provider)
+    return { entry, model, source: layer, catalogue, modeDefault, fees, multipliers: terms?.multipliers ?? null, geo, region }
+  }
+  return null
+}
+
+/** Returns the facts of a model beside its prices, under the first of its names that a list has; null: none has it. */
+export function factsByName(source: Pick<PriceSource, 'facts'>, provider: string, model: string): ModelFacts | null {
+  for (const candidate of namesOf(provider, model)) {
+    const facts = source.facts(candidate.provider, candidate.model)
+    if (facts !== null) return facts
   }
   return null
 }

@@ -5,9 +5,9 @@ import { isFields } from '../../lib/json/fields.ts'
 import { type Pausable, paceOf } from '../../lib/shares/pace.ts'
 import { parseJson } from '../../lib/json/json.ts'
 import type { Inbound } from '../exchange/exchange.ts'
-import { Capture } from './capture.ts'
 import { clientGone, collect, collected, collectOrGiveBack, refuseLong, tooLarge } from './collect.ts'
 import { canDecompress, decompressRequest } from './encoding.ts'
+import { type FormWatch, watchForm } from './form-watch.ts'
 
 /** A request body: held whole when we must read it, handed through as it comes otherwise. */
 export interface RequestBody {
@@ -19,8 +19,8 @@ export interface RequestBody {
   readonly stream: Readable | null
   /** Declared length of a stream, null when chunked. */
   readonly length: number | null
-  /** The ends of a stream that is watched, as far as it has come; absent: it is not. */
-  readonly watched?: Capture
+  /** The watch of a form; absent: it is not watched. */
+  readonly watched?: FormWatch
 }
 
 export interface BodyOptions {
@@ -37,7 +37,7 @@ export interface BodyOptions {
   readonly maxHeldBytes: number
   /** More than may be held goes through as it comes, in place of being refused. */
   readonly letsLongOnesPass?: boolean
-  /** True: the ends of a body that is streamed through are kept. */
+  /** True: the parts of a form that decide the cost of its answer are kept. */
   readonly watches?: boolean
   /** Gets a body that is no JSON as it comes, before it goes on, and throws an `ApiError` if it may not. */
   readonly inspects?: ((chunk: Buffer) => void) | null | undefined
@@ -67,28 +67,26 @@ export function readBody(asked: Inbound, options: BodyOptions): MaybePromise<Req
   const limit = json ? options.maxJsonBytes : options.maxUploadBytes
   if (length !== null && length > limit) throw tooLarge(limit)
   if (json) return readJson(asked.body, limit, options)
-  const watched = options.watches === true ? new Capture(watchedBytes) : undefined
+  const watched = (options.watches === true ? watchForm(options.contentType) : null) ?? undefined
   const { owner } = options
   const opened = { owner, limit, length: length === null ? null : length - (options.shortenedBy ?? 0), watched, inspects: options.inspects }
   if (options.maxHeldBytes === 0) return openStream(asked, opened)
   return holdOpaque(asked, Math.min(limit, options.maxHeldBytes), options).then((held) =>
-    held === null ? openStream(asked, opened) : toHeldBody(held, options),
+    held === null ? openStream(asked, opened) : toHeldBody(held, opened),
   )
 }
 
-function toHeldBody(bytes: Buffer, { inspects }: Pick<BodyOptions, 'inspects'>): RequestBody {
+function toHeldBody(bytes: Buffer, { watched, inspects }: Pick<OpenBody, 'watched' | 'inspects'>): RequestBody {
+  watched?.add(bytes)
   inspects?.(bytes)
-  return { kind: 'bytes', bytes, json: undefined, stream: null, length: bytes.length }
+  return { kind: 'bytes', bytes, json: undefined, stream: null, length: bytes.length, ...(watched !== undefined && { watched }) }
 }
-
-/** Containers of sound have their length within so many bytes of their beginning, or of their end. */
-const watchedBytes = 128 * 1024
 
 interface OpenBody {
   readonly owner: string
   readonly limit: number
   readonly length: number | null
-  readonly watched: Capture | undefined
+  readonly watched: FormWatch | undefined
   readonly inspects: BodyOptions['inspects']
 }
 
@@ -136,8 +134,7 @@ function bounded(asked: Inbound, { owner, limit, watched, inspects }: Omit<OpenB
   const pace = paceOf(owner, flow)
   const onData = (chunk: Buffer) => {
     size += chunk.length
-    watched?.add(chunk)
-    const fault = size > limit ? tooLarge(limit) : faultIn(chunk, inspects)
+    const fault = size > limit ? tooLarge(limit) : (faultIn(chunk, watched && ((piece) => watched.add(piece))) ?? faultIn(chunk, inspects))
     if (fault !== null) return void through.destroy(fault)
     if (!through.write(chunk)) flow.pause()
     pace.took(chunk.length)

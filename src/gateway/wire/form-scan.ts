@@ -12,17 +12,28 @@ export interface ScannedField {
   readonly end: number
 }
 
+/** Gets the bytes of a file as they come. */
+export type FileTaker = (piece: Buffer) => void
+
+export interface FormListener {
+  /** The reported fields. */
+  readonly names: ReadonlySet<string>
+  readonly tell: (field: ScannedField) => void
+  /** Returns the taker of the bytes of a file that begins; null: they are dropped. */
+  readonly file?: (name: string) => FileTaker | null
+  /** Gets the head of a part that readers understand differently, and the name of a reported field that is too long. */
+  readonly unclear?: (head: string) => void
+}
+
 /** Returns a scan of a form, piece by piece, which reports each field of these names when it has come whole. Each byte is looked at once. */
-export function createFormScan(
-  delimiter: string,
-  { names, tell }: { readonly names: ReadonlySet<string>; readonly tell: (field: ScannedField) => void },
-): (chunk: Buffer) => void {
+export function createFormScan(delimiter: string, { names, tell, file, unclear }: FormListener): (chunk: Buffer) => void {
   const marker = Buffer.from(`\r\n${delimiter}`)
   // As if the first delimiter stood behind a line, as all others do.
   let rest = Buffer.from('\r\n')
   let base = -rest.length
   let within: keyof typeof steps = 'content'
   let name = ''
+  let taker: FileTaker | null = null
 
   /** The next piece to read, and where it begins; null: more has to come, from that place on. */
   interface Step {
@@ -33,20 +44,32 @@ export function createFormScan(
   const steps = {
     content(bytes: Buffer, at: number): Step {
       const next = bytes.indexOf(marker, at)
-      return next === -1
-        ? { at: Math.max(at, bytes.length - marker.length + 1), within: null }
-        : { at: next + marker.length, within: 'head' }
+      const upTo = next === -1 ? Math.max(at, bytes.length - marker.length + 1) : next
+      if (taker !== null && upTo > at) taker(bytes.subarray(at, upTo))
+      return next === -1 ? { at: upTo, within: null } : { at: next + marker.length, within: 'head' }
     },
     head(bytes: Buffer, at: number): Step {
       const end = bytes.indexOf('\r\n\r\n', at)
-      if (end === -1 || end - at > longestHead) return bytes.length - at > longestHead ? { at, within: 'content' } : { at, within: null }
-      const named = namedPart(bytes.toString('utf8', at, end).split('\r\n').slice(1))
+      taker = null
+      if (end === -1 || end - at > longestHead) {
+        if (bytes.length - at <= longestHead) return { at, within: null }
+        unclear?.(bytes.toString('latin1', at, at + longestHead))
+        return { at, within: 'content' }
+      }
+      const head = bytes.toString('utf8', at, end)
+      const named = namedPart(head.split('\r\n').slice(1))
       name = named?.name ?? ''
+      if (named === null) unclear?.(head)
+      else if (named.isFile) taker = file?.(name) ?? null
       return { at: end + 4, within: named?.isFile === false && names.has(name) ? 'value' : 'content' }
     },
     value(bytes: Buffer, at: number): Step {
       const end = bytes.indexOf(marker, at)
-      if (end === -1) return bytes.length - at > longestValue ? { at, within: 'content' } : { at, within: null }
+      if (end === -1 || end - at > longestValue) {
+        if (bytes.length - at <= longestValue) return { at, within: null }
+        unclear?.(name)
+        return { at, within: 'content' }
+      }
       tell({ name, text: bytes.toString('utf8', at, end), start: base + at, end: base + end })
       return { at: end, within: 'content' }
     },

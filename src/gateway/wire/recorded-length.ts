@@ -1,28 +1,28 @@
-/** An upload, as far as it is held: the first and the last bytes of all that was sent. */
-export interface HeldUpload {
-  readonly head: Buffer
-  readonly tail: Buffer
-  /** The length of the whole upload. */
-  readonly size: number
-}
+import type { WatchedFile, WatchedForm } from './form-watch.ts'
 
-/** The beginning of a file, the held part of its end, and its length with the rest of the form. */
-interface File {
-  readonly head: Buffer
-  readonly tail: Buffer
-  readonly size: number
-}
+/** The beginning of a file, what is held of its end, and its length. */
+type File = Pick<WatchedFile, 'head' | 'tail' | 'size'>
+
+/** The field of the recording at all providers; a form without it may name it otherwise. */
+const recordingField = 'file'
 
 /**
- * Returns the length of the recording in a form in whole milliseconds, from its container; null: it has none. Providers charge for it also where
- * their answer has no usage.
+ * Returns the length of the recording in a form in whole milliseconds; null: it is not known. Of several that a provider may read the longest
+ * counts. Providers charge for it also where their answer has no usage.
  */
-export function recordedMs(upload: HeldUpload): number | null {
-  const file = fileOf(upload)
-  if (file === null) return null
-  const container = containers.find(({ magic, at }) => file.head.subarray(at, at + magic.length).equals(magic))
+export function recordedMs({ files }: WatchedForm): number | null {
+  if (files === null || files.length === 0) return null
+  const named = files.filter(({ name }) => name === recordingField)
+  const lengths = (named.length > 0 ? named : files).map(msOf)
+  return lengths.includes(null) ? null : Math.max(...lengths.map((ms) => ms ?? 0))
+}
+
+/** Returns the length of a file from its container, and never less than so many bytes can hold; null: it has none. */
+function msOf(file: File): number | null {
+  const container = containers.find(({ magic, at }) => file.head.subarray(at, at + magic.length).equals(magic)) ?? mp3
   try {
-    const ms = (container?.read ?? mp3Ms)(file)
+    const told = container.read(file)
+    const ms = told === null ? null : Math.max(told, (file.size * 8) / container.mostKilobits(file))
     return ms !== null && ms >= 1 && ms < longestMs ? Math.round(ms) : null
   } catch {
     // It ends before the length in its own header.
@@ -30,45 +30,58 @@ export function recordedMs(upload: HeldUpload): number | null {
   }
 }
 
-/** Returns the model that a form names, when it stands within the held part; null otherwise. */
-export function modelOfUpload({ head, tail }: HeldUpload): string | null {
-  for (const bytes of [head, tail]) {
-    const found = modelField.exec(bytes.toString('latin1'))?.[1]
-    if (found !== undefined) return found
-  }
-  return null
-}
-
-/** A part has few headers, and short ones. */
-const modelField = /\bname="?model"?\r\n(?:[^\r\n]{1,1024}\r\n){0,8}\r\n([\x21-\x7e]{1,255})\r\n/
-
 const longestMs = 7 * 24 * 3_600_000
 
-function fileOf({ head, tail, size }: HeldUpload): File | null {
-  const named = head.indexOf('filename=')
-  const start = named === -1 ? -1 : head.indexOf('\r\n\r\n', named)
-  return start === -1 ? null : { head: head.subarray(start + 4), tail, size: size - start - 4 }
+interface Container {
+  readonly magic: Buffer
+  readonly at: number
+  readonly read: (file: File) => number | null
+  /** Returns the most kilobits that a second of it has: a head may be false. */
+  readonly mostKilobits: (file: File) => number
 }
 
-const containers: readonly { readonly magic: Buffer; readonly at: number; readonly read: (file: File) => number | null }[] = [
-  { magic: Buffer.from('RIFF'), at: 0, read: wavMs },
-  { magic: Buffer.from('fLaC'), at: 0, read: flacMs },
-  { magic: Buffer.from('OggS'), at: 0, read: oggMs },
-  { magic: Buffer.from('ftyp'), at: 4, read: mp4Ms },
-  { magic: Buffer.from([0x1a, 0x45, 0xdf, 0xa3]), at: 0, read: webmMs },
-]
+/** Samples of 32 bits at 192 kHz in eight channels. */
+const ofSamples = () => 49_152
+/** Opus has at most 510 kbit/s, and so have Vorbis and AAC for a listener. */
+const ofSpeech = () => 512
+/** Pictures that move take more than sound. */
+const ofPictures = 100_000
+const holding = (mark: RegExp) => (file: File) =>
+  mark.test(file.head.toString('latin1')) || mark.test(file.tail.toString('latin1')) ? ofPictures : ofSpeech()
 
-/** Samples of a WAV file that was written as it was recorded have no length of their own: they go on to the end. */
+const containers: readonly Container[] = [
+  { magic: Buffer.from('RIFF'), at: 0, read: wavMs, mostKilobits: ofSamples },
+  { magic: Buffer.from('fLaC'), at: 0, read: flacMs, mostKilobits: flacKilobits },
+  { magic: Buffer.from('OggS'), at: 0, read: oggMs, mostKilobits: ofSpeech },
+  { magic: Buffer.from('ftyp'), at: 4, read: mp4Ms, mostKilobits: holding(/vide|alac/) },
+  { magic: Buffer.from([0x1a, 0x45, 0xdf, 0xa3]), at: 0, read: webmMs, mostKilobits: holding(/V_|A_(?!OPUS|VORBIS)/) },
+]
+const mp3: Container = { magic: Buffer.alloc(0), at: 0, read: mp3Ms, mostKilobits: () => 320 }
+
+/** The bits of a sample by the format of a WAV file; 0: those that its head says. */
+const sampleBits: Readonly<Record<number, number>> = { 1: 0, 3: 0, 0xfffe: 0, 6: 8, 7: 8, 2: 4, 0x11: 4 }
+
+/** A WAV file is as long as its samples are many, whatever its head says of their rate in bytes and of their number: all that follows may be samples. */
 function wavMs({ head, size }: File): number | null {
-  let rate = 0
+  let bits = 0
   for (let at = 12; at + 8 <= head.length;) {
     const name = head.toString('latin1', at, at + 4)
     const length = head.readUInt32LE(at + 4)
-    if (name === 'fmt ' && at + 20 <= head.length) rate = head.readUInt32LE(at + 16)
-    if (name === 'data') return (Math.min(length === 0 ? Infinity : length, size - at - 8) / rate) * 1000
+    if (name === 'fmt ' && at + 24 <= head.length) {
+      const known = sampleBits[head.readUInt16LE(at + 8)]
+      if (known === undefined) return null
+      bits = head.readUInt16LE(at + 10) * head.readUInt32LE(at + 12) * (known === 0 ? head.readUInt16LE(at + 22) : known)
+    }
+    if (name === 'data') return bits === 0 ? null : ((size - at - 8) * 8000) / bits
     at += 8 + length + (length % 2)
   }
   return null
+}
+
+/** Samples are never longer than those that are not compressed. */
+function flacKilobits({ head }: File): number {
+  const [rate, rest] = [head.readUIntBE(18, 3) >> 4, head.readUInt16BE(20)]
+  return (rate * (((rest >> 9) & 7) + 1) * (((rest >> 4) & 31) + 1)) / 1000
 }
 
 function flacMs({ head }: File): number | null {
@@ -118,14 +131,37 @@ const bitrates = [
 ] as const
 const sampleRates = [44_100, 48_000, 32_000] as const
 
-/** The first frame states the number of frames, or the rate of all of them. */
-function mp3Ms({ head, size }: File): number | null {
+/** The first frame states the number of frames; or else the slower of the held ends gives the rate of all of them. */
+function mp3Ms({ head, tail, size }: File): number | null {
   const at = head.toString('latin1', 0, 3) === 'ID3' && head.length > 10 ? 10 + synchsafe(head) : 0
   const frame = at + 200 > head.length ? null : frameAt(head, at)
   if (frame === null) return null
   const told = [head.indexOf('Xing', at), head.indexOf('Info', at)].find((place) => place !== -1 && place < at + 60)
   if (told !== undefined && (head.readUInt8(told + 7) & 1) === 1) return head.readUInt32BE(told + 8) * frame.ms
-  return ((size - at) * 8) / frame.kilobits
+  return ((size - at) * 8) / Math.min(meanKilobits(head, at), meanKilobits(tail, firstFrame(tail)))
+}
+
+/** Returns the mean rate of the frames that follow each other; Infinity: there are none. */
+function meanKilobits(bytes: Buffer, from: number): number {
+  let [at, ms] = [from, 0]
+  while (at >= 0 && at + 4 <= bytes.length) {
+    const frame = frameAt(bytes, at)
+    if (frame === null) break
+    at += Math.max(1, Math.floor((frame.kilobits * frame.ms) / 8))
+    if (bytes[at] !== 0xff) at += 1
+    ms += frame.ms
+  }
+  return ms === 0 ? Infinity : ((at - from) * 8) / ms
+}
+
+/** Two frames in a row are no accident. */
+function firstFrame(bytes: Buffer): number {
+  for (let at = bytes.indexOf(0xff); at !== -1 && at + 4 < bytes.length; at = bytes.indexOf(0xff, at + 1)) {
+    const frame = frameAt(bytes, at)
+    const next = frame === null ? -1 : at + Math.floor((frame.kilobits * frame.ms) / 8)
+    if (next !== -1 && [next, next + 1].some((place) => place + 4 < bytes.length && frameAt(bytes, place) !== null)) return at
+  }
+  return -1
 }
 
 /** Returns how long a frame of layer III lasts, and its rate in kilobits a second; null: there is none. */

@@ -135,7 +135,8 @@ test.serial('a strict budget reserves all that the model can say, a typical one 
 const soldBeside: readonly (readonly [
   what: string,
   asked: { readonly provider: string; readonly model: string },
-  rates: { readonly input: number; readonly output: number; readonly beside: number },
+  /** `window`: of a prompt into which the provider puts what it finds. */
+  rates: { readonly input: number; readonly output: number; readonly beside: number; readonly window?: number },
   fields: object,
 ])[] = [
   ['nothing beside its tokens', { provider: 'openai', model: 'gpt-4o' }, { input: 2500, output: 10_000, beside: 0 }, {}],
@@ -154,13 +155,13 @@ const soldBeside: readonly (readonly [
   [
     'five searches of files at $0.0025',
     { provider: 'openai', model: 'gpt-4o' },
-    { input: 2500, output: 10_000, beside: 12_500_000 },
+    { input: 2500, output: 10_000, beside: 12_500_000, window: 128_000 },
     { tools: [{ type: 'file_search', vector_store_ids: ['vs'] }] },
   ],
   [
     'two searches at $0.01, which is all that it may, and five of files',
     { provider: 'openai', model: 'gpt-4o' },
-    { input: 2500, output: 10_000, beside: 32_500_000 },
+    { input: 2500, output: 10_000, beside: 32_500_000, window: 128_000 },
     { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 2 }, { type: 'file_search' }] },
   ],
   [
@@ -172,7 +173,7 @@ const soldBeside: readonly (readonly [
   [
     'the sources of Grok at $0.005',
     { provider: 'x-ai', model: 'grok-3' },
-    { input: 3000, output: 15_000, beside: 35_000_000 },
+    { input: 3000, output: 15_000, beside: 35_000_000, window: 131_072 },
     { search_parameters: { mode: 'auto', max_search_results: 7 } },
   ],
   [
@@ -188,7 +189,7 @@ const soldBeside: readonly (readonly [
     {},
   ],
 ]
-for (const [what, { provider, model }, { input, output, beside: fees }, fields] of soldBeside)
+for (const [what, { provider, model }, { input, output, beside: fees, window }, fields] of soldBeside)
   test.serial(`a request is reserved with what its provider sells beside tokens: ${what} (${provider})`, async (t) => {
     const { secret } = await makeKey({ credit_limit: 1, output_policy: 'strict' })
     const body = JSON.stringify({ model, messages: [], n: 100, max_tokens: 4000, ...fields })
@@ -204,7 +205,7 @@ for (const [what, { provider, model }, { input, output, beside: fees }, fields] 
       body,
     })
     t.is(status, 412, text)
-    const nano = body.length * input + 100 * 4000 * output + fees
+    const nano = (window ?? body.length) * input + 100 * 4000 * output + fees
     t.true(text.includes(`may use $${(nano / 1e9).toFixed(9).replace(/\.?0+$/, '')};`), `${nano}: ${text}`)
   })
 

@@ -286,7 +286,7 @@ const jobs: Readonly<Record<string, Job>> = {
     ends: response('cancelled', { usage: used, service_tier: 'flex' }),
     amount: 900_000_000n,
   },
-  // 1,000 x 1,250,000 + 100 x 10,000,000
+  // 1,000 x 1,250,000 + 100 x 10,000,000, and an image of gpt-image-1 for $0.167
   'a response in the background with five megabytes of pictures': {
     ...background,
     ends: response('completed', {
@@ -294,7 +294,7 @@ const jobs: Readonly<Record<string, Job>> = {
       usage: { input_tokens: 1000, output_tokens: 100, total_tokens: 1100 },
       service_tier: 'default',
     }),
-    amount: 2_250_000_000n,
+    amount: 169_250_000_000n,
   },
   'a response in the background that failed before it said anything': {
     ...background,

@@ -12,7 +12,9 @@ import { oddCharges } from '../../support/odd-charges.ts'
 import { pathCharges } from '../../support/path-charges.ts'
 import { placeCharges } from '../../support/place-charges.ts'
 import { promptCharges } from '../../support/prompt-charges.ts'
+import { silentCharges } from '../../support/silent-charges.ts'
 import { taskCharges } from '../../support/task-charges.ts'
+import { toolCharges } from '../../support/tool-charges.ts'
 import { oracleCredential } from '../../support/dialects/oracle-credential.ts'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
@@ -128,6 +130,8 @@ for (const [name, charged] of [
   feeCharges,
   foreignCharges,
   taskCharges,
+  silentCharges,
+  toolCharges,
   promptCharges,
   placeCharges,
   pathCharges,
@@ -155,6 +159,33 @@ for (const [name, charged] of [
     )
   })
 }
+
+const decoys = ['name="model"\r\n\r\ngpt-4o-mini-transcribe\r\n', 'filename="x"\r\n\r\nRIFF'].join('\r\n')
+
+test.serial('a recording is charged by the file and the model that the provider reads, whatever other parts hold', async (t) => {
+  emulator.script({ behaviour: { status: 200, headers: { 'content-type': 'text/plain' }, body: 'just words' } })
+  const recording = readFileSync('test/corpus/recordings/tone.wav')
+  recording.writeUInt32LE(0xffffffff, 28)
+  const ask = async (...parts: readonly (readonly [name: string, value: string | Blob])[]) => {
+    const form = new FormData()
+    for (const [name, value] of parts) form.append(name, value)
+    const headers = { 'x-service-api-key': workspaceKey, 'x-service-provider': '@openai' }
+    return fetch(`${bed.origin}/v1/audio/transcriptions`, { method: 'POST', headers, body: form })
+  }
+  const before = bed.logged.length
+  const sent = await ask(
+    ['prompt', decoys],
+    ['decoy', new File([recording.subarray(0, 200)], 'a.wav')],
+    ['model', 'whisper-1'],
+    ['file', new File([recording], 'tone.wav')],
+  )
+  t.is(await sent.text(), 'just words')
+  await eventually(() => bed.logged.length > before, 2000)
+  // 1,250 ms x 100,000 a millisecond, although the head says that a second has four gigabytes
+  t.like(bed.logged.at(-1)?.record.cost, { state: 'estimated', amount: '125000000' })
+  const twice = await ask(['model', 'whisper-1'], ['file', new File([recording], 'tone.wav')], ['model', 'gpt-4o-transcribe'])
+  t.is(twice.status, 400, await twice.text())
+})
 
 test.serial('of several prompts the one whose answer tells no usage has no price, and the others have', async (t) => {
   const choices = [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }]

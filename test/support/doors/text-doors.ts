@@ -16,7 +16,8 @@ import { formValues } from '../../../src/gateway/wire/form-fields.ts'
 import { createFormScan } from '../../../src/gateway/wire/form-scan.ts'
 import { readForm } from '../../../src/gateway/wire/form.ts'
 import { opacityOf } from '../../../src/gateway/wire/png.ts'
-import { modelOfUpload, recordedMs } from '../../../src/gateway/wire/recorded-length.ts'
+import { FormWatch } from '../../../src/gateway/wire/form-watch.ts'
+import { recordedMs } from '../../../src/gateway/wire/recorded-length.ts'
 import { traceRequest } from '../../../src/lib/otlp/messages.ts'
 import { readMessage } from '../../../src/lib/otlp/protobuf.ts'
 import { scrubSecrets } from '../../../src/lib/text/secret-shapes.ts'
@@ -213,9 +214,9 @@ export const textDoors: readonly Door[] = [
   {
     name: 'a recording',
     shapes: reading(form, (text) => {
-      const bytes = Buffer.from(text)
-      const held = { head: bytes.subarray(0, 128 * 1024), tail: bytes.subarray(-128 * 1024), size: bytes.length }
-      return [recordedMs(held), modelOfUpload(held)]
+      const watch = new FormWatch('--b')
+      watch.add(Buffer.from(text))
+      return recordedMs(watch.told())
     }),
   },
   {

@@ -1,6 +1,7 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { type Counts, sumCounts } from './counts.ts'
 import type { Usage } from './usage.ts'
+import type { DrawnImages } from './drawn.ts'
 
 /** Tokens of one answer, summed in one way for all providers. Null: the provider did not state them. */
 export interface TokenUsage {
@@ -21,6 +22,8 @@ export interface TokenUsage {
   readonly apart: Counts | null
   /** The provider's own usage object, which also holds facts without a field here: its own cost, and the runs of several models. Null: it has none. */
   readonly own: Fields | null
+  /** The images that another model drew for it. Absent or null: there are none. */
+  readonly drawn?: DrawnImages | null
   /** The usage of each of several answers that were joined, which are charged one by one; null: one did not state it. Absent: it is one answer. */
   readonly parts?: readonly (TokenUsage | null)[]
 }
@@ -57,9 +60,10 @@ export const mergeUsage = (before: TokenUsage | null, later: TokenUsage): TokenU
         searches: said(later.searches, before.searches),
         apart: before.apart !== null && later.apart !== null ? { ...before.apart, ...later.apart } : said(later.apart, before.apart),
         own: said(later.own, before.own),
+        drawn: said(later.drawn ?? null, before.drawn ?? null),
       }
 
-type Figures = Omit<TokenUsage, 'apart' | 'own' | 'parts'>
+type Figures = Omit<TokenUsage, 'apart' | 'own' | 'drawn' | 'parts'>
 
 /** Returns the usage of several joined answers together; null when none stated any. */
 export function sumUsages(parts: readonly (TokenUsage | null)[]): TokenUsage | null {

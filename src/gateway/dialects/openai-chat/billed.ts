@@ -38,7 +38,9 @@ function feeOf(usage: Fields): Dimension | null {
  */
 export function readCounts(usage: Fields, provider: string): ReadCounts {
   const collector = new Collector()
-  const total = countAt(usage, 'total_tokens')
+  // Mistral's tools put what they found into the prompt, beside its own figure.
+  const found = countAt(usage, 'connector_tokens')
+  const total = Math.max(0, countAt(usage, 'total_tokens') - found)
   const completion = countAt(usage, 'completion_tokens')
   // Some hosts state the total of an embedding alone.
   const prompt = countAt(usage, 'prompt_tokens') || (completion === 0 ? total : 0)
@@ -59,6 +61,7 @@ export function readCounts(usage: Fields, provider: string): ReadCounts {
   collector.part('output_image', countAt(usage, 'completion_tokens_details', 'image_tokens'))
   collector.part('reasoning', reasoning)
   collector.rest('output')
+  collector.add('input', found)
   collector.add('citation', countAt(usage, 'citation_tokens'))
   // xAI counts the sources that it looked into.
   collector.add('web_search', countAt(usage, 'num_search_queries') || countAt(usage, 'num_sources_used'))

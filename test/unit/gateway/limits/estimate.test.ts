@@ -162,7 +162,7 @@ type Unseen = 'nothing' | 'part' | 'file'
 const inputOf = (json: object) => {
   const bytes = Buffer.from(JSON.stringify(json))
   const body = { kind: 'json', bytes, json, stream: null, length: null } as const
-  const unseen: Unseen = inputBound(body).isOpen ? 'file' : strictInputBound(body).isOpen ? 'part' : 'nothing'
+  const unseen: Unseen = inputBound(body).isOpen ? 'file' : strictInputBound(body, null).isOpen ? 'part' : 'nothing'
   return { tokens: inputBound(body).tokens, unseen, bytes: bytes.length }
 }
 
@@ -235,7 +235,7 @@ const parts: Readonly<Record<string, readonly [json: object, tokens: number, cha
   'no picture to edit': [edited({ image: null, images: [] }), 0, 0],
   'a file of responses by its address': [{ input: [{ content: [{ type: 'input_file', file_url: 'https://a/b' }] }] }, 0, 0, 'file'],
   'a document of Mistral by its address': [said([{ type: 'document_url', document_url: 'https://a/b' }]), 0, 0, 'file'],
-  'a document of Mistral in the body': [said([{ type: 'document_url', document_url: 'data:application/pdf;base64,AAAA' }]), 0, 0],
+  'a document of Mistral in the body': [said([{ type: 'document_url', document_url: 'data:application/pdf;base64,AAAA' }]), 0, 0, 'part'],
   'a document of Anthropic by its address': [said([{ type: 'document', source: { type: 'url', url: 'https://a/b' } }]), 0, 0, 'file'],
   'a document of Anthropic in the body': [said([{ type: 'document', source: { type: 'text', data: 'https://a/b' } }]), 0, 0],
   'sound by its address': [said([{ type: 'input_audio', input_audio: { data: 'https://a/b' } }]), 1, 11, 'file'],

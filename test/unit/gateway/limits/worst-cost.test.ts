@@ -124,7 +124,8 @@ test('written caches, priority, searches and dear places are taken at their rate
   const first = bound({ model: 'm', messages: [], max_tokens: 1, service_tier: 'priority' })
   t.is(first.nano, first.bytes * 2000 + 4000)
   const searching = bound({ model: 'm', messages: [], max_tokens: 1, tools: [{ type: 'web_search' }] })
-  t.is(searching.nano, searching.bytes * 1000 + 2000 + 5 * 10_000_000)
+  // What it finds may fill the window.
+  t.is(searching.nano, 10_000 * 3000 + 6000 + 5 * 10_000_000)
   const abroad = bound({ model: 'abroad', messages: [], max_tokens: 10 })
   t.is(abroad.nano, abroad.bytes * 1100 + 10 * 2200)
 })
@@ -156,6 +157,110 @@ test('typical: what was said before counts nothing beside the body; strict: it m
     t.is(nano, Math.ceil(bytes / 3) * 1000 + 2000)
     t.is(bound(json, { operation: 'createModelResponse' }).nano, 10_000 * 1000 + 2000)
   }
+})
+
+const drawing = (tool: object, more: object = {}) => ({
+  model: 'm',
+  messages: [],
+  max_tokens: 1,
+  tools: [{ type: 'image_generation', ...tool }],
+  ...more,
+})
+const inCode = (memory: object) => ({
+  model: 'm',
+  messages: [],
+  max_tokens: 1,
+  tools: [{ type: 'code_interpreter', container: { type: 'auto', ...memory } }],
+})
+
+test('a tool that draws reserves the dearest image that it may draw, and containers of code their memory', (t) => {
+  for (const [json, policy, dollars] of [
+    [drawing({ model: 'pictures' }), 'typical', 0.04],
+    [drawing({ model: 'pictures' }), 'strict', 0.2],
+    [drawing({ model: 'pictures' }, { max_tool_calls: 2 }), 'strict', 0.08],
+    // 6,240 tokens at the rate of output
+    [drawing({ model: 'plain' }), 'typical', 0.01248],
+  ] as const) {
+    const { nano, bytes } = bound(json, { policy })
+    const plain = (policy === 'strict' ? bytes : Math.ceil(bytes / 3)) * 1000 + 2000
+    t.is(nano, plain + Math.round(dollars * 1e9), JSON.stringify(json))
+  }
+  t.is(bound(drawing({ model: 'unknown' })).nano, null, 'nobody knows what it costs')
+  for (const [memory, gigabytes] of [
+    [{}, 1],
+    [{ memory_limit: '16g' }, 16],
+  ] as const) {
+    t.is(bound(inCode(memory)).nano, 10_000 * 3000 + 6000 + gigabytes * 30_000_000)
+  }
+})
+
+const pdf = 'JVBERi0x'
+const window = 10_000 * 3000 + 10 * 6000
+const tool = (fields: object) => ({ model: 'm', messages: [], max_tokens: 10, tools: [fields] })
+const said = (part: object) => ({ model: 'm', messages: [{ role: 'user', content: [part] }], max_tokens: 10 })
+
+/** What reaches a model and is not in the body, or is packed in it: strict expects the window to be full. */
+const beyond: Readonly<Record<string, object>> = {
+  'url context of Gemini': tool({ urlContext: {} }),
+  'url context, as it is written too': tool({ url_context: {} }),
+  "Google's search": tool({ googleSearch: {} }),
+  'a server of MCP': tool({ type: 'mcp', server_url: 'https://mcp.example' }),
+  'a page that Claude fetches': tool({ type: 'web_fetch_20250910', name: 'web_fetch' }),
+  'a prompt that is kept at the provider': { model: 'm', prompt: { id: 'pmpt_1' }, max_tokens: 10 },
+  'contents that are kept at the provider': { model: 'm', contents: [], cachedContent: 'cachedContents/1', max_tokens: 10 },
+  'a PDF of Anthropic': said({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf } }),
+  'a PDF of responses': {
+    model: 'm',
+    input: [{ role: 'user', content: [{ type: 'input_file', file_data: `data:application/pdf;base64,${pdf}` }] }],
+    max_tokens: 10,
+  },
+  'a PDF of Gemini': { model: 'm', contents: [{ parts: [{ inlineData: { mimeType: 'application/pdf', data: pdf } }] }], max_tokens: 10 },
+  'a PDF of Bedrock': said({ document: { format: 'pdf', name: 'a', source: { bytes: pdf } } }),
+  'a film of Gemini': { model: 'm', contents: [{ parts: [{ inlineData: { mimeType: 'video/mp4', data: pdf } }] }], max_tokens: 10 },
+  'a PDF of Mistral': said({ type: 'document_url', document_url: `data:application/pdf;base64,${pdf}` }),
+  'sound of Gemini that is packed': {
+    model: 'm',
+    contents: [{ parts: [{ inlineData: { mimeType: 'audio/flac', data: pdf } }] }],
+    max_tokens: 10,
+  },
+}
+for (const [name, json] of Object.entries(beyond))
+  test(`strict: what the body does not show may fill the window: ${name}`, (t) => {
+    t.true((bound(json).nano ?? 0) >= window, String(bound(json).nano))
+  })
+
+test('strict: pages that Claude fetches are bounded by what its tool says, words in a document by their bytes, and each picture counts', (t) => {
+  const fetched = tool({ type: 'web_fetch_20250910', name: 'web_fetch', max_uses: 2, max_content_tokens: 1000 })
+  const words = said({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'words' } })
+  const pictures = {
+    model: 'm',
+    messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0K' } }] }],
+    max_tokens: 10,
+  }
+  for (const [json, more] of [
+    [fetched, 2000],
+    [words, 0],
+  ] as const) {
+    const { nano, bytes } = bound(json)
+    t.is(nano, (bytes + more) * 1000 + 10 * 2000)
+  }
+  const { nano, bytes } = bound(pictures)
+  t.is(nano, (bytes + 5000) * 3000 + 10 * 6000)
+})
+
+test('each of several inputs has a window of its own, and each of several instances its images', (t) => {
+  const text = 'x'.repeat(9000)
+  const { nano, bytes } = bound({ model: 'm', input: Array.from({ length: 10 }, () => text) }, { operation: 'embed' })
+  t.is(nano, bytes * 3000)
+  t.is(bound({ model: 'm', input: text.repeat(2) }, { operation: 'embed' }).nano, 10_000 * 3000, 'one input')
+  for (const json of [
+    { n: 6 },
+    { parameters: { sampleCount: 6 } },
+    { instances: [{}, {}], parameters: { sampleCount: 3 } },
+    { imageGenerationConfig: { numberOfImages: 6 } },
+    { num_images: 6 },
+  ])
+    t.is(bound({ model: 'pictures', ...json }, { operation: 'imageGenerate' }).nano, 240_000_000, JSON.stringify(json))
 })
 
 test('a search counts a unit for each hundred documents', (t) => {

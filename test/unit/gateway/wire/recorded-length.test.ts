@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
 import fc from 'fast-check'
-import { type HeldUpload, recordedMs } from '../../../../src/gateway/wire/recorded-length.ts'
+import { ApiError } from '../../../../src/lib/errors.ts'
+import { FormWatch, type WatchedForm } from '../../../../src/gateway/wire/form-watch.ts'
+import { recordedMs } from '../../../../src/gateway/wire/recorded-length.ts'
 
 const folder = path.resolve(import.meta.dirname, '../../../corpus/recordings')
 const names = readdirSync(folder)
@@ -17,11 +19,22 @@ const formOf = (file: Uint8Array): Buffer =>
     file,
     Buffer.from('\r\n--x--\r\n'),
   ])
-const held = (form: Buffer, most = form.length): HeldUpload => ({
-  head: form.subarray(0, most),
-  tail: form.subarray(-most),
-  size: form.length,
-})
+/** A form whose model was changed so that readers understand it differently is refused. */
+function lengthOf(form: Buffer): number | null {
+  try {
+    return recordedMs(held(form))
+  } catch (error) {
+    if (error instanceof ApiError) return null
+    throw error
+  }
+}
+
+/** Watches a form that comes in pieces of so many bytes. */
+function held(form: Buffer, piece = form.length): WatchedForm {
+  const watch = new FormWatch('--x')
+  for (let at = 0; at < form.length; at += piece) watch.add(form.subarray(at, at + piece))
+  return watch.told()
+}
 
 test('there is a recording of each container', (t) => {
   t.deepEqual([...new Set(names.map((name) => path.extname(name)))].toSorted(), ['.flac', '.m4a', '.mp3', '.ogg', '.opus', '.wav', '.webm'])
@@ -30,8 +43,8 @@ test('there is a recording of each container', (t) => {
 for (const name of names) {
   const form = formOf(readFileSync(path.join(folder, name)))
 
-  test(`the length of ${name} is told by its container, whole or by its ends`, (t) => {
-    for (const upload of [held(form), held(form, 4096)]) {
+  test(`the length of ${name} is told by its container, whole or in pieces`, (t) => {
+    for (const upload of [held(form), held(form, 997)]) {
       const ms = recordedMs(upload) ?? 0
       t.true(ms >= 1250 && ms <= 1250 + slackMs, String(ms))
     }
@@ -43,7 +56,7 @@ for (const name of names) {
         fc.property(fc.nat(form.length), fc.nat(form.length - 1), fc.nat(255), (end, at, byte) => {
           const changed = Buffer.from(form)
           changed[at] = byte
-          const ms = recordedMs(held(changed.subarray(0, end)))
+          const ms = lengthOf(changed.subarray(0, end))
           return ms === null || (Number.isSafeInteger(ms) && ms > 0)
         }),
       ),
@@ -55,4 +68,69 @@ test('what is no recording has no length', (t) => {
   for (const file of ['', 'just words', 'RIFF', '\u00ff\u00fb\u0000'.padEnd(400, 'x')])
     t.is(recordedMs(held(formOf(Buffer.from(file, 'latin1')))), null)
   t.is(recordedMs(held(Buffer.from('no form'))), null)
+})
+
+const tone = (name: string): Buffer => readFileSync(path.join(folder, name))
+const recording = (extension: string): Buffer => tone(names.find((name) => name.endsWith(extension)) ?? '')
+function changed(file: Buffer, at: number, write: (bytes: Buffer, place: number) => void): Buffer {
+  const copy = Buffer.from(file)
+  if (at >= 0) write(copy, at)
+  return copy
+}
+
+/** Recordings of 1.25 s whose heads say that they are shorter; the least that their bytes can hold. */
+const lies: Readonly<Record<string, readonly [file: Buffer, leastMs: number]>> = {
+  'a WAV file with a false rate in bytes': [changed(recording('.wav'), 28, (bytes, at) => bytes.writeUInt32LE(0xffffffff, at)), 1250],
+  'a WAV file that tells fewer samples': [
+    changed(recording('.wav'), recording('.wav').indexOf('data') + 4, (bytes, at) => bytes.writeUInt32LE(100, at)),
+    1250,
+  ],
+  'a FLAC file that tells fewer samples': [changed(recording('.flac'), 22, (bytes, at) => bytes.writeUInt32BE(100, at)), 100],
+  'an Opus file whose last page tells fewer samples': [
+    changed(recording('.opus'), recording('.opus').lastIndexOf('OggS') + 6, (bytes, at) => bytes.writeBigInt64LE(960n, at)),
+    20,
+  ],
+  'an MP4 file that tells less': [
+    changed(recording('.m4a'), recording('.m4a').indexOf('mvhd') + 20, (bytes, at) => bytes.writeUInt32BE(1, at)),
+    50,
+  ],
+}
+for (const [name, [file, least]] of Object.entries(lies))
+  test(`${name} is no shorter than its bytes can be`, (t) => {
+    const ms = recordedMs(held(formOf(file))) ?? Infinity
+    t.true(ms >= least, String(ms))
+  })
+
+const part = (head: string, body: Uint8Array | string): Buffer =>
+  Buffer.concat([Buffer.from(`--x\r\nContent-Disposition: form-data; ${head}\r\n\r\n`), Buffer.from(body), Buffer.from('\r\n')])
+const formWith = (...parts: readonly Buffer[]): Buffer => Buffer.concat([...parts, Buffer.from('--x--\r\n')])
+const short = (): Buffer => {
+  const file = recording('.wav')
+  return file.subarray(0, file.indexOf('data') + 8 + 3200)
+}
+
+test('the recording is that of the field that providers read, and of several the longest', (t) => {
+  const sound = part('name="file"; filename="a.wav"', recording('.wav'))
+  const decoy = part('name="decoy"; filename="a.wav"', short())
+  for (const form of [
+    formWith(decoy, sound),
+    formWith(sound, decoy),
+    formWith(part('name="file"; filename="b.wav"', short()), sound),
+    formWith(part('name="prompt"', 'filename="x"\r\n\r\nRIFF'), sound),
+  ])
+    t.is(recordedMs(held(form)), 1250)
+  t.is(recordedMs(held(formWith(part('name="file"; filename="c.wav"', 'RIFF'), sound))), null, 'nobody knows how long one of them is')
+})
+
+test('the model is that of the field, whatever a text or a file holds', (t) => {
+  const said = 'x\r\nname="model"\r\n\r\ncheap\r\nContent-Disposition: form-data; name="model"\r\n\r\ncheap\r\n'
+  const model = part('name="model"', 'dear')
+  for (const decoy of [part('name="prompt"', said), part('name="note"; filename="a"', said), part('name="model"; filename="a"', 'cheap')])
+    for (const form of [formWith(decoy, model), formWith(model, decoy)]) t.is(held(form).model, 'dear')
+})
+
+test('a form that names two models, or one that readers understand differently, is refused', (t) => {
+  for (const second of [part('name="model"', 'cheap'), part('name="x"; name="model"', 'cheap'), part('name="model"', 'c'.repeat(2000))])
+    t.throws(() => held(formWith(part('name="model"', 'dear'), second)), { instanceOf: ApiError, message: /names its model twice/ })
+  t.notThrows(() => held(formWith(part('name="model"', 'dear'), part('name="model"', 'dear'))))
 })

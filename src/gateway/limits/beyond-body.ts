@@ -1,0 +1,49 @@
+import { isFields, type Fields } from '../../lib/json/fields.ts'
+import { listOf } from '../dialects/openai-responses/sold-tools.ts'
+import { positive, withOptions } from './output-bound.ts'
+
+/** The beginnings of the names of tools by which a provider puts into a prompt what nobody sees before: pages, files, the answers of servers. */
+const fetching: readonly string[] = [
+  'web_search',
+  'web_fetch',
+  'url_context',
+  'urlContext',
+  'google_search',
+  'googleSearch',
+  'enterprise_web_search',
+  'enterpriseWebSearch',
+  'retrieval',
+  'file_search',
+  'fileSearch',
+  'x_search',
+  'collections_search',
+  'document_library',
+  'code_interpreter',
+  'code_execution',
+  'codeExecution',
+  'shell',
+  'mcp',
+]
+/** The fields by which a request names a prompt, a cache or servers at its provider. */
+const naming = ['cachedContent', 'cached_content', 'mcp_servers', 'plugins', 'search_parameters'] as const
+
+/** Returns the most tokens that a provider adds to a prompt by itself; Infinity: nobody bounds them; 0: it adds none. */
+export function addedTokens(json: unknown): number {
+  if (!isFields(json)) return 0
+  const { additionalModelRequestFields: ofBedrock, prompt } = json
+  if (naming.some((name) => (json[name] ?? null) !== null)) return Infinity
+  // A template that is kept at the provider.
+  if (isFields(prompt)) return Infinity
+  let tokens = 0
+  for (const fields of [...withOptions(json), ...(isFields(ofBedrock) ? [ofBedrock] : [])])
+    for (const tool of listOf(fields['tools'])) if (isFields(tool)) tokens += addedBy(tool)
+  return tokens
+}
+
+function addedBy(tool: Fields): number {
+  const { type } = tool
+  const names = typeof type === 'string' ? [type] : Object.keys(tool)
+  if (!names.some((name) => fetching.some((one) => name.startsWith(one)))) return 0
+  const [content, uses] = [positive(tool['max_content_tokens']), positive(tool['max_uses'])]
+  return content === null || uses === null || !names.some((name) => name.startsWith('web_fetch')) ? Infinity : content * uses
+}
