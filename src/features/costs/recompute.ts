@@ -174,7 +174,7 @@ function correctionsOf({ budgets, corrected }: CostRow, { amounts, least }: Repr
     deltas.set(`${slot} ${counter}`, [counter, slot, String(BigInt(deltas.get(`${slot} ${counter}`)?.[2] ?? '0') + delta)])
   for (const [attempt, counter, slot, amount] of budgets ?? []) {
     const now = amounts.get(attempt)
-    // A lower bound takes nothing from a budget that kept what was reserved.
+    // A lower bound takes nothing from a budget that kept its reservation.
     if (now !== undefined && counter.includes(ofMoney) && !(least.has(attempt) && now < BigInt(amount)))
       add(counter, slot, now - BigInt(amount))
   }

@@ -106,15 +106,14 @@ const longestForm = 32 * 1024 * 1024
 /** How much is held of a body that is no JSON. Guardrails read the part of uploads that is held anyhow, or is no longer than other bodies may be. */
 function holding(call: Call, { target, isBounded }: BodyTarget, settings: GatewaySettings): HoldOptions {
   const { operation, headers, guardrails, work } = call
-  const watches = pricedForms.has(work?.task)
-  if (readsForm(target, headers)) return { maxHeldBytes: settings.maxUploadBytes, watches }
-  if (isRestricted(target) && isUrlEncoded(headers.contentType)) return { maxHeldBytes: settings.maxJsonBytes, watches }
-  if (isForm(headers.contentType) && offersElsewhere(target.provider, operation.name)) return { maxHeldBytes: longestForm, watches }
-  if (signsBody(target.provider)) return { maxHeldBytes: settings.maxJsonBytes, watches }
+  if (readsForm(target, headers)) return { maxHeldBytes: settings.maxUploadBytes }
+  if (isRestricted(target) && isUrlEncoded(headers.contentType)) return { maxHeldBytes: settings.maxJsonBytes }
+  if (isForm(headers.contentType) && offersElsewhere(target.provider, operation.name)) return { maxHeldBytes: longestForm }
+  if (signsBody(target.provider)) return { maxHeldBytes: settings.maxJsonBytes }
   const reads = guardrails !== null && readsBody(guardrails)
   const held = { maxHeldBytes: reads ? settings.maxJsonBytes : 0, letsLongOnesPass: !mayHoldWords(headers.contentType) }
-  if (!watches) return held
-  return { ...held, watches, ...(isBounded && { maxHeldBytes: Math.max(held.maxHeldBytes, longestForm) }) }
+  if (!pricedForms.has(work?.task)) return held
+  return { ...held, watches: true, ...(isBounded && { maxHeldBytes: Math.max(held.maxHeldBytes, longestForm) }) }
 }
 
 /** Returns true for a form that determines the cost of its answer: the model, and the requested amount. */
@@ -137,14 +136,23 @@ const pricedForms: ReadonlySet<Task | null | undefined> = new Set<Task | null | 
 ])
 
 function read(
-  { exchange, headers, caller }: CallHead,
+  { exchange, headers, caller, work }: CallHead & Partial<Pick<Call, 'work'>>,
   { maxJsonBytes, maxUploadBytes }: GatewaySettings,
   held: HoldOptions,
 ): MaybePromise<RequestBody> {
   const { contentType, contentEncoding } = headers
   const owner = caller.key.organisationId
   const turn = (bytes: number) => turnToRead(exchange, owner, bytes)
-  return readBody(exchange, { contentType, contentEncoding, maxJsonBytes, maxUploadBytes, owner, turn, ...held })
+  return readBody(exchange, {
+    contentType,
+    contentEncoding,
+    maxJsonBytes,
+    maxUploadBytes,
+    owner,
+    turn,
+    ...held,
+    watches: pricedForms.has(work?.task),
+  })
 }
 
 /** Waits for the turn to parse a long body; null: it is short. A caller that has left by then needs none. */

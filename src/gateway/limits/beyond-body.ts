@@ -2,7 +2,7 @@ import { isFields, type Fields } from '../../lib/json/fields.ts'
 import { listOf } from '../dialects/openai-responses/sold-tools.ts'
 import { positive, withOptions } from './output-bound.ts'
 
-/** The beginnings of the names of tools by which a provider puts into a prompt what nobody sees before: pages, files, the answers of servers. */
+/** The beginnings of the names of tools by which a provider adds to a prompt: pages, files, the answers of servers. */
 const fetching: readonly string[] = [
   'web_search',
   'web_fetch',

@@ -11,7 +11,7 @@ import type { Target } from '../targets/target.ts'
 import { tokensOfImage } from '../tokens/estimate-tokens.ts'
 import { positive } from './output-bound.ts'
 
-/** Returns what images cost. Where a request leaves their size or quality to the model, they may be the dearest. */
+/** Returns the cost of images. Where a request leaves their size or quality to the model, they may be the dearest. */
 export function imageAmount(counts: Counts, facts: PriceFacts, found: FoundPrices): bigint | null {
   let dearest = priceAmount({ counts, facts }, found)
   if (facts.size !== 'auto' && facts.quality !== 'auto') return dearest
@@ -37,7 +37,7 @@ interface Drawing {
   readonly isStrict: boolean
 }
 
-/** Returns what the images may cost that a tool of the provider's draws for a request; 0: it lets none be drawn; null: their price is not known. */
+/** Returns the most that images may cost that a tool of the provider's draws for a request; 0: it lets none be drawn; null: their price is not known. */
 export function drawnAmount(json: Fields, facts: PriceFacts, { target, prices, isStrict }: Drawing): bigint | null {
   const tool = drawingToolOf(json['tools'])
   // Mistral sells the image by the call, as its other tools.

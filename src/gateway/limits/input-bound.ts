@@ -28,8 +28,7 @@ const dearPictures = /gpt-4o-mini/
 const mostOfDearPicture = 48_200
 
 /**
- * Bounds the tokens of a prompt by the bytes of its body and the number of its pictures. One that names anything beside them, or that holds what
- * unpacks to more than its bytes, may fill the window; so may one whose provider adds what nobody bounds.
+ * Bounds the tokens of a prompt by the bytes of its body and the number of its pictures. One that names anything beside them, or that has packed parts, may fill the window; so may one to which its provider adds without a bound.
  */
 export function strictInputBound({ bytes, json, length }: RequestBody, model: string | null): InputBound {
   const { pictures, isPartial, isPacked } = partsOf(json)

@@ -175,7 +175,7 @@ function tokenCounts(tokens: Tokens, found: FoundPrices, of: { readonly facts: P
   const { output } = tokens
   const spoken = asksSound(json) ? { output_audio: output, output: 0 } : null
   const extras = extrasOf(found.entry)
-  // A body is only looked through for what costs more.
+  // A body is only looked through for parts that cost more.
   const said =
     extras.audio && bytes?.includes('"input_audio"') === true ? { input_audio: tokens.input, output } : textCounts(tokens, found, of)
   const read = spoken === null ? said : { ...said, ...spoken }

@@ -1,10 +1,10 @@
 import type { Rates } from './entry.ts'
 
-/** Fees by the call of tools that providers run, in pico-US-dollars, whatever model calls them. An allotment that costs nothing is not taken off. */
+/** Fees by the call of tools that providers run, in pico-US-dollars, for all models alike. Free allotments are not taken off. */
 const openai: Rates = {
   web_search: 10_000_000_000,
   file_search: 2_500_000_000,
-  // For each gigabyte of the container: openai.com/api/pricing.
+  // The price of a gigabyte of the container: openai.com/api/pricing.
   code_session: 30_000_000_000,
 }
 const azure: Rates = { web_search: 14_000_000_000, file_search: 2_500_000_000, code_session: 33_000_000_000 }
@@ -32,7 +32,7 @@ const fees: Readonly<Record<string, Rates>> = {
     file_search: 2_500_000_000,
     attachment_search: 10_000_000_000,
   },
-  // By the connector: mistral.ai/pricing.
+  // Each connector has a price: mistral.ai/pricing.
   'mistral-ai': { web_search: 30_000_000_000, web_search_high: 50_000_000_000, code_execution: 30_000_000_000, image: 100_000_000_000 },
 }
 

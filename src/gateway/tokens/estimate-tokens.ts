@@ -10,7 +10,7 @@ const [perMessage, perAnswer] = [3, 3]
 /** About the provider's count for a picture, a recording or a page of a document. */
 const perMedia = 1500
 
-/** Of the largest and finest image that a model draws. */
+/** The tokens of the largest and finest image that a model draws. */
 export const tokensOfImage = 6240
 
 /** The families that have a vocabulary of their own which is not public: their tokens for a hundred of OpenAI's. */

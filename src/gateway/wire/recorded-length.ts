@@ -1,14 +1,13 @@
 import type { WatchedFile, WatchedForm } from './form-watch.ts'
 
-/** The beginning of a file, what is held of its end, and its length. */
+/** The beginning of a file, the held part of its end, and its length. */
 type File = Pick<WatchedFile, 'head' | 'tail' | 'size'>
 
 /** The field of the recording at all providers; a form without it may name it otherwise. */
 const recordingField = 'file'
 
 /**
- * Returns the length of the recording in a form in whole milliseconds; null: it is not known. Of several that a provider may read the longest
- * counts. Providers charge for it also where their answer has no usage.
+ * Returns the length of the recording in a form in whole milliseconds; null: it is not known. The longest of several counts, because a provider may read any. Providers charge for it also where their answer has no usage.
  */
 export function recordedMs({ files }: WatchedForm): number | null {
   if (files === null || files.length === 0) return null
@@ -61,7 +60,7 @@ const mp3: Container = { magic: Buffer.alloc(0), at: 0, read: mp3Ms, mostKilobit
 /** The bits of a sample by the format of a WAV file; 0: those that its head says. */
 const sampleBits: Readonly<Record<number, number>> = { 1: 0, 3: 0, 0xfffe: 0, 6: 8, 7: 8, 2: 4, 0x11: 4 }
 
-/** A WAV file is as long as its samples are many, whatever its head says of their rate in bytes and of their number: all that follows may be samples. */
+/** A WAV file is as long as its samples are many. Its rate in bytes and its number of samples do not count: all that follows may be samples. */
 function wavMs({ head, size }: File): number | null {
   let bits = 0
   for (let at = 12; at + 8 <= head.length;) {

@@ -174,6 +174,16 @@ test.serial('more texts than a call takes go in several, whose vectors come in t
   )
 })
 
+test.serial('a request that would go in more calls than 2,048 inputs need is refused before any is made', async (t) => {
+  for (const model of ['@bedrock/amazon.titan-embed-text-v2:0', '@gemini/gemini-embedding-001', '@cohere/embed-v4.0']) {
+    const many = { model, input: Array.from({ length: 2049 }, () => 'a') }
+    const error = await t.throwsAsync(openai().embeddings.create(many), { instanceOf: OpenAI.APIError })
+    t.like(error, { status: 400, param: 'input' })
+    t.regex(String(error?.message), /at most 2048 inputs .*it has 2049/)
+  }
+  t.deepEqual(cloud.requests, [])
+})
+
 test.serial('if one of several calls fails, its error is the answer, and no vectors', async (t) => {
   cloud.script({
     behaviour: (received) =>

@@ -2,7 +2,7 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { headerValue, type HeaderList } from '../../wire/header-list.ts'
 import { countOf, noUsage, sumOf } from '../neutral/token-usage.ts'
 import type { TaskAnswer, TaskContext, TaskTranslation, WrittenAnswer } from '../tasks/task.ts'
-import { saidFields } from '../reading.ts'
+import { saidFields, unreadable } from '../reading.ts'
 import { asOpenai } from './compatible.ts'
 import { googleClient } from './google-client.ts'
 import type { EmbeddingAnswer, EmbeddingClient, EmbeddingProvider, EmbeddingRequest } from './neutral.ts'
@@ -29,6 +29,7 @@ export function translateEmbeddings(asked: AskedEmbeddings, context: TaskContext
   if (client === undefined || provider === undefined) return null
   const request = client.decode(asked.body)
   if (provider.isCompatible !== true) refuseOthers(request, context)
+  refuseMany(request, provider.most)
   const groups = groupsOf(request.inputs, provider.most)
   return {
     bodies: groups.map((inputs) => ({ json: provider.encode({ ...request, inputs }, context) })),
@@ -41,6 +42,14 @@ export function translateEmbeddings(asked: AskedEmbeddings, context: TaskContext
 function refuseOthers({ inputs, names }: EmbeddingRequest, { loss }: TaskContext): void {
   const at = inputs.findIndex((one) => typeof one !== 'string')
   if (at !== -1) loss.refuseAt(inputs.length === 1 ? names.inputs : `${names.inputs}[${at}]`, 'takes texts there, neither tokens nor parts')
+}
+
+/** The most inputs of one request that goes in several calls: as many as OpenAI's API takes in one. */
+const mostInputs = 2048
+
+function refuseMany({ inputs, names }: EmbeddingRequest, most: number): void {
+  if (inputs.length > most && inputs.length > mostInputs)
+    throw unreadable(names.inputs, `at most ${mostInputs} inputs for this provider, which takes ${most} in a call; it has ${inputs.length}`)
 }
 
 function groupsOf(inputs: readonly unknown[], most: number): readonly (readonly unknown[])[] {

@@ -67,7 +67,7 @@ export const dimensions = {
   code_execution: each('call'),
   code_session: each('session'),
   training_hour: hour,
-  // Of an answer that used more than its provider told and its caller saw. No list has a rate for it.
+  // An answer that used more tokens than its provider stated and its caller got. No list has a rate for it.
   unseen_output: each('answer'),
 } satisfies Readonly<Record<string, DimensionFacts>>
 
