@@ -205,7 +205,6 @@ function given(request: TargetRequest, addressing: GivenAddressing): Target {
   const credential = addressing.credential ?? callerCredential(headers, caller, { provider, fields, atLeast: request.atLeast })
   demandLevel(credential.fields, request.atLeast)
   if (credential.key === null && customHost === null && needsKey(provider)) throw noCredential(id)
-  const isStored = config !== null && config.slug !== null && config.customHost !== null && config.customHost === customHost?.url
   return {
     providerId: id,
     provider,
@@ -216,12 +215,16 @@ function given(request: TargetRequest, addressing: GivenAddressing): Target {
     isCallers: !holdsCredential(addressing),
     customHost,
     customHeaders: noFields,
-    namedBy: isStored ? 'stored' : 'request',
+    namedBy: namesHost(config, customHost) ? 'stored' : 'request',
     model,
     modelRewritten: false,
     skipsPtuCost: skipsPtuCost(request),
   }
 }
+
+/** Returns true if a stored config names the host. */
+const namesHost = (config: TargetRequest['config'], customHost: TargetAddress['customHost']): boolean =>
+  config !== null && config.slug !== null && config.customHost !== null && config.customHost === customHost?.url
 
 const skipsPtuCost = ({ config }: TargetRequest): boolean => config?.skipsPtuCost ?? false
 

@@ -135,7 +135,10 @@ function bounded(asked: Inbound, { owner, limit, watched, inspects }: Omit<OpenB
   const onData = (chunk: Buffer) => {
     size += chunk.length
     const fault = size > limit ? tooLarge(limit) : (faultIn(chunk, watched && ((piece) => watched.add(piece))) ?? faultIn(chunk, inspects))
-    if (fault !== null) return void through.destroy(fault)
+    if (fault !== null) {
+      through.destroy(fault)
+      return
+    }
     if (!through.write(chunk)) flow.pause()
     pace.took(chunk.length)
   }

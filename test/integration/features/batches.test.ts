@@ -424,10 +424,7 @@ const faults: Readonly<Record<string, { told: Parameters<typeof end>[1]; fault: 
     told: { status: 'cancelled', lines: [], more: { request_counts: { total: 3, completed: 1, failed: 0 } } },
     fault: /keeps the answers of the batch where Gatehouse cannot read them/,
   },
-  'a file without the answers that it is said to have': {
-    told: { lines: [{ custom_id: 'x' }] },
-    fault: /fewer than the count of its provider/,
-  },
+  'a file without the answers of its count': { told: { lines: [{ custom_id: 'x' }] }, fault: /fewer than the count of its provider/ },
   'a file with fewer answers than are counted': {
     told: { lines: lines.slice(2), more: { request_counts: { total: 4, completed: 3, failed: 1 } } },
     fault: /fewer than the count of its provider/,
