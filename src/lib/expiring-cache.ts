@@ -1,3 +1,4 @@
+import { createWeighed } from './collections/weighed.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 
 /** A value and the epoch millisecond until which it may be used. */
@@ -28,28 +29,25 @@ const longestEarlyMs = 5 * 60_000
 /** Between attempts to make a value anew that still holds. */
 const retryMs = 5000
 
-/** Forgets the value that was used longest ago when `maxEntries` are held. */
-export function createExpiringCache<T>(maxEntries: number): ExpiringCache<T> {
-  const held = new Map<string, CacheEntry<T>>()
+/**
+ * Creates an empty cache. When `maxEntries` are held, the value that was used longest ago is evicted, of the owner that has the most: `ownerOf`
+ * returns the owner in a key, so that one organisation cannot evict the values of the others. Absent: all values have one owner.
+ */
+export function createExpiringCache<T>(maxEntries: number, ownerOf: (key: string) => string = () => ''): ExpiringCache<T> {
+  const held = createWeighed<CacheEntry<T>>({ most: maxEntries, mostOfOne: maxEntries })
   const loading = new Map<string, Promise<T>>()
 
   function fresh(key: string, now: number): CacheEntry<T> | undefined {
-    const entry = held.get(key)
-    if (entry === undefined) return undefined
-    held.delete(key)
-    if (entry.usableUntil <= now) return undefined
-    held.set(key, entry)
-    return entry
+    const owner = ownerOf(key)
+    const entry = held.get(owner, key)
+    if (entry === undefined || entry.usableUntil > now) return entry
+    held.remove(owner, key)
+    return undefined
   }
 
   function keep(key: string, now: number, entry: ExpiringValue<T>): T {
-    held.delete(key)
-    const left = entry.usableUntil - now
-    held.set(key, { ...entry, renewAt: entry.usableUntil - Math.min(longestEarlyMs, left / 5) })
-    for (const oldest of held.keys()) {
-      if (held.size <= maxEntries) break
-      held.delete(oldest)
-    }
+    const renewAt = entry.usableUntil - Math.min(longestEarlyMs, (entry.usableUntil - now) / 5)
+    held.set(ownerOf(key), key, { value: { ...entry, renewAt }, weight: 1 })
     return entry.value
   }
 
@@ -75,7 +73,7 @@ export function createExpiringCache<T>(maxEntries: number): ExpiringCache<T> {
     getSync(key, now, make) {
       return fresh(key, now)?.value ?? keep(key, now, make())
     },
-    forget: (key) => void held.delete(key),
-    size: () => held.size,
+    forget: (key) => held.remove(ownerOf(key), key),
+    size: () => held.weight(),
   }
 }

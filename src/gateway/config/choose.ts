@@ -4,7 +4,6 @@ import { parseJson } from '../../lib/json/json.ts'
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { plainIssue } from '../../lib/json/plain-issue.ts'
 import { joinFaults, schemaFaults, toIssues } from '../../lib/json/schema-faults.ts'
-import { createLru } from '../../lib/collections/lru.ts'
 import { createWeighed } from '../../lib/collections/weighed.ts'
 import { atLevel } from '../../release/at-level.ts'
 import { type CheckUrl, inlineUrls } from '../checks/secrets.ts'
@@ -121,7 +120,7 @@ const MiB = 1024 * 1024
  */
 const checked = createWeighed<{ readonly release: string; readonly config: ChosenConfig }>({ most: 32 * MiB, mostOfOne: 8 * MiB })
 /** The texts that came once, by hash. */
-const seen = createLru<true>(10_000)
+const seen = createWeighed<true>({ most: 10_000, mostOfOne: 10_000 })
 
 /** The bytes that are made of each character of a text, about. */
 const perCharacter = 10
@@ -134,7 +133,7 @@ function inline(text: string, { organisationId, workspaceId, settings }: KeyView
   const known = checked.get(organisationId, place)
   if (known?.release === release) return known.config
   const json = parsedHeader(text)
-  const passing = isNew(organisationId + text)
+  const passing = isNew(organisationId, text)
   return settled(
     withPatterns({ owner: organisationId, passing }, () => toChosen(json, release, `${organisationId} ${workspaceId}`)),
     ({ result: config, bytes }) => {
@@ -144,10 +143,10 @@ function inline(text: string, { organisationId, workspaceId, settings }: KeyView
   )
 }
 
-function isNew(text: string): boolean {
+function isNew(organisationId: string, text: string): boolean {
   const key = hash('sha256', text, 'base64')
-  const known = seen.get(key) === true
-  if (!known) seen.set(key, true)
+  const known = seen.get(organisationId, key) === true
+  if (!known) seen.set(organisationId, key, { value: true, weight: 1 })
   return !known
 }
 

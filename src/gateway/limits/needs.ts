@@ -25,7 +25,8 @@ export function needsOf(limits: readonly Limit[], request: Parameters<Ledger['re
   const ofMoney = limits.some(isOfMoney)
   const counting = limits.some(countsTokens)
   if (!ofMoney && !counting) return freely
-  const by = { keyId: call.caller.key.id, model: target.model }
+  const { id: keyId, organisationId } = call.caller.key
+  const by = { organisationId, keyId, model: target.model }
   // A request that names a bound needs no usual amount.
   const { work } = call
   const reader = readerOf(request)

@@ -1,4 +1,4 @@
-import { createLru } from '../../lib/collections/lru.ts'
+import { createWeighed } from '../../lib/collections/weighed.ts'
 import { leastOutput } from './estimate.ts'
 
 /** How long the answers of a key and a model are, as this process has seen them in the last seven days at most. */
@@ -9,6 +9,7 @@ export interface UsualOutput {
 }
 
 export interface Speaker {
+  readonly organisationId: string
   readonly keyId: string
   readonly model: string | null
 }
@@ -18,7 +19,7 @@ const classes = 41
 const perDoubling = 4
 const share = 0.99
 const generationMs = 3.5 * 24 * 3_600_000
-/** Two generations of counts for so many pairs of keys and models take 5 MB. */
+/** Two generations of counts for so many pairs of keys and models take 5 MB. When there are more, those of the organisation with the most are evicted. */
 const mostSpeakers = 10_000
 
 interface OutputHistogram {
@@ -33,13 +34,16 @@ const longestOf = (at: number): number => Math.ceil(leastOutput * 2 ** (at / per
 
 /** Keeps how long answers are. `now` is a clock in milliseconds. */
 export function createUsualOutput(now: () => number): UsualOutput {
-  const speakers = createLru<OutputHistogram>(mostSpeakers)
-  const seenOf = (by: Speaker): OutputHistogram | undefined => speakers.get(`${by.keyId} ${by.model ?? ''}`)
+  const speakers = createWeighed<OutputHistogram>({ most: mostSpeakers, mostOfOne: mostSpeakers })
+  const nameOf = ({ keyId, model }: Speaker): string => `${keyId} ${model ?? ''}`
+  const seenOf = (by: Speaker): OutputHistogram | undefined => speakers.get(by.organisationId, nameOf(by))
   return {
     note(by, tokens) {
       let seen = seenOf(by)
-      if (seen === undefined)
-        speakers.set(`${by.keyId} ${by.model ?? ''}`, (seen = { newer: new Uint32Array(classes), older: null, since: now() }))
+      if (seen === undefined) {
+        seen = { newer: new Uint32Array(classes), older: null, since: now() }
+        speakers.set(by.organisationId, nameOf(by), { value: seen, weight: 1 })
+      }
       if (now() - seen.since > generationMs) {
         seen.older = now() - seen.since > 2 * generationMs ? null : seen.newer
         seen.newer = new Uint32Array(classes)

@@ -4,6 +4,8 @@ export interface WeightedCache<T> {
   set(owner: string, key: string, entry: Entry<T>): void
   /** Returns the weight of all that is kept. */
   weight(): number
+  /** Drops one entry. */
+  remove(owner: string, key: string): void
   /** Drops all that one owner has. */
   forget(owner: string): void
 }
@@ -68,6 +70,10 @@ export function createWeighed<T>({ most, mostOfOne }: Bounds): WeightedCache<T> 
       own.entries.set(key, entry)
       own.weight += entry.weight
       weight += entry.weight
+    },
+    remove(owner, key) {
+      const own = owners.get(owner)
+      if (own !== undefined) drop(owner, own, key)
     },
     weight: () => weight,
     forget(owner) {

@@ -19,6 +19,16 @@ test('holds a bounded number, and forgets what was used longest ago', (t) => {
   )
 })
 
+test('a full cache evicts values of the owner that has the most', (t) => {
+  const cache = createExpiringCache<string>(4, (key) => key.slice(0, 1))
+  for (const key of ['b1', 'a1', 'a2', 'a3', 'a4', 'a5']) cache.getSync(key, 0, () => made(key))
+  t.is(cache.size(), 4)
+  const isHeld = (key: string): boolean => cache.getSync(key, 0, () => made('new')) === key
+  t.true(isHeld('b1'))
+  t.true(isHeld('a5'))
+  t.false(isHeld('a1'))
+})
+
 test('an expired value is made anew, and does not stay', (t) => {
   const cache = createExpiringCache<string>(3)
   cache.getSync('a', 0, () => made('old', 10))

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 import { ApiError } from '../../../lib/errors.ts'
-import { createLru, type Lru } from '../../../lib/collections/lru.ts'
+import { createWeighed, type WeightedCache } from '../../../lib/collections/weighed.ts'
 import { type MaybePromise, settled } from '../../../lib/maybe-promise.ts'
 import type { KeyView } from '../key.ts'
 import type { TokenSettings } from '../../../lib/access/token-settings.ts'
@@ -38,8 +38,8 @@ export interface TokensOptions extends Omit<VerifyDeps, 'organisationId' | 'allo
 
 interface State extends TokensOptions {
   readonly verified: ReturnType<typeof createExpiringCache<TokenClaims>>
-  /** Tokens that were good, by their ids. */
-  readonly good: Lru<true>
+  /** Tokens that were good, by organisation and id. */
+  readonly good: WeightedCache<true>
   readonly views: WeakMap<TokenClaims, TokenView>
 }
 
@@ -50,7 +50,9 @@ interface TokenView {
   readonly key: KeyView
 }
 
+/** Of all organisations together; when there are more, those of the organisation with the most are evicted. */
 const maxTokens = 20_000
+const uuidLength = 36
 /** So soon a key that its issuer withdrew, and that was fetched anew since, stops. */
 const recheckMs = 30_000
 
@@ -58,8 +60,8 @@ const recheckMs = 30_000
 export function createTokens(options: TokensOptions): Tokens {
   const state: State = {
     ...options,
-    verified: createExpiringCache<TokenClaims>(maxTokens),
-    good: createLru(maxTokens),
+    verified: createExpiringCache<TokenClaims>(maxTokens, organisationIn),
+    good: createWeighed({ most: maxTokens, mostOfOne: maxTokens }),
     views: new WeakMap(),
   }
   return {
@@ -108,14 +110,18 @@ function claimsOf(
   { settings, version, organisationId, allowedHosts }: TokenIssuer,
 ): MaybePromise<TokenClaims> {
   if (settings === null) throw new Error('an issuer without settings verifies no token')
-  const id = `${version}:${hash('sha256', token, 'base64')}`
+  const id = `${organisationId}:${version}:${hash('sha256', token, 'base64')}`
   return state.verified.get(id, state.now(), async (): Promise<ExpiringValue<TokenClaims>> => {
-    if (address !== undefined && state.good.get(id) === undefined && state.spent(address)) throw tokenFault('it was not looked at.')
+    if (address !== undefined && state.good.get(organisationId, id) === undefined && state.spent(address))
+      throw tokenFault('it was not looked at.')
     const claims = demandClaims(await verifyToken(token, settings, { ...state, organisationId, allowedHosts }), state.prefixes)
-    state.good.set(id, true)
+    state.good.set(organisationId, id, { value: true, weight: 1 })
     return { value: claims, usableUntil: Math.min(claims.expiresAt + settings.clock_tolerance * 1000, state.now() + recheckMs) }
   })
 }
+
+/** Returns the organisation in the id of a token. */
+const organisationIn = (id: string): string => id.slice(0, uuidLength)
 
 function demandClaims(payload: JWTPayload, prefixes: ClaimPrefixes): TokenClaims {
   const claims = readClaims(payload, prefixes)

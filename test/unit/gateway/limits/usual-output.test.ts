@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { createUsualOutput } from '../../../../src/gateway/limits/usual-output.ts'
 
-const by = { keyId: 'k', model: 'm' }
+const by = { organisationId: 'o', keyId: 'k', model: 'm' }
 const days = (count: number): number => count * 24 * 3_600_000
 
 test('who never spoke is expected to say 1,024 tokens, and so is who says little', (t) => {
@@ -39,4 +39,11 @@ test('keys and models are apart, and what is older than seven days is forgotten'
   now = days(8)
   usual.note(by, 10)
   t.is(usual.of(by), 1024)
+})
+
+test('an organisation with many models does not make the answers of others unknown', (t) => {
+  const usual = createUsualOutput(() => 0)
+  usual.note(by, 100_000)
+  for (let at = 0; at < 10_001; at += 1) usual.note({ organisationId: 'many', keyId: 'k', model: `m${at}` }, 10)
+  t.true(usual.of(by) >= 100_000)
 })
