@@ -13,7 +13,7 @@ export function elementText(html: string, name: string): string {
 }
 
 /** A tag, and the text before it. */
-interface Tagged {
+interface TagWithText {
   readonly before: string
   /** Lower case, with the slash of one that closes; empty: it is no tag of letters. */
   readonly name: string
@@ -36,7 +36,7 @@ export function textIn(html: string): string {
 }
 
 /** Returns the tags one after the other, without the elements whose content nobody reads; the last holds what stands behind all of them. */
-function* tagsOf(html: string): Generator<Tagged> {
+function* tagsOf(html: string): Generator<TagWithText> {
   const lower = html.toLowerCase()
   const unclosed = new Set<string>()
   let at = 0

@@ -5,10 +5,10 @@ import { ApiError } from '../../lib/errors.ts'
 import { Session } from '../sessions/index.ts'
 import { signedInHere } from './signed-in-here.ts'
 
-/** A person who has no password to show once more has shown who they are so shortly before. */
+/** A person without a password to show once more must have signed in so short a time ago. */
 const freshMs = 5 * 60_000
 
-/** Throws AB03 unless the session of the caller began just now: who finds a browser open must not make its person a password. */
+/** Throws AB03 unless the session of the caller began just now: a stranger at an open browser must not set a password for its person. */
 export async function demandFreshSession({
   em,
   deps: { clock },

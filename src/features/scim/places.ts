@@ -148,7 +148,7 @@ async function settleWorkspaces(
 
 type GivenPlace = Difference & { readonly wanted: WorkspaceRole }
 
-/** In one statement: a full synchronisation gives thousands of places at once. */
+/** Gives places in one statement: a full synchronisation gives thousands at once. */
 async function give(em: EntityManager, organisationId: string, given: readonly GivenPlace[]): Promise<readonly RowChange[]> {
   if (given.length === 0) return []
   const rows = given.map((row) => ({

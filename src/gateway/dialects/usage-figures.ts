@@ -37,7 +37,7 @@ export function usageFigures(counts: Fields): Usage {
 }
 
 function count(counts: Fields, place: CountPlace): number | null {
-  // By index: destructuring an array makes an iterator, and this is asked dozens of times an answer.
+  // Destructuring an array would make an iterator, and this runs dozens of times an answer.
   const inner = place[1]
   const held = counts[place[0]]
   const value = inner === undefined ? held : isFields(held) ? held[inner] : undefined

@@ -31,14 +31,14 @@ const madeAs = ({ size, quality }: ConditionalRates, facts: PriceFacts): PriceFa
 /** So many images are drawn for a request that does not bound its calls of tools; a strict limit expects as many as of other tools. */
 const [usualImages, mostImages] = [1, 5] as const
 
-interface Drawing {
+interface ImageCaller {
   readonly target: Pick<Target, 'providerId' | 'view'>
   readonly prices: PriceSource
   readonly isStrict: boolean
 }
 
 /** Returns the most that images may cost that a tool of the provider's draws for a request; 0: it lets none be drawn; null: their price is not known. */
-export function drawnAmount(json: Fields, facts: PriceFacts, { target, prices, isStrict }: Drawing): bigint | null {
+export function drawnAmount(json: Fields, facts: PriceFacts, { target, prices, isStrict }: ImageCaller): bigint | null {
   const tool = drawingToolOf(json['tools'])
   // Mistral sells the image by the call, as its other tools.
   if (tool === null || toolFeesOf(target.providerId)?.image !== undefined) return 0n

@@ -175,13 +175,13 @@ function priced(told: MeteredUsage, { attempt, target }: TargetedAttempt, { exch
   return recalled ? own : withDrawn(own, { ...request, metered, facts })
 }
 
-type Drawing = Omit<Parameters<typeof drawnCharges>[0], 'drawn' | 'provider' | 'tools'> & {
+type DrawnAnswer = Omit<Parameters<typeof drawnCharges>[0], 'drawn' | 'provider' | 'tools'> & {
   readonly target: Target
   readonly json: unknown
 }
 
 /** Adds the images that a tool drew, unless the cost that the provider names has them in it. */
-function withDrawn(own: Charge, { target, json, ...of }: Drawing): Charge {
+function withDrawn(own: Charge, { target, json, ...of }: DrawnAnswer): Charge {
   const { drawn, reported } = of.metered
   if (drawn === null || reported !== null) return own
   const tools = isFields(json) ? json['tools'] : null

@@ -7,7 +7,7 @@ import type { RequestBody } from '../wire/body.ts'
 interface Reference {
   /** In lower case, without underscores: every spelling counts. */
   readonly field: string
-  /** What it leads to. */
+  /** The thing with models of its own that the field names. */
   readonly to: string
   /** True if a model that the request names itself goes before it. */
   readonly yields: boolean
@@ -37,7 +37,7 @@ const references: readonly Reference[] = [
   },
 ]
 
-interface Restricted {
+interface RestrictedRequest {
   readonly slug: string
   readonly body: RequestBody
   /** True if the request names a model itself. */
@@ -45,10 +45,10 @@ interface Restricted {
 }
 
 /**
- * Refuses a request of a provider with restricted models whose models cannot be told: it leads to something that names them, has a key twice, of
- * which a provider may read the other one. Throws `forbidden` or `invalid_request`.
+ * Refuses a request of a provider with restricted models if its models cannot be read from it: it names a thing that has models of its own, or has
+ * a key twice, and a provider may read the other one. Throws `forbidden` or `invalid_request`.
  */
-export function refuseUnseenModels({ slug, body, namesOne }: Restricted): void {
+export function refuseUnseenModels({ slug, body, namesOne }: RestrictedRequest): void {
   if (body.bytes === null || body.kind !== 'json') return
   const repeated = repeatedKey(body.bytes.toString(), body.json)
   if (repeated !== null)

@@ -19,7 +19,7 @@ export interface WatchedFile {
   readonly size: number
 }
 
-/** Containers of sound tell their length within so many bytes of their beginning, or of their end. */
+/** Containers of sound state their length within so many bytes of their beginning, or of their end. */
 const watchedBytes = 128 * 1024
 /** Providers read one recording. */
 const mostFiles = 4

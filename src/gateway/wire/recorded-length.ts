@@ -57,7 +57,7 @@ const containers: readonly Container[] = [
 ]
 const mp3: Container = { magic: Buffer.alloc(0), at: 0, read: mp3Ms, mostKilobits: () => 320 }
 
-/** The bits of a sample by the format of a WAV file; 0: those that its head says. */
+/** The bits of a sample by the format of a WAV file; 0: the number in its head. */
 const sampleBits: Readonly<Record<number, number>> = { 1: 0, 3: 0, 0xfffe: 0, 6: 8, 7: 8, 2: 4, 0x11: 4 }
 
 /** A WAV file is as long as its samples are many. Its rate in bytes and its number of samples do not count: all that follows may be samples. */

@@ -50,7 +50,7 @@ interface TokenView {
   readonly key: KeyView
 }
 
-/** Of all organisations together; when there are more, those of the organisation with the most are evicted. */
+/** The most tokens of all organisations together; above it, tokens of the organisation with the most are evicted. */
 const maxTokens = 20_000
 const uuidLength = 36
 /** So soon a key that its issuer withdrew, and that was fetched anew since, stops. */

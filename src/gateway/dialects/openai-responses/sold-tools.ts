@@ -45,7 +45,7 @@ export const isLocal = ({ environment }: Fields): boolean => isFields(environmen
 
 const containerTools: ReadonlySet<unknown> = new Set(['code_interpreter', 'shell'])
 
-/** Returns the gigabytes of the largest container that tools ask for; a container is paid by them, and has one where nothing is said. */
+/** Returns the gigabytes of the largest container that tools ask for; a container is paid by the gigabyte, and has one unless a tool states another number. */
 export function containerGigabytes(tools: unknown): number {
   let most = 1
   for (const tool of listOf(tools)) {
