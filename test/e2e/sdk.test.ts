@@ -49,6 +49,8 @@ test.before(async () => {
   // The process reads the key and the providers at their first use, which may be refused on a machine under load; no test repeats its calls.
   await openai.withOptions({ maxRetries: 5 }).chat.completions.create({ model: 'gpt-4o', messages: [...messages] })
   await anthropic.withOptions({ maxRetries: 5 }).messages.create({ model: 'claude-sonnet-4-5', max_tokens: 9, messages: [...messages] })
+  const stranger = { headers: { 'x-service-api-key': 'nobody' } }
+  await eventually(async () => (await fetch(`${gatehouse.origin}/v1/models`, stranger)).status === 401, 30_000, 'a refused stranger')
 })
 test.after.always(async () => {
   await gatehouse?.stop()
@@ -288,18 +290,15 @@ test('portkey: logs of own calls', async (t) => {
 test('every exchange is in the log, with its tokens', async (t) => {
   const marker = `trace-${Date.now()}`
   await openai.chat.completions.create({ model: 'gpt-4o', messages: [...messages] }, { headers: { 'x-service-trace-id': marker } })
-  const logs = async () => {
+  let ids: readonly string[] = []
+  const isLogged = async () => {
     const answer = await fetch(`${gatehouse.origin}/v1/logs?trace_id=${marker}`, { headers: { 'x-service-api-key': workspaceKey } })
-    return (await answer.json()) as { data: readonly { id: string }[] }
+    if (answer.status === 200) ids = ((await answer.json()) as { data: readonly { id: string }[] }).data.map(({ id }) => id)
+    return ids.length > 0
   }
-  let found = await logs()
-  const deadline = Date.now() + 5000
-  while (found.data.length === 0 && Date.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    found = await logs()
-  }
-  t.is(found.data.length, 1)
-  const one = await fetch(`${gatehouse.origin}/v1/logs/${found.data[0]?.id}`, { headers: { 'x-service-api-key': workspaceKey } })
+  await eventually(isLogged, 30_000, 'the log')
+  t.is(ids.length, 1)
+  const one = await fetch(`${gatehouse.origin}/v1/logs/${ids[0]}`, { headers: { 'x-service-api-key': workspaceKey } })
   const log = (await one.json()) as { request: { body: { model: string } }; response: { status: number }; metrics: { total_units: number } }
   t.is(log.request.body.model, 'gpt-4o')
   t.is(log.response.status, 200)
