@@ -147,7 +147,8 @@ test(`the database is away for ${awayMs / 1000} s: known keys serve on, the rest
     outcomes.filter(({ startedAt, endedAt }) => startedAt > cutAt && endedAt < healedAt).filter(isJson)
   const before = durationAt(ours.filter(({ startedAt, endedAt }) => startedAt > warmAt && endedAt < cutAt).filter(isJson), 0.95)
   const [away, beside] = [durationAt(meanwhile(ours), 0.95), durationAt(meanwhile(theirs), 0.95)]
-  t.true(away <= Math.max(before, beside) + allowedMs, `p95 ${away} ms; before ${before} ms, beside ${beside} ms`)
+  // A machine under load delays the two processes unevenly; a wait for the database would be seconds.
+  t.true(away <= Math.max(before, 2 * beside) + allowedMs, `p95 ${away} ms; before ${before} ms, beside ${beside} ms`)
   const slowest = durationAt(meanwhile(ours), 0.99)
   t.true(slowest < waitMs, `p99 ${slowest} ms: some waited for the database`)
 

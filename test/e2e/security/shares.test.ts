@@ -12,7 +12,7 @@ import { adminKey, type Gatehouse, startGatehouse } from '../../support/process.
 import { programFile } from '../../support/program.ts'
 
 /** CPU milliseconds that the main thread may take within the six turns of its event loop that a small request needs. */
-const most = 200
+const most = 300
 /** Looks of the probe for each shape. */
 const looks = 16
 
