@@ -29,7 +29,8 @@ export const updateUserBody = z
     first_name: nameField.nullable().optional(),
     last_name: nameField.nullable().optional(),
     token_identities: z.null().optional().meta({
-      description: 'Null forgets by which `iss` and `sub` tokens name the user; the next token with their e-mail address sets them anew.',
+      description:
+        'Null forgets by which `iss` and `sub` tokens name the user; the next token with their e-mail address sets them anew. An identity by which the user has signed in stays.',
     }),
   })
   .meta({ id: 'UpdateUser', description: 'The fields to change. Absent fields stay as they are, null clears a field.' })

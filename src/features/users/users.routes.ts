@@ -63,7 +63,7 @@ export const updateUser = route({
     demandMayChange(actor, user)
     demandRank(actor, rankedRole(body.role), 'role')
   }
-  if (body.token_identities === null) em.remove(await em.find(UserIdentity, { userId: user.id }))
+  if (body.token_identities === null) em.remove(await em.find(UserIdentity, { userId: user.id, byToken: true }))
   assignDefined(user, { role: body.role, firstName: body.first_name, lastName: body.last_name })
   audit({ id: user.id })
   return {}

@@ -110,3 +110,27 @@ test.serial('an invitation gives nothing that the person who made it may give no
   t.is((await accept(asPlaced)).status, 401)
   t.is((await accept(asMember)).status, 200)
 })
+
+test.serial('an identity that only a token has shown signs nobody in, and gives way to the one that signs in', async (t) => {
+  await setBy(await session('O'))
+  const victim = await personOf(control, acme, 'A')
+  await control.sql.query(
+    `INSERT INTO user_identities (id, organisation_id, user_id, issuer, subject, by_token) VALUES ($1, $2, $3, $4, 'planted', true)`,
+    [randomUUID(), acme.organisationId, victim.id, provider.issuer],
+  )
+  const asStranger = async () => {
+    provider.person = { sub: 'planted', claims: { email: 'stranger@elsewhere.example', email_verified: false } }
+    return openBrowser(control.origin).signIn('/auth/oidc/acme/login')
+  }
+  t.is((await asStranger()).status, 403)
+  t.is((await signsIn(victim)).status, 303, 'the person of the address signs in by a verified address')
+  t.is((await asStranger()).status, 403)
+  t.is((await signsIn(victim)).status, 303)
+  const { rows } = await control.sql.query('SELECT subject, by_token FROM user_identities WHERE user_id = $1', [victim.id])
+  t.deepEqual(rows, [{ subject: `sub of ${victim.email}`, by_token: false }])
+
+  const clear = await (await session('O')).ask('PUT', `/admin/users/${victim.id}`, { token_identities: null })
+  t.is(clear.status, 200, clear.text)
+  const { rows: kept } = await control.sql.query('SELECT subject FROM user_identities WHERE user_id = $1', [victim.id])
+  t.is(kept.length, 1, 'an identity of sign-ins is no identity of tokens')
+})
