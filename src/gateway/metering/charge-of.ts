@@ -35,7 +35,7 @@ export interface ChargedExchange {
 /**
  * Meters and prices one attempt, once. Requests that only read or change earlier results, and token counts, are free: their answers may repeat
  * earlier usage. A failure costs the usage in its answer, and is free without one. All other work may cost: it is unpriced where its answer has no
- * usage, and a job that costs when it has ended is unpriced until then, also if its answer did not come in time. A cache hit states the saved cost.
+ * usage, and a job that costs when it has ended is unpriced until then. A request whose answer did not come in time is unpriced. A cache hit states the saved cost.
  */
 export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { exchange, prices, error }: ChargeContext): Charge {
   const { target } = attempt
@@ -76,9 +76,15 @@ const runsOn = ({ hasTokens }: MeteredUsage, result: ChargedAnswer, asked: Charg
 const isInBackground = ({ attempt: { body, translated }, target, work }: ChargeRequest): boolean =>
   translated?.sameDialect !== false && asksBackground({ json: body?.json, operation: work?.operation ?? null, provider: target.providerId })
 
-/** Returns the charge of a request that was not answered: it is unknown where the work goes on after its caller has left. */
-const unansweredCharge = (asked: ChargeRequest, error: ApiError | null): Charge =>
-  mayGoOn(asked.attempt, error) && (asked.work?.beginsJob === true || isInBackground(asked)) ? untoldCharge : noCharge
+/**
+ * Returns the charge of a request that was not answered: unknown where the provider has the request and may do its work, since a caller chooses how long
+ * to wait. A broken connection ends the work, except a job and a response in the background.
+ */
+function unansweredCharge(asked: ChargeRequest, error: ApiError | null): Charge {
+  if (!mayGoOn(asked.attempt, error)) return noCharge
+  const isBroken = error?.code === 'upstream_bad_response'
+  return !isBroken || asked.work?.beginsJob === true || isInBackground(asked) ? untoldCharge : noCharge
+}
 
 const nothingTold: TokenUsage = { ...noUsage, own: {} }
 

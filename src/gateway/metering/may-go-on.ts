@@ -12,8 +12,10 @@ export function mayGoOn({ sentAt }: Pick<Attempt, 'sentAt'>, error: ApiError | n
   return given.has(error.code) || (error.code === 'upstream_bad_response' && error.cause !== undefined)
 }
 
-/** Returns how far an attempt got. A failed one keeps no reservation, unless its cost is unknown. */
+/** Returns how far an attempt got. A failed one keeps no reservation, unless its cost is unknown or a lower bound. */
 export function reachedBy({ sentAt, charge }: Pick<Attempt, 'sentAt' | 'charge'>, hasFailed: boolean): RequestProgress {
   if (sentAt === null) return 'unsent'
-  return hasFailed && charge?.cost.state !== 'unpriced' ? 'failed' : 'answered'
+  return hasFailed && !isOpen(charge) ? 'failed' : 'answered'
 }
+
+const isOpen = (charge: Attempt['charge']): boolean => charge?.cost.state === 'unpriced' || charge?.cost.state === 'partly_priced'

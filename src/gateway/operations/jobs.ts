@@ -9,6 +9,8 @@ const begin: readonly RegExp[] = [
   /:predictLongRunning$/,
   /\/video(?:\/generations(?:\/jobs)?|\/submit|_generation|-synthesis)$/,
   /\/async-invoke$/,
+  // docs.perplexity.ai/api-reference/async-chat-completions-post: the answer is read later.
+  /\/async\/(?:chat\/completions|sonar)$/,
   // Batches of Google, Vertex AI, Mistral, Cohere and Fireworks, whose answers stand where no path of the gateway is.
   /:(?:batchGenerateContent|asyncBatchEmbedContent)$/,
   /\/(?:batchPredictionJobs|batch\/jobs|embed-jobs|batchInferenceJobs)$/,

@@ -77,11 +77,24 @@ const writers: Readonly<Record<string, Writer>> = {
   items: (value, place) => (isFields(value) ? hold(value, place) : null),
   anyOf: (value, place) => holdAll(value, place),
   oneOf: (value, place) => holdAll(value, place),
-  allOf: (value, place) => (JSON.stringify(value).includes('"$ref"') ? null : holdAll(value, place)),
+  allOf: (value, place) => (refers(value) ? null : holdAll(value, place)),
   enum: (value) => (Array.isArray(value) && value.every((one) => typeof one !== 'object' || one === null) ? value : null),
   format: (value) => (formats.has(value) ? value : undefined),
   pattern: (value) => (typeof value === 'string' && isPlainPattern(value) ? value : undefined),
   minItems: (value) => (value === 0 || value === 1 ? value : undefined),
+}
+
+/** The schemas that were searched for references, so that schemas in schemas are searched once. */
+const referring = new WeakMap<object, boolean>()
+
+/** Returns true if a schema refers to another, itself or anywhere below. */
+function refers(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const known = referring.get(value)
+  if (known !== undefined) return known
+  const found = Object.hasOwn(value, '$ref') || Object.values(value).some((one) => refers(one))
+  referring.set(value, found)
+  return found
 }
 
 const names: Readonly<Record<string, string>> = { oneOf: 'anyOf' }
@@ -153,6 +166,9 @@ function isOpen(schema: Fields): boolean {
 /** Regular expressions without the parts that Claude's grammar lacks: groups that look around, references back, and borders of words. */
 const isPlainPattern = (pattern: string): boolean => !/\(\?[=!<]|\\[1-9bBk]|\{\d{3,}/.test(pattern)
 
+/** References to references; more count as endless. */
+const mostReferences = 100
+
 /** Returns true for a schema whose references lead back to where they stand, or out of it. */
 function isRecursive(root: Fields): boolean {
   const done = new Set<string>()
@@ -165,7 +181,7 @@ function isRecursive(root: Fields): boolean {
     return Object.entries(value).some(([name, one]) => !apart.has(name) && leadsBack(one))
   }
   const followsBack = (reference: string): boolean => {
-    if (open.has(reference)) return true
+    if (open.has(reference) || open.size === mostReferences) return true
     if (done.has(reference)) return false
     const found = referred(root, reference)
     if (found === null) return true
