@@ -48,6 +48,7 @@ const readers: readonly (readonly [field: string, read: Reader, of?: ReadonlySet
   ['prompt_token_count', (usage) => bare(usage, 'prompt_token_count', 'generation_token_count')],
   ['pages_processed', (usage) => one('page', countAt(usage, 'pages_processed'))],
   ['seconds', (usage) => one('input_audio_second', milliseconds(usage['seconds']))],
+  ['total_input_tokens', interactions],
   ['total_tokens', (usage) => one('input', countAt(usage, 'total_tokens'))],
 ]
 
@@ -67,6 +68,21 @@ function bare(usage: Fields, input: string, output: string | null): ReadCounts {
   return collector.read()
 }
 
+/** Reads the usage of Gemini's Interactions API: cached tokens are within the input, thoughts and prompts of tools are apart. */
+function interactions(usage: Fields): ReadCounts {
+  const collector = new Collector()
+  collector.whole(countAt(usage, 'total_input_tokens'))
+  collector.part('cache_read', countAt(usage, 'total_cached_tokens'))
+  collector.rest('input')
+  collector.add('input', countAt(usage, 'total_tool_use_tokens'))
+  collector.add('output', countAt(usage, 'total_output_tokens'))
+  collector.add('reasoning', countAt(usage, 'total_thought_tokens'))
+  return collector.read()
+}
+
+/** Returns true for a total that stands alone, as those of vectors and rankings do: beside figures of unknown names it is no count of input. */
+const isAlone = (usage: Fields): boolean => Object.keys(usage).every((name) => name === 'total_tokens' || typeof usage[name] !== 'number')
+
 /** Mistral charges the length of a recording, and states tokens beside it. */
 function recorded({ prompt_audio_seconds: seconds }: Fields, { operation }: CountsAbout): ReadCounts | null {
   return recordings.has(operation) && typeof seconds === 'number' ? one('input_audio_second', milliseconds(seconds)) : null
@@ -75,7 +91,11 @@ function recorded({ prompt_audio_seconds: seconds }: Fields, { operation }: Coun
 /** Reads a provider's usage object into disjoint counts; null when it has no words that are known. */
 export function readCounts(usage: Fields, about: CountsAbout): ReadCounts | null {
   const found = readers.find(
-    ([field, , of]) => usage[field] !== undefined && usage[field] !== null && (of === undefined || of.has(about.provider)),
+    ([field, , of]) =>
+      usage[field] !== undefined &&
+      usage[field] !== null &&
+      (of === undefined || of.has(about.provider)) &&
+      (field !== 'total_tokens' || isAlone(usage)),
   )
   if (found === undefined) return null
   const read = found[1](usage, about)
