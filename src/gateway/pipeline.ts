@@ -94,10 +94,14 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange, made: 
       endRelayed(deps, trail, end)
     }
   } catch (thrown) {
-    const turn = turnToEnd(trail)
-    if (turn !== null) await turn
-    answerFailure(deps, trail, explainPath(toApiError(thrown), trail, deps.knownPaths?.()))
+    await endFailed(deps, trail, thrown)
   }
+}
+
+async function endFailed(deps: PipelineDeps, trail: Trail, thrown: unknown): Promise<void> {
+  const turn = turnToEnd(trail)
+  if (turn !== null) await turn
+  answerFailure(deps, trail, explainPath(toApiError(thrown), trail, deps.knownPaths?.()))
 }
 
 /** Waits for the turn to end an exchange with a long body, which is read once more where its provider did not count it; null: its body is short. */

@@ -9,7 +9,10 @@ const [everyMs, turns] = [50, 6]
 function look() {
   const before = process.threadCpuUsage()
   const pass = (left) => {
-    if (left > 0) return setImmediate(pass, left - 1)
+    if (left > 0) {
+      setImmediate(pass, left - 1)
+      return
+    }
     const { user, system } = process.threadCpuUsage(before)
     appendFileSync(process.env.TURN_PROBE, `${(user + system) / 1000}\n`)
   }

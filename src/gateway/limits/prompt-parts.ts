@@ -86,20 +86,27 @@ const namesFile = (name: string, held: unknown): boolean =>
 /** Types and formats that hold a token in so many bytes at least: words, and sound that is not packed or has a least rate. */
 const unpacked = /^(?:text\/|image\/|application\/json)|(?:^|[/.-])(?:wav|wave|x-wav|pcm16|pcm|l16|mp3|mpeg|txt|md|csv|html)(?:;|$)/i
 
+const isUnpacked = (type: unknown): boolean => typeof type === 'string' && unpacked.test(type)
+
+/** Bedrock names the format of a document or a film beside its source. */
+const converseParts: ReadonlySet<string> = new Set(['document', 'video', 'audio'])
+
 /** Returns true for a document, a film or sound in the body whose bytes do not bound its tokens. */
 function isPacked(name: string, held: unknown, of: Fields): boolean {
-  if ((name === 'file_data' || addressFields.has(name)) && typeof held === 'string')
-    return !unpacked.test(/^data:([^,]*)/.exec(held)?.[1] ?? '')
-  if (name === 'input_audio' && isFields(held)) return !unpacked.test(String(held['format'] ?? ''))
-  if (name === 'video_url') return true
-  // Bedrock names the format of a document or a film beside its source.
-  if (name === 'document' || name === 'video' || name === 'audio')
-    return isFields(held) && isFields(held['source']) && (name === 'video' || !unpacked.test(String(held['format'] ?? '')))
-  const isData = name === 'inlineData' || name === 'inline_data' || (name === 'source' && isFields(held) && held['type'] === 'base64')
-  if (!isData || !isFields(held)) return false
-  const type = held['mimeType'] ?? held['mime_type'] ?? held['media_type'] ?? of['media_type']
-  return typeof type !== 'string' || !unpacked.test(type)
+  if (typeof held === 'string' && (name === 'file_data' || addressFields.has(name))) return !isUnpacked(/^data:([^,]*)/.exec(held)?.[1])
+  return name === 'video_url' || (isFields(held) && isPackedPart(name, held, of))
 }
+
+function isPackedPart(name: string, held: Fields, of: Fields): boolean {
+  if (name === 'input_audio') return !isUnpacked(held['format'])
+  if (converseParts.has(name)) return isFields(held['source']) && (name === 'video' || !isUnpacked(held['format']))
+  return holdsData(name, held) && !isUnpacked(mediaType(held) ?? of['media_type'])
+}
+
+const mediaType = (held: Fields): unknown => held['mimeType'] ?? held['mime_type'] ?? held['media_type']
+
+const holdsData = (name: string, held: Fields): boolean =>
+  name === 'inlineData' || name === 'inline_data' || (name === 'source' && held['type'] === 'base64')
 
 type Media = 'image' | 'audio'
 

@@ -32,10 +32,11 @@ const classOf = (tokens: number): number =>
   tokens <= leastOutput ? 0 : Math.min(classes - 1, Math.ceil(Math.log2(tokens / leastOutput) * perDoubling))
 const longestOf = (at: number): number => Math.ceil(leastOutput * 2 ** (at / perDoubling))
 
+const nameOf = ({ keyId, model }: Speaker): string => `${keyId} ${model ?? ''}`
+
 /** Keeps how long answers are. `now` is a clock in milliseconds. */
 export function createUsualOutput(now: () => number): UsualOutput {
   const speakers = createWeighed<OutputHistogram>({ most: mostSpeakers, mostOfOne: mostSpeakers })
-  const nameOf = ({ keyId, model }: Speaker): string => `${keyId} ${model ?? ''}`
   const seenOf = (by: Speaker): OutputHistogram | undefined => speakers.get(by.organisationId, nameOf(by))
   return {
     note(by, tokens) {

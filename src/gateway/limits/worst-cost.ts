@@ -22,7 +22,7 @@ import { type BoundForm, boundForm, tokensOfForm } from './form-bound.ts'
 import { drawnAmount, imageAmount } from './image-bound.ts'
 import { inputBound, strictInputBound } from './input-bound.ts'
 import type { MoneyTerms } from './limit.ts'
-import { type OutputReader, positive, withOptions } from './output-bound.ts'
+import { type OutputReader, withOptions } from './output-bound.ts'
 import { soldCalls } from './sold-calls.ts'
 
 /** A request that is about to be sent to a target. */

@@ -123,14 +123,18 @@ interface ChargeInput {
  * Estimates the charged tokens that a provider did not state, or not to the end. A statement that none were used counts; the answer may contradict it. Hidden thinking and sound are in no estimate: the cost is a lower bound then, and budgets keep the reservation.
  */
 function filled(told: MeteredUsage, result: ChargedAnswer, { attempt, target, work, prices, hasEnded }: ChargeInput): MeteredUsage {
-  const isCut = result.outcome !== 'complete' && result.stream && !hasEnded
-  if (!isEstimable(work) || !isCharged(result) || isRecalled(attempt) || (told.hasTokens && !isCut)) return told
+  if (!isEstimable(work) || !isCharged(result) || isRecalled(attempt) || (told.hasTokens && isToldWhole(result, hasEnded))) return told
   const full = estimated(told, result, { attempt, work })
   if (told.toldNone && result.outcome === 'complete') return { ...told, inconsistent: outputTokens(full.counts) > 0 }
   const { dialect } = work
   const asked = { json: attempt.body?.json, dialect, provider: target.providerId, models: [told.model, target.model] }
-  return sellsOutput(work) && hidesOutput(asked, prices) ? { ...full, counts: { ...full.counts, unseen_output: 1 } } : full
+  return sellsOutput(work) && hidesOutput(asked, prices) ? withUnseen(full) : full
 }
+
+/** Returns true if the usage in an answer is that of all of it, and not of the part of a stream that came. */
+const isToldWhole = ({ outcome, stream }: ChargedAnswer, hasEnded: boolean): boolean => outcome === 'complete' || !stream || hasEnded
+
+const withUnseen = (full: MeteredUsage): MeteredUsage => ({ ...full, counts: { ...full.counts, unseen_output: 1 } })
 
 type Estimable = AskedWork & { readonly task: Task }
 const isEstimable = (work: AskedWork | null): work is Estimable =>

@@ -67,7 +67,7 @@ export function readBody(asked: Inbound, options: BodyOptions): MaybePromise<Req
   const limit = json ? options.maxJsonBytes : options.maxUploadBytes
   if (length !== null && length > limit) throw tooLarge(limit)
   if (json) return readJson(asked.body, limit, options)
-  const watched = (options.watches === true ? watchForm(options.contentType) : null) ?? undefined
+  const watched = watchedForm(options)
   const { owner } = options
   const opened = { owner, limit, length: length === null ? null : length - (options.shortenedBy ?? 0), watched, inspects: options.inspects }
   if (options.maxHeldBytes === 0) return openStream(asked, opened)
@@ -75,6 +75,9 @@ export function readBody(asked: Inbound, options: BodyOptions): MaybePromise<Req
     held === null ? openStream(asked, opened) : toHeldBody(held, opened),
   )
 }
+
+const watchedForm = ({ watches, contentType }: BodyOptions): FormWatch | undefined =>
+  (watches === true ? watchForm(contentType) : null) ?? undefined
 
 function toHeldBody(bytes: Buffer, { watched, inspects }: Pick<OpenBody, 'watched' | 'inspects'>): RequestBody {
   watched?.add(bytes)

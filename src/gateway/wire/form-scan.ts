@@ -41,6 +41,15 @@ export function createFormScan(delimiter: string, { names, tell, file, unclear }
     readonly within: keyof typeof steps | null
   }
 
+  /** Begins a part by its head, and returns what follows. */
+  function begin(head: string): 'value' | 'content' {
+    const named = namedPart(head.split('\r\n').slice(1))
+    name = named?.name ?? ''
+    if (named === null) unclear?.(head)
+    else if (named.isFile) taker = file?.(name) ?? null
+    return named?.isFile === false && names.has(name) ? 'value' : 'content'
+  }
+
   const steps = {
     content(bytes: Buffer, at: number): Step {
       const next = bytes.indexOf(marker, at)
@@ -56,12 +65,7 @@ export function createFormScan(delimiter: string, { names, tell, file, unclear }
         unclear?.(bytes.toString('latin1', at, at + longestHead))
         return { at, within: 'content' }
       }
-      const head = bytes.toString('utf8', at, end)
-      const named = namedPart(head.split('\r\n').slice(1))
-      name = named?.name ?? ''
-      if (named === null) unclear?.(head)
-      else if (named.isFile) taker = file?.(name) ?? null
-      return { at: end + 4, within: named?.isFile === false && names.has(name) ? 'value' : 'content' }
+      return { at: end + 4, within: begin(bytes.toString('utf8', at, end)) }
     },
     value(bytes: Buffer, at: number): Step {
       const end = bytes.indexOf(marker, at)

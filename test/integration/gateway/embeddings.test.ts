@@ -179,7 +179,7 @@ test.serial('a request that would go in more calls than 2,048 inputs need is ref
     const many = { model, input: Array.from({ length: 2049 }, () => 'a') }
     const error = await t.throwsAsync(openai().embeddings.create(many), { instanceOf: OpenAI.APIError })
     t.like(error, { status: 400, param: 'input' })
-    t.regex(String(error?.message), /at most 2048 inputs .*it has 2049/)
+    t.regex(error?.message ?? '', /at most 2048 inputs .*it has 2049/)
   }
   t.deepEqual(cloud.requests, [])
 })

@@ -169,13 +169,16 @@ const misspelt = {
   '/v1/catalogue/provider': '/v1/catalogue/providers',
 } as const
 
+/** Returns the message for a chat at a path. */
+async function messageAt(url: string): Promise<string> {
+  const { text } = await control.call(acme.workspaceKey, 'POST', url.slice('/v1'.length), { model: 'm' })
+  return (JSON.parse(text) as { readonly error: { readonly message: string } }).error.message
+}
+
 test('a path that is nearly one of either plane is answered with the one that was meant, and other paths are not', async (t) => {
-  const said = async (path: string) => {
-    const { text } = await control.call(acme.workspaceKey, 'POST', path.slice('/v1'.length), { model: 'm' })
-    return (JSON.parse(text) as { readonly error: { readonly message: string } }).error.message
-  }
-  for (const [path, meant] of Object.entries(misspelt)) t.true((await said(path)).endsWith(` Did you mean ${meant}?`), await said(path))
-  for (const path of ['/v1/x', '/v1/integrations/p/nothing-of-the-kind', '/v1/their-own/path']) t.notRegex(await said(path), /Did you mean/)
+  for (const [url, meant] of Object.entries(misspelt)) t.true((await messageAt(url)).endsWith(` Did you mean ${meant}?`), url)
+  for (const url of ['/v1/x', '/v1/integrations/p/nothing-of-the-kind', '/v1/their-own/path'])
+    t.notRegex(await messageAt(url), /Did you mean/)
 })
 
 /** The kinds of rows that are named by slug: where one is made, and where it is asked for. */
@@ -193,7 +196,7 @@ const named = {
   workspace: { make: '/admin/workspaces', ask: '/admin/workspaces', more: {} },
 } as const
 
-for (const [kind, { make, ask, more }] of Object.entries(named))
+for (const [kind, { make, ask: place, more }] of Object.entries(named))
   test(`a misspelt ${kind} is answered with the one that was meant, of those that the caller sees`, async (t) => {
     const name = `near-${kind}-name`
     const folder = await control.call(acme.workspaceKey, 'POST', '/collections', { name: `of-${kind}` })
@@ -208,11 +211,11 @@ for (const [kind, { make, ask, more }] of Object.entries(named))
     const slug = String(body['slug'])
     const wrong = `${slug.slice(0, -1)}#`.replace('#', slug.endsWith('x') ? 'y' : 'x')
     const other = await control.createTenant(`other-than-${kind}`)
-    const said = async (tenant: Tenant) => (await control.call(callerOf(kind, tenant), 'GET', `${ask}/${wrong}`)).text
+    const said = async (tenant: Tenant) => (await control.call(callerOf(kind, tenant), 'GET', `${place}/${wrong}`)).text
     t.true((await said(acme)).includes(`Did you mean \\"${slug}\\"?`), await said(acme))
     t.notRegex(await said(other), /Did you mean/)
     if (kind === 'workspace' || kind === 'integration') return
-    const aside = (await control.call(acme.sideKey, 'GET', `${ask}/${wrong}`)).text
+    const aside = (await control.call(acme.sideKey, 'GET', `${place}/${wrong}`)).text
     t.notRegex(aside, /Did you mean/, 'another workspace of the same organisation')
   })
 
@@ -224,9 +227,9 @@ const callerOf = (kind: string, { adminKey, workspaceKey }: Tenant): string =>
 test('a misspelt provider of a request is answered with the one of the workspace that was meant', async (t) => {
   const account = { name: 'spelt', slug: 'spelt-provider', ai_provider_id: 'openai', key: 'sk-stored' }
   t.is((await control.call(acme.adminKey, 'POST', '/integrations', { ...account, workspace_id: acme.workspaceId })).status, 200)
-  const ask = (key: string) => control.call(key, 'POST', '/chat/completions', { model: '@spelt-provder/gpt-4o', messages: [] })
-  const said = await ask(acme.workspaceKey)
+  const chat = (key: string) => control.call(key, 'POST', '/chat/completions', { model: '@spelt-provder/gpt-4o', messages: [] })
+  const said = await chat(acme.workspaceKey)
   t.regex(said.text, /Did you mean \\"@spelt-provider\\"\?/)
   t.like(said.body['error'], { code: 'unknown_provider', param: 'model' })
-  t.notRegex((await ask(acme.sideKey)).text, /Did you mean/)
+  t.notRegex((await chat(acme.sideKey)).text, /Did you mean/)
 })

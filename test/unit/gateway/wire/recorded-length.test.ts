@@ -54,9 +54,9 @@ for (const name of names) {
     t.notThrows(() =>
       fc.assert(
         fc.property(fc.nat(form.length), fc.nat(form.length - 1), fc.nat(255), (end, at, byte) => {
-          const changed = Buffer.from(form)
-          changed[at] = byte
-          const ms = lengthOf(changed.subarray(0, end))
+          const other = Buffer.from(form)
+          other[at] = byte
+          const ms = lengthOf(other.subarray(0, end))
           return ms === null || (Number.isSafeInteger(ms) && ms > 0)
         }),
       ),
