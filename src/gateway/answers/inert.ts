@@ -1,4 +1,4 @@
-import { headerValue, type HeaderList, removeHeader } from '../wire/header-list.ts'
+import { headerValue, headerValues, type HeaderList, removeHeader } from '../wire/header-list.ts'
 
 /** Types that a browser shows as a page, and may run script in; an answer without a type counts as one. */
 const runs =
@@ -18,12 +18,16 @@ interface HeaderReader {
 const isShown = (exchange: HeaderReader): boolean =>
   exchange.header('sec-fetch-mode') === 'navigate' || shown.has(exchange.header('sec-fetch-dest') ?? '')
 
+/** Browsers take the last of several types that they understand. */
+const mayRun = (types: readonly string[]): boolean =>
+  types.length === 0 || types.some((line) => line.split(',').some((type) => runs.test(type.trimStart())))
+
 /**
  * Returns the headers, flat, that keep an answer of a provider from acting as a page of this host in the browser of a person that was led to it.
  * API clients ignore them. `theirs`: the provider's headers as they go to the caller; a page that a browser asked for becomes a download.
  */
 export function inertHeaders(exchange: HeaderReader, theirs: string[]): HeaderList {
-  const isPage = runs.test(headerValue(theirs, 'content-type')?.trimStart() ?? '')
+  const isPage = mayRun(headerValues(theirs, 'content-type'))
   if (!isShown(exchange)) return isPage ? sandbox : nothing
   if (!isPage) return sandbox
   removeHeader(theirs, 'content-disposition')

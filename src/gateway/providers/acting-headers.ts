@@ -1,3 +1,5 @@
+import { asRead } from '../wire/passing-names.ts'
+
 /** Headers of one provider's API that set for whom a request acts, who pays for it, or which deployment answers it. */
 interface ActingHeaders {
   /** Names in lower case, and beginnings of names that end with `-`. */
@@ -30,6 +32,10 @@ const acting: Readonly<Record<string, ActingHeaders>> = {
       'x-goog-upload-file-name',
     ],
   },
+  // cloud.google.com/vertex-ai/generative-ai/docs/provisioned-throughput
+  vertex: { names: ['x-vertex-ai-llm-request-type', 'x-vertex-ai-llm-shared-request-type'] },
+  // help.aliyun.com/zh/model-studio
+  dashscope: { names: ['x-dashscope-workspace'] },
   // docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv4.html, docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html
   aws: {
     names: [
@@ -38,6 +44,8 @@ const acting: Readonly<Record<string, ActingHeaders>> = {
       'x-amzn-sagemaker-target-variant',
       'x-amzn-sagemaker-target-container-hostname',
       'x-amzn-sagemaker-inference-component',
+      'x-amzn-bedrock-service-tier',
+      'x-amzn-bedrock-performanceconfig-latency',
     ],
     except: ['x-amz-server-side-encryption'],
   },
@@ -70,5 +78,7 @@ const exact: ReadonlySet<string> = new Set(all.filter((name) => !name.endsWith('
 const beginnings = all.filter((name) => name.endsWith('-'))
 
 /** Returns true if a header of this name, in lower case, can set for whom a credential acts, or who pays. */
-export const isActingHeader = (lower: string): boolean =>
-  exact.has(lower) || (!exceptions.has(lower) && beginnings.some((beginning) => lower.startsWith(beginning)))
+export function isActingHeader(lower: string): boolean {
+  const name = asRead(lower)
+  return exact.has(name) || (!exceptions.has(name) && beginnings.some((beginning) => name.startsWith(beginning)))
+}

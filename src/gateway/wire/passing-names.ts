@@ -50,6 +50,7 @@ const notForCaller = new Set([
   ...hopByHop,
   'proxy-authenticate',
   'set-cookie', // would be stored for our host
+  'set-cookie2',
   'strict-transport-security', // would bind our host
   'alt-svc', // would lead the client around the gateway
   'public-key-pins',
@@ -91,8 +92,21 @@ const notForCaller = new Set([
   'x-accel-limit-rate',
   'x-sendfile',
   'x-lighttpd-send-file',
+  'x-sendfile2',
+  'x-lighttpd-send-tempfile',
   'x-litespeed-location',
+  'x-litespeed-cache-control',
+  'x-litespeed-purge',
+  'x-litespeed-tag',
+  'x-litespeed-vary',
   'x-reproxy-url',
+  'x-reproxy-file',
+  'x-middleware-rewrite',
+  'fly-replay',
+  'x-envoy-immediate-health-check-fail',
+  'x-envoy-degraded',
+  'x-envoy-overloaded',
+  'x-envoy-ratelimited',
   // an answer that was given for a credential is kept by no cache: ours states it (`privacyOf`)
   'cache-control',
   'expires',
@@ -105,6 +119,11 @@ const notForCaller = new Set([
   'edge-cache-tag',
   'cdn-cache-control',
   'cloudflare-cdn-cache-control',
+  'vercel-cdn-cache-control',
+  'netlify-cdn-cache-control',
+  'akamai-cache-control',
+  'cache-tags',
+  'xkey',
   'edge-control',
   // the pages that may call the provider are not those that may call us
   'access-control-allow-origin',
@@ -116,8 +135,11 @@ const notForCaller = new Set([
   'x-content-type-options', // ours is set already
 ])
 
+/** Returns a name as servers read it that give headers to programs by CGI and its kin: there `_` and `-` are one. */
+export const asRead = (lower: string): string => (lower.includes('_') ? lower.replaceAll('_', '-') : lower)
+
 /** Returns true for a request header that a provider may see; the name in lower case. Headers that begin with `sec-` are a browser's words to us. */
-export const passesToProvider = (lower: string): boolean => !notForProvider.has(lower) && !lower.startsWith('sec-')
+export const passesToProvider = (lower: string): boolean => !notForProvider.has(asRead(lower)) && !lower.startsWith('sec-')
 
 /** Returns true for an answer header that the caller may see; the name in lower case. */
 export const passesToCaller = (lower: string): boolean => !notForCaller.has(lower)

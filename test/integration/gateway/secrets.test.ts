@@ -159,7 +159,8 @@ test.serial('what queries name as a secret is not logged, and nothing else is ta
 test.serial('headers of a provider that act on our origin, or on a proxy before us, do not reach the caller', async (t) => {
   const acting =
     names(`clear-site-data nel report-to reporting-endpoints service-worker-allowed refresh set-login speculation-rules login-status
-    activate-storage-access use-as-dictionary accept-ch critical-ch www-authenticate x-accel-redirect x-accel-expires x-accel-limit-rate x-sendfile
+    activate-storage-access use-as-dictionary accept-ch critical-ch www-authenticate set-cookie2 x-sendfile2
+    x-reproxy-file fly-replay x-envoy-immediate-health-check-fail x-litespeed-purge x-accel-redirect x-accel-expires x-accel-limit-rate x-sendfile
     x-lighttpd-send-file x-litespeed-location x-reproxy-url surrogate-control cdn-cache-control cloudflare-cdn-cache-control edge-control
     link content-security-policy content-security-policy-report-only referrer-policy cross-origin-resource-policy timing-allow-origin sourcemap
     attribution-reporting-register-source expires age pragma no-vary-search surrogate-key cache-tag edge-cache-tag`)
@@ -188,7 +189,10 @@ const acting =
   names(`openai-organization OpenAI-Project chatgpt-account-id anthropic-workspace-id anthropic-organization-id x-goog-user-project
   x-goog-iam-authorization-token x-amz-security-token x-amz-target x-amzn-sagemaker-target-model x-amzn-sagemaker-inference-component x-ms-user-id
   x-ms-tenant azureml-model-deployment opc-obo-token x-hf-bill-to x-databricks-org-id x-snowflake-role ai-resource-group cf-aig-byok-alias
-  helicone-target-url x-github-org x-litellm-tags`)
+  helicone-target-url x-github-org x-litellm-tags x-amzn-bedrock-service-tier x-amzn-bedrock-performanceconfig-latency
+  x-vertex-ai-llm-shared-request-type x-dashscope-workspace`)
+/** Servers that hand headers to programs read these as the ones above. */
+const disguised = names('openai_organization x_goog_user_project x_amz_security_token')
 const describing = names(`openai-beta anthropic-version anthropic-beta x-goog-api-client x-goog-upload-command x-amzn-bedrock-trace
   x-ms-client-request-id opc-request-id idempotency-key`)
 
@@ -202,6 +206,13 @@ async function receivedOf(headers: Readonly<Record<string, string>>): Promise<re
 
 test.serial('no header of a caller says for whom a stored credential acts, or who pays', async (t) => {
   t.deepEqual(await receivedOf(mine), describing)
+  const { answer } = await logged('/echo', {
+    ...mine,
+    ...Object.fromEntries(disguised.map((name) => [name, 'x'])),
+    transfer_encoding: 'x',
+    x_http_method_override: 'x',
+  })
+  t.notRegex(answer.text, /openai_organization|x_goog_user_project|x_amz_security_token|transfer_encoding|x_http_method_override/)
   t.deepEqual(await receivedOf({ ...mine, 'x-service-forward-headers': acting.join(',') }), describing)
   const config = JSON.stringify({ provider: '@mine', forward_headers: acting })
   t.deepEqual(await receivedOf({ 'x-service-api-key': workspaceKey, 'x-service-config': config }), describing)

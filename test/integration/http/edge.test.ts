@@ -76,6 +76,9 @@ test('a page of a provider runs no script in our name; what clients read passes 
     'application/xml',
     'application/pdf',
     'application/atom+xml',
+    'application/json, text/html',
+    'bogus, text/html',
+    ',text/html',
   ])
     t.is(await policyOf(type), "default-src 'none'; sandbox", type)
   for (const type of ['application/json', 'text/plain', 'text/event-stream', 'audio/mpeg', 'image/png', 'application/octet-stream'])
