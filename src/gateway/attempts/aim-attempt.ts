@@ -8,7 +8,7 @@ import { withModelOfConfig } from '../front/model-of-config.ts'
 import { isPricedForm, mustBeRead, openBody } from '../front/read-call.ts'
 import { boundForm } from '../limits/form-bound.ts'
 import { isOfMoney } from '../limits/limit.ts'
-import type { PolicySource } from '../limits/policy.ts'
+import { type PolicySource, type PolicyView, readsModels } from '../limits/policy.ts'
 import { expandConfigPrompt } from '../prompts/expand.ts'
 import type { PromptSource } from '../prompts/prompt-source.ts'
 import type { GatewaySettings } from '../settings.ts'
@@ -50,19 +50,19 @@ interface BodyOpening {
 
 /** Opens a body that is no JSON, now that its target is known. */
 async function openFor(target: Target, { call, attempt }: BodyOpening, { snapshot, settings }: AimDeps): Promise<AimedCall> {
-  const isBounded = mustBeRead(call, target) && (await mayBeBounded(call, target, { snapshot, settings }))
-  attempt.body = attempt.opened = await openBody(call, { target, isBounded }, settings)
+  const policies = settings.acts.policies() ? ((await snapshot.policies(call.caller.key)) ?? none) : none
+  const isBounded = mustBeRead(call, target) && mayBeBounded(call, target, policies)
+  attempt.body = attempt.opened = await openBody(call, { target, isBounded, namesModels: readsModels(policies) }, settings)
   const body = (attempt.body = withChanges(call, attempt.body))
   checkBody(call, body, settings)
   return noteAimed(attempt, admit(call, target, body))
 }
 
 /** Returns true if a limit in money may apply to a call. Whether the conditions of a policy hold is not known yet. */
-async function mayBeBounded({ caller: { key } }: Call, { view }: Target, { snapshot, settings }: AimDeps): Promise<boolean> {
-  if ((key.limits ?? []).some(isOfMoney) || (view?.limits ?? []).some(isOfMoney)) return true
-  const policies = settings.acts.policies() ? await snapshot.policies(key) : null
-  return policies?.some(({ limit }) => isOfMoney(limit)) ?? false
-}
+const mayBeBounded = ({ caller: { key } }: Call, { view }: Target, policies: readonly PolicyView[]): boolean =>
+  (key.limits ?? []).some(isOfMoney) || (view?.limits ?? []).some(isOfMoney) || policies.some(({ limit }) => isOfMoney(limit))
+
+const none: readonly PolicyView[] = []
 
 type PromptCall = Call & { readonly config: TargetConfig & { readonly promptId: string } }
 

@@ -1,5 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
-import { isFields } from '../../lib/json/fields.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import { parseJson } from '../../lib/json/json.ts'
 import { existingPaths, parseJsonPaths, valueAt } from '../../lib/json/json-path.ts'
 import { type RequestBody, stringsOf } from '../wire/body.ts'
 import { formValues } from '../wire/form-fields.ts'
@@ -14,10 +15,14 @@ export interface NamingRequest {
   readonly path: string
   readonly contentType: string
   readonly body: RequestBody
+  /** True if a model may stand at any depth of the body: it is no conversation, whose contents may have the same keys. */
+  readonly nests: boolean
 }
 
 const everywhere = Object.values(dialects).flatMap(({ models = null }) => (models === null ? [] : [models]))
-const bodyPlaces = parseJsonPaths([...new Set(everywhere.flatMap(({ body }) => body))])
+/** The models of realtime sessions, of runs of evaluations, and of graders. */
+const ofOthers = ['session.model', 'data_source.model', 'grader.model']
+const bodyPlaces = parseJsonPaths([...new Set([...everywhere.flatMap(({ body }) => body), ...ofOthers])])
 const segments = everywhere.flatMap((places) => places.segments)
 
 /** `/models/gemini-pro:generateContent`, `/model/anthropic.claude/invoke`, `/deployments/gpt-4o/chat/completions`. */
@@ -35,24 +40,82 @@ const mostPlaces = 100_000
  * Returns every name of a model in a request, wherever any dialect may have it: a provider may read another place than we do. Throws
  * `invalid_request` for a form that no reader reads, and for a body with too many places.
  */
-export function modelNames({ path, contentType, body }: NamingRequest): readonly string[] {
+export function modelNames({ path, contentType, body, nests }: NamingRequest): readonly string[] {
   const named = [...namesInPath(path), ...namesInQuery(path)]
   // Google's bodies repeat it, with the segment that stands before it in the path.
   const again = new Set(named.map((name) => `models/${name}`))
-  return [...new Set([...named, ...namesInBody(contentType, body).filter((name) => !again.has(name))])]
+  const inBody = [...namesInBody(contentType, body), ...(nests ? nestedNames(contentType, body) : [])]
+  return [...new Set([...named, ...inBody.filter((name) => !again.has(name))])]
 }
+
+/** Returns true if a request names a model in its path or body, where its provider reads it. Most providers do not read a query. */
+export const namesModelItself = ({ path, contentType, body }: Omit<NamingRequest, 'nests'>): boolean =>
+  modelInPath(path) !== null || namesInBody(contentType, body).length > 0
+
+/** Returns true if the query of a path names a model. */
+export const namesModelInQuery = (path: string): boolean => namesInQuery(path).length > 0
 
 function namesInBody(contentType: string, { kind, bytes, json }: RequestBody): readonly string[] {
   if (bytes === null) return []
   if (kind === 'bytes') return namesInBytes(contentType, bytes)
   if (!isFields(json)) return []
   const found = existingPaths(json, bodyPlaces, mostPlaces)
-  if (found === null)
-    throw new ApiError('invalid_request', 'The models that this body names cannot be determined: it has too many tools or requests.', {
-      param: 'body',
-    })
+  if (found === null) throw tooManyPlaces()
   return [...stringsOf(bytes, isModelKey), ...found.map((place) => valueAt(json, place)).filter((name) => typeof name === 'string')]
 }
+
+const tooManyPlaces = () =>
+  new ApiError('invalid_request', 'The models that this body names cannot be determined: it has too many tools or requests.', {
+    param: 'body',
+  })
+
+/** Returns the models that stand anywhere in a JSON body, or in the session of a form, as OpenAI's realtime calls have it. */
+function nestedNames(contentType: string, { kind, bytes, json }: RequestBody): readonly string[] {
+  if (kind === 'json') return namesWithin(json)
+  if (kind !== 'bytes' || bytes === null || !isForm(contentType)) return []
+  return formValues(bytes, contentType, 'session', longestSession).flatMap((text) => {
+    const session = parsedSession(text)
+    return isFields(session) ? [...stringsOf(Buffer.from(text), isModelKey), ...namesWithin(session)] : []
+  })
+}
+
+const longestSession = 1024 * 1024
+
+function parsedSession(text: string): unknown {
+  try {
+    return parseJson(Buffer.from(text))
+  } catch {
+    throw new ApiError('invalid_request', 'The models of this form cannot be determined: its session is no JSON that Gatehouse reads.', {
+      param: 'session',
+    })
+  }
+}
+
+/** The parts of a body that hold what people or models wrote, or data of the caller's own. */
+const contents: ReadonlySet<string> = new Set(['messages', 'contents', 'metadata', 'attributes', 'item', 'sample'])
+/** The settings of a realtime session have an object of this name. */
+const isInput = (key: string, value: unknown, depth: number): boolean => key === 'input' && (depth === 0 || Array.isArray(value))
+const deepest = 12
+
+function namesWithin(json: unknown): readonly string[] {
+  const names: string[] = []
+  let left = mostPlaces
+  const look = (value: Parts, depth: number): void => {
+    if (depth > deepest) return
+    for (const [key, child] of Object.entries<unknown>(value)) {
+      left -= 1
+      if (left < 0) throw tooManyPlaces()
+      if (typeof child === 'string') {
+        if (isModelKey(key)) names.push(child)
+      } else if (hasParts(child) && !contents.has(key) && !isInput(key, child, depth)) look(child, depth + 1)
+    }
+  }
+  if (hasParts(json)) look(json, 0)
+  return names
+}
+
+type Parts = Fields | readonly unknown[]
+const hasParts = (value: unknown): value is Parts => isFields(value) || Array.isArray(value)
 
 function namesInBytes(contentType: string, bytes: Buffer): readonly string[] {
   if (isForm(contentType)) return formValues(bytes, contentType, modelField)

@@ -55,11 +55,14 @@ export interface BodyTarget {
   readonly target: Target
   /** True when a limit in money depends on the contents of the form. */
   readonly isBounded: boolean
+  /** True when policies must know the models of the body. */
+  readonly namesModels: boolean
 }
 
 /** Opens a body that is no JSON for its target. Can be done once. */
 export function openBody(call: Call, opening: BodyTarget, settings: GatewaySettings): MaybePromise<RequestBody> {
   refuseSealed(call, opening.target)
+  if (readsFormForPolicies(call, opening)) refuseSealedForm(call)
   const { operation, headers, shortenedBy } = call
   return read(call, settings, {
     ...holding(call, opening, settings),
@@ -76,6 +79,17 @@ function inspectionOf({ headers }: Call, target: Target, check: BodyOptions['ins
     guard(chunk)
     check?.(chunk)
   }
+}
+
+/** Returns true for a form that policies must read for its model. An upload of a file runs none. */
+const readsFormForPolicies = ({ operation, headers: { contentType } }: Call, { namesModels }: BodyTarget): boolean =>
+  namesModels && operation.name !== 'uploadFile' && (isForm(contentType) || isUrlEncoded(contentType))
+
+function refuseSealedForm({ headers: { contentEncoding } }: Call): void {
+  if (contentEncoding === '') return
+  throw new ApiError('unsupported_media_type', 'A policy for models reads this form: send it without content-encoding.', {
+    param: 'content-encoding',
+  })
 }
 
 /** Throws `unsupported_media_type` for a body that guardrails or the rules of a target's models must read, and cannot. */
@@ -104,10 +118,12 @@ type HoldOptions = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass' | 'shor
 const longestForm = 32 * 1024 * 1024
 
 /** How much is held of a body that is no JSON. Guardrails read the part of uploads that is held anyhow, or is no longer than other bodies may be. */
-function holding(call: Call, { target, isBounded }: BodyTarget, settings: GatewaySettings): HoldOptions {
+function holding(call: Call, opening: BodyTarget, settings: GatewaySettings): HoldOptions {
   const { operation, headers, guardrails, work } = call
-  if (readsForm(target, headers)) return { maxHeldBytes: settings.maxUploadBytes }
-  if (isRestricted(target) && isUrlEncoded(headers.contentType)) return { maxHeldBytes: settings.maxJsonBytes }
+  const { target, isBounded } = opening
+  const isRead = readsFormForPolicies(call, opening)
+  if (readsForm(target, headers) || (isRead && isForm(headers.contentType))) return { maxHeldBytes: settings.maxUploadBytes }
+  if ((isRead || isRestricted(target)) && isUrlEncoded(headers.contentType)) return { maxHeldBytes: settings.maxJsonBytes }
   if (isForm(headers.contentType) && offersElsewhere(target.provider, operation.name)) return { maxHeldBytes: longestForm }
   if (signsBody(target.provider)) return { maxHeldBytes: settings.maxJsonBytes }
   const reads = guardrails !== null && readsBody(guardrails)

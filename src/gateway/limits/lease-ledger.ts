@@ -1,6 +1,9 @@
 import { ApiError } from '../../lib/errors.ts'
+import { modelNames } from '../dialects/model-names.ts'
 import { outputTokens } from '../dialects/neutral/disjoint.ts'
 import { clientDialect } from '../operations/fronts.ts'
+import { modelRequest } from '../targets/model-access.ts'
+import { refuseRepeated } from '../targets/unseen-models.ts'
 import type { Call } from '../call.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { Counters, Refusal, TakenAmount } from './counters.ts'
@@ -9,7 +12,7 @@ import type { BudgetSpend } from './spent.ts'
 import { type Limit, type Needs, neededBy } from './limit.ts'
 import { type LimitRequest, needsOf } from './needs.ts'
 import { createUsualOutput, type UsualOutput } from './usual-output.ts'
-import { endpointNames, policyLimits } from './policy.ts'
+import { endpointNames, policyLimits, type PolicyRequest, type PolicyView, readsModels } from './policy.ts'
 import { refusalOf } from './refusal.ts'
 import { createSettleWait, type SettleWait } from './settle-wait.ts'
 
@@ -74,14 +77,23 @@ interface State extends LeaseLedgerOptions {
   readonly settling: SettleWait
 }
 
-function applying({ countsUsage }: LeaseLedgerOptions, { call, target, policies }: Parameters<Ledger['reserve']>[0]): readonly Limit[] {
+function applying({ countsUsage }: LeaseLedgerOptions, asked: Parameters<Ledger['reserve']>[0]): readonly Limit[] {
+  const { call, target, policies } = asked
   const ofProvider = target.view?.limits ?? none
   const own = isUnbilled(call) ? ofProvider : joined(call.caller.key.limits ?? none, ofProvider)
   const all =
     policies === null || isUnbilled(call)
       ? own
-      : joined(own, policyLimits(policies, { call, target, endpoints: () => endpointNames(call) }))
+      : joined(own, policyLimits(policies, { call, target, endpoints: () => endpointNames(call), ...modelsOf(policies, asked) }))
   return all.length === 0 || countsUsage() ? all : all.filter(({ kind }) => kind === 'rate')
+}
+
+/** Throws `invalid_request` for a body with a key twice: a provider may read the other one. */
+function modelsOf(policies: readonly PolicyView[], { call, body }: Parameters<Ledger['reserve']>[0]): Pick<PolicyRequest, 'models'> {
+  if (!readsModels(policies)) return {}
+  refuseRepeated(body, 'A policy for models applies')
+  const names = modelNames(modelRequest(call, body))
+  return { models: () => names }
 }
 
 /** A copy for a mirror may be left out of the budgets of its caller, and never out of those of the provider that answers it. */

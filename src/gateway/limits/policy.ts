@@ -42,6 +42,8 @@ export interface PolicyRequest {
   }
   /** Returns the names of its operation: the operation that asks for the like of it, its own name, its task. */
   readonly endpoints: () => readonly string[]
+  /** Returns every model that it names, wherever it does; absent: that of its target alone. */
+  readonly models?: () => readonly string[]
   readonly target: Pick<Target, 'providerId' | 'model'> & { readonly view: { readonly slug: string; readonly id: string } | null }
 }
 
@@ -53,16 +55,41 @@ export function policyLimits(policies: readonly PolicyView[], request: PolicyReq
   return limits
 }
 
+/** Returns true if any of some policies must know the models of a request. */
+export const readsModels = (policies: readonly PolicyView[]): boolean =>
+  policies.some(({ conditions, groupBy }) => groupBy.includes('model') || conditions.some(({ key }) => key === 'model'))
+
 /** Names of models count without regard to case, as in price lists. */
 const readerOf = (key: string): ((name: string) => string) => (key === 'model' ? (name) => name.toLowerCase() : (name) => name)
 
 const any = '*'
 
-function holds({ key, values, excludes }: PolicyCondition, request: PolicyRequest): boolean {
+/** A request that names several models meets a condition when any of them does: it is unknown which of them its provider reads. */
+const holds = (condition: PolicyCondition, request: PolicyRequest): boolean =>
+  condition.key === 'model'
+    ? modelsOf(request).some((model) => meets(condition, namesOfModel(model, request)))
+    : meets(condition, namesOf(condition.key, request))
+
+function meets({ key, values, excludes }: PolicyCondition, names: readonly string[]): boolean {
   const read = readerOf(key)
-  const told = namesOf(key, request).map(read)
+  const told = names.map(read)
   if (excludes.some((value) => fits(read(value), told))) return false
   return values.some((value) => fits(read(value), told))
+}
+
+const modelsOf = ({ target: { model }, models }: PolicyRequest): readonly string[] => {
+  const others = models?.() ?? none
+  return model === null || others.includes(model) ? others : [model, ...others]
+}
+
+const namesOfModel = (model: string, { target: { view } }: PolicyRequest): readonly string[] =>
+  view === null ? [model] : [model, `@${view.slug}/${model}`]
+
+/** Returns the first model that meets the conditions for models: callers could choose another counter by a name that meets none. */
+function groupModel(conditions: readonly PolicyCondition[], request: PolicyRequest): string {
+  const models = modelsOf(request)
+  const ofModels = conditions.filter(({ key }) => key === 'model')
+  return models.find((model) => ofModels.every((condition) => meets(condition, namesOfModel(model, request)))) ?? models[0] ?? ''
 }
 
 /** `*` fits every value that there is, and `@slug/*` every model of a provider. */
@@ -71,8 +98,9 @@ const fits = (value: string, names: readonly string[]): boolean =>
   names.includes(value) ||
   (value.endsWith('/*') && names.some((name) => name.startsWith(value.slice(0, -1))))
 
-function limitOf({ limit, groupBy, resets }: PolicyView, request: PolicyRequest): Limit {
-  const valueKey = valueKeyOf(groupBy.map((key) => [key, readerOf(key)(namesOf(key, request)[0] ?? '')]))
+function limitOf({ limit, conditions, groupBy, resets }: PolicyView, request: PolicyRequest): Limit {
+  const groupOf = (key: string) => (key === 'model' ? groupModel(conditions, request) : (namesOf(key, request)[0] ?? ''))
+  const valueKey = valueKeyOf(groupBy.map((key) => [key, readerOf(key)(groupOf(key))]))
   // Callers choose values of metadata; a counter's name has a bound.
   const named = valueKey.length > longestValueKey ? hash('sha256', valueKey) : valueKey
   const reset = resets.get(named)
@@ -101,7 +129,6 @@ const readers: Readonly<Record<string, (request: PolicyRequest) => readonly stri
   provider: ({ target }) => present(target.providerId, target.view && `@${target.view.slug}`, target.view?.slug),
   config: ({ call }) => present(call.config?.slug),
   prompt: ({ call: { prompt } }) => present(prompt?.slug, prompt?.id),
-  model: ({ target: { model, view } }) => present(model, model !== null && view !== null ? `@${view.slug}/${model}` : null),
   endpoint_type: ({ endpoints }) => endpoints(),
 }
 

@@ -124,6 +124,8 @@ export interface Provider {
   readonly offers?: readonly Offer[]
   /** True if a custom host may have paths of OpenAI's, although the provider has formats of its own. */
   readonly openHosts?: true
+  /** True if it reads the model from the query. */
+  readonly readsQuery?: true
   /** How it differs from the dialect that it speaks, for requests that are translated. */
   readonly traits?: Partial<Traits>
   readonly variants?: readonly Variant[]

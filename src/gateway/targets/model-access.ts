@@ -1,10 +1,11 @@
 import { ApiError } from '../../lib/errors.ts'
-import { modelNames, type NamingRequest } from '../dialects/model-names.ts'
+import { modelInPath, modelNames, namesModelInQuery, namesModelItself, type NamingRequest } from '../dialects/model-names.ts'
 import { modelOf, type RequestBody } from '../wire/body.ts'
 import { isForm } from '../wire/form.ts'
 import { choosesDeployment } from './azure-deployment.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import type { ModelRules } from './provider-view.ts'
+import { conversations } from '../operations/operations.ts'
 import type { MatchedOperation } from '../operations/match.ts'
 import type { Call } from '../call.ts'
 import { refuseUnseenModels } from './unseen-models.ts'
@@ -16,14 +17,24 @@ export interface ModelRequest extends NamingRequest {
   readonly operation: MatchedOperation
 }
 
+type AskingCall = Pick<Call, 'upstreamPath' | 'operation' | 'work'> & {
+  readonly exchange: Pick<Call['exchange'], 'method'>
+  readonly headers: Pick<CallerHeaders, 'contentType'>
+}
+
 /** Returns the request from which the model of a call with this body is read. */
-export const modelRequest = ({ exchange, upstreamPath, operation, headers }: Call, body: RequestBody): ModelRequest => ({
+export const modelRequest = ({ exchange, upstreamPath, operation, headers, work }: AskingCall, body: RequestBody): ModelRequest => ({
   method: exchange.method,
   path: upstreamPath,
   contentType: headers.contentType,
   operation,
   body,
+  nests: work === null || !holdsWords(work),
 })
+
+/** What a model of Bedrock's is asked may be a conversation too. */
+const holdsWords = ({ task, dialect }: NonNullable<Call['work']>): boolean =>
+  (task !== null && conversations.has(task)) || dialect === 'bedrock'
 
 /** Returns whether a body must be read for the model that it names: a form, when only some models may be used, or it decides the target. */
 export const readsForm = (target: Target, headers: CallerHeaders): boolean =>
@@ -47,11 +58,21 @@ export function admitModel(target: Target, request: ModelRequest): Target {
   const names = namesIn(target, request)
   const refused = names.find((name) => !mayUse(rules, name))
   if (refused !== undefined) throw disabled(target, refused)
-  if (names.length === 0 && !rules.allowAll && runsModel(request)) throw unnamed(target)
-  refuseUnseenModels({ ...request, slug: target.view?.slug ?? '', namesOne: names.length > 0 })
+  if (!rules.allowAll && runsModel(request) && !isNamed(target, request)) throw unnamed(target)
+  refuseUnseenModels({ ...request, slug: target.view?.slug ?? '', namesOne: isPlain(modelOf(request.body.json) ?? modelInPath(request.path)) })
   const host = names.map((name) => rules.named.get(name)?.customHost ?? null).find((url) => url !== null) ?? null
   return host === null ? target : { ...target, customHost: { url: host, param: 'custom_host' } }
 }
+
+/** Returns true if a request names a model where its provider reads it. All other names only forbid: a provider that reads none of them runs another model. */
+const isNamed = (target: Target, request: ModelRequest): boolean =>
+  isPlain(target.model) || namesModelItself(request) || (readsQuery(target, request) && namesModelInQuery(request.path))
+
+const isPlain = (model: string | null): boolean => model !== null && model !== ''
+
+/** Deepgram has all but sound and text in the query, and OpenAI the model of a connection that is made by WebRTC. */
+const readsQuery = ({ provider }: Target, { path }: ModelRequest): boolean =>
+  provider.readsQuery === true || /\/realtime\/?(?:\?|$)/.test(path)
 
 /** Returns the models that a request names, the one of its target first. */
 export const namesIn = (target: Target, request: ModelRequest): readonly string[] => withModelOf(target, modelNames(request))

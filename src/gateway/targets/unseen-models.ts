@@ -40,7 +40,7 @@ const references: readonly Reference[] = [
 interface RestrictedRequest {
   readonly slug: string
   readonly body: RequestBody
-  /** True if the request names a model itself. */
+  /** True if the request has a model where every provider reads it: as `model` of the body, or in the path. */
   readonly namesOne: boolean
 }
 
@@ -49,17 +49,17 @@ interface RestrictedRequest {
  * a key twice, and a provider may read the other one. Throws `forbidden` or `invalid_request`.
  */
 export function refuseUnseenModels({ slug, body, namesOne }: RestrictedRequest): void {
-  if (body.bytes === null || body.kind !== 'json') return
-  const repeated = repeatedKey(body.bytes.toString(), body.json)
-  if (repeated !== null)
-    throw new ApiError(
-      'invalid_request',
-      `The models of @${slug} are restricted, and ${JSON.stringify(repeated.slice(0, 100))} stands twice in one object of the body.`,
-      {
-        param: 'body',
-      },
-    )
-  if (isFields(body.json)) refuseReferences(slug, body.json, namesOne)
+  refuseRepeated(body, `The models of @${slug} are restricted`)
+  if (body.kind === 'json' && isFields(body.json)) refuseReferences(slug, body.json, namesOne)
+}
+
+/** Throws `invalid_request` for a JSON body with a key twice in one object: a provider may read the other one. `because` begins the message. */
+export function refuseRepeated({ kind, bytes, json }: RequestBody, because: string): void {
+  if (bytes === null || kind !== 'json') return
+  const repeated = repeatedKey(bytes.toString(), json)
+  if (repeated === null) return
+  const key = JSON.stringify(repeated.slice(0, 100))
+  throw new ApiError('invalid_request', `${because}, and ${key} stands twice in one object of the body.`, { param: 'body' })
 }
 
 function refuseReferences(slug: string, json: Fields, namesOne: boolean): void {

@@ -7,7 +7,7 @@ const longestValue = 1024
 const maxParts = 10_000
 
 /** The values of the fields of a multipart body that a pattern names, wherever they stand; files are only passed over. Throws `invalid_request`. */
-export function formValues(bytes: Buffer, contentType: string, field: string): readonly string[] {
+export function formValues(bytes: Buffer, contentType: string, field: string, longest = longestValue): readonly string[] {
   const boundary = /;\s*boundary=(?:"([^"]+)"|([^\s;,"]+))/i.exec(contentType)
   const delimiter = `--${boundary?.[1] ?? boundary?.[2] ?? ''}`
   if (delimiter === '--') throw new ApiError('invalid_request', 'A multipart body needs a boundary.', { param: 'content-type' })
@@ -20,7 +20,7 @@ export function formValues(bytes: Buffer, contentType: string, field: string): r
     const next = bytes.indexOf(delimiter, at + delimiter.length)
     const part = bytes.subarray(at + delimiter.length, next === -1 ? bytes.length : next)
     const [head, value] = split(part)
-    if (named.test(head)) values.push(value.subarray(0, longestValue).toString().trim())
+    if (named.test(head)) values.push(value.subarray(0, longest).toString().trim())
     at = next
   }
   return values

@@ -252,6 +252,47 @@ const unseenModels = [
   ['/predictions', { version: `owner/name:${'a'.repeat(64)}` }],
 ] as const
 
+const session = (value: object, model?: string) => {
+  const fields = new FormData()
+  fields.set('sdp', 'v=0')
+  if (model !== undefined) fields.set('model', model)
+  fields.set('session', JSON.stringify(value))
+  return fields
+}
+const transcribed = (model: string) => ({ audio: { input: { transcription: { model } } } })
+
+/** Requests that show the name of an enabled model where no provider reads it, and run another one. */
+const decoys: readonly (readonly [path: string, body: unknown])[] = [
+  ['/chat/completions?model=theirs', { messages: [] }],
+  ['/responses?model=theirs', { prompt: { id: 'pmpt_1' }, input: 'x' }],
+  ['/responses?model=theirs', { previous_response_id: 'resp_1', input: 'x' }],
+  ['/responses', { previous_response_id: 'resp_1', input: 'x', tools: [{ type: 'image_generation', model: 'theirs' }] }],
+  ['/threads/runs?model=theirs', { assistant_id: 'asst_1', thread: {} }],
+  ['/threads/t1/runs', { assistant_id: 'asst_1', Model: 'theirs' }],
+  ['/images/edits?model=theirs', session({})],
+  ['/realtime/client_secrets?model=theirs', { session: { type: 'realtime', model: 'bad' } }],
+  ['/realtime/client_secrets', { session: { model: 'theirs', ...transcribed('bad') } }],
+  ['/realtime/sessions', { model: 'theirs', input_audio_transcription: { model: 'bad' } }],
+  ['/realtime/calls?model=theirs', session({ type: 'realtime' })],
+  ['/realtime/calls', session({ instructions: 'x'.repeat(2000), model: 'bad' }, 'theirs')],
+  ['/evals/e/runs', { model: 'theirs', data_source: { type: 'completions', model: 'bad' } }],
+  ['/evals/e/runs', { data_source: { model: 'theirs', source: { type: 'responses', model: 'bad' } } }],
+  ['/fine_tuning/alpha/graders/run', { model: 'theirs', grader: { type: 'score_model', model: 'bad' } }],
+  ['/fine_tuning/alpha/graders/run', { model: 'theirs', grader: { type: 'multi', graders: { a: { model: 'bad' } } } }],
+  ['/some/echo', { model: 'theirs', method: { reinforcement: { grader: { graders: [{ model: 'bad' }] } } } }],
+]
+
+/** Requests whose enabled model the provider reads, or whose contents have the same keys. */
+const seen: readonly (readonly [path: string, body: unknown])[] = [
+  ['/realtime?model=theirs', {}],
+  ['/realtime/client_secrets', { session: { type: 'realtime', model: 'theirs' } }],
+  ['/evals/e/runs', { data_source: { type: 'completions', model: 'theirs', source: { content: [{ item: { model: 'bad' } }] } } }],
+  ['/fine_tuning/alpha/graders/run', { grader: { type: 'score_model', model: 'theirs', input: [{ model: 'bad' }] } }],
+  ['/some/echo', { model: 'theirs', metadata: { model: 'bad' } }],
+  ['/some/echo', { model: 'theirs', messages: [{ content: [{ type: 'tool_use', input: { model: 'bad' } }] }] }],
+  ['/chat/completions', { model: 'theirs', messages: [], extra: { model: 'bad' } }],
+]
+
 const fetchModel = (model: string) =>
   fetch(`${control.origin}/v1/chat/completions`, {
     method: 'POST',
@@ -273,6 +314,10 @@ test.serial('without allow_all_models only the enabled ones serve, and one of th
   t.is((await chat('listed', 'unheard-of')).status, 403)
   t.is((await call('/chat/completions', { provider: 'listed', body: { messages: [] } })).status, 403, 'no model, no service')
   t.is((await call('/files', { provider: 'listed', method: 'GET' })).status, 200)
+  for (const [path, body] of decoys)
+    t.is((await call(path, { provider: 'listed', body })).status, 403, `${path} ${body instanceof FormData ? 'form' : JSON.stringify(body)}`)
+  for (const [path, body] of seen)
+    t.not((await call(path, { provider: 'listed', body })).status, 403, `${path} ${body instanceof FormData ? 'form' : JSON.stringify(body)}`)
   const before = [emulator.requests.length, other.requests.length]
   t.is((await chat('listed', 'ours')).status, 200)
   t.deepEqual([emulator.requests.length, other.requests.length], [before[0], (before[1] ?? 0) + 1])

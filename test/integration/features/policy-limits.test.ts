@@ -278,6 +278,65 @@ test('a policy for models of a provider fits them by pattern, and one for a key 
   t.is((await ask({}, { model: 'gpt-4.1-mini' })).status, 200)
 })
 
+const multipart = (...fields: readonly (readonly [name: string, value: string])[]) =>
+  `${fields.map(([name, value]) => `--b\r\ncontent-disposition: form-data; ${name}\r\n\r\n${value}\r\n`).join('')}--b--\r\n`
+const recording = ['name="file"; filename="a.wav"', 'RIFF'] as const
+const formType = 'multipart/form-data; boundary=b'
+const jsonType = 'application/json'
+const urlType = 'application/x-www-form-urlencoded'
+
+/** Ways to name the model `dear`, on a path with a body of a type. */
+const namings: readonly (readonly [path: string, type: string, body: string, status?: number])[] = [
+  ['/audio/transcriptions', formType, multipart(['name="model"', 'dear'], recording)],
+  ['/audio/transcriptions', formType, multipart(['name="model"', 'cheap'], ['name="model"', 'dear'], recording), 400],
+  ['/audio/transcriptions', formType, multipart(["name*=UTF-8''model", 'dear'], recording), 400],
+  ['/images/edits', formType, multipart(['name="model"', 'DEAR'])],
+  ['/some/echo', formType, multipart(['name="model"', 'dear'])],
+  ['/audio/transcriptions', urlType, 'model=dear'],
+  ['/chat/completions', jsonType, '{"model":"cheap","models":["dear"],"messages":[]}'],
+  ['/chat/completions', jsonType, '{"model":"cheap","Model":"dear","messages":[]}'],
+  ['/chat/completions', jsonType, '{"Model":"dear","messages":[]}'],
+  ['/chat/completions?model=dear', jsonType, '{"messages":[]}'],
+  ['/messages/batches', jsonType, '{"requests":[{"custom_id":"a","params":{"model":"dear"}}]}'],
+  ['/chat/completions', jsonType, '{"model":"dear","model":"cheap","messages":[]}', 400],
+  ['/chat/completions', jsonType, '{"model":"cheap","model":"dear","messages":[]}', 400],
+]
+
+const named = (path: string, type: string, body: string, headers: Readonly<Record<string, string>> = {}) =>
+  send(`${control.origin}/v1${path}`, {
+    method: 'POST',
+    headers: {
+      'x-service-api-key': acme.sideKey,
+      'content-type': type,
+      'x-service-provider': 'openai',
+      'x-service-custom-host': emulator.url,
+      authorization: 'Bearer sk',
+      ...headers,
+    },
+    body,
+  })
+
+test('policies by model see it wherever a request names it, and count it as the model that meets their conditions', async (t) => {
+  const policy = { workspace_id: acme.sideId, conditions: [{ key: 'model', value: 'dear' }], type: 'requests' }
+  for (const [path, type, body] of namings) t.not((await named(path, type, body)).status, 429, `${path} ${body}`)
+  await make('rate-limits', { ...policy, group_by: [{ key: 'model' }], unit: 'rpd', value: 1 })
+  t.is((await named('/audio/transcriptions', formType, multipart(['name="model"', 'cheap'], recording))).status, 200)
+  const refused = await passing(1, () => named('/chat/completions', jsonType, '{"model":"dear","messages":[]}'))
+  t.is(refused.status, 429, refused.text)
+  for (const [path, type, body, status = 429] of namings) {
+    const answer = await named(path, type, body)
+    t.is(answer.status, status, `${path} ${body} ${answer.text}`)
+    if (status === 429) t.regex(answer.text, /for model:dear\. /)
+  }
+  const sealed = await named('/audio/transcriptions', formType, multipart(['name="model"', 'dear']), { 'content-encoding': 'gzip' })
+  t.is(sealed.status, 415, sealed.text)
+  t.is((await named('/chat/completions', jsonType, '{"model":"cheap","messages":[]}')).status, 200)
+  const rare = { ...policy, conditions: [{ key: 'model', value: 'rare' }], group_by: [{ key: 'api_key' }], credit_limit: 1 }
+  await make('usage-limits', rare)
+  const spent = await passing(1, () => named('/images/edits', formType, multipart(['name="model"', 'rare'])))
+  t.is(spent.status, 412, spent.text)
+})
+
 test('POLICY_ENABLED=OFF takes policies out at run time', async (t) => {
   const off = await startControl({}, { POLICY_ENABLED: 'OFF' })
   t.teardown(() => off.close())

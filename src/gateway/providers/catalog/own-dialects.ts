@@ -46,6 +46,7 @@ export const ownDialects = {
   deepgram: foreign('https://api.deepgram.com', {
     auth: scheme('Token'),
     check: { path: '/v1/projects' },
+    readsQuery: true,
     offers: [
       { task: 'speech', dialect: 'audio', path: '/v1/speak', traits: { form: 'deepgram' } },
       { task: 'transcription', dialect: 'audio', path: '/v1/listen', traits: { form: 'deepgram' } },
