@@ -12,7 +12,10 @@ import type { RequestBody } from '../wire/body.ts'
 export interface Ledger {
   /** Throws, or rejects with, `rate_limited` or `budget_exhausted` when the request does not fit. */
   reserve(exchange: {
-    readonly call: Pick<Call, 'caller' | 'metadata' | 'config' | 'prompt' | 'operation' | 'work' | 'exchange' | 'headers' | 'mirror' | 'upstreamPath'>
+    readonly call: Pick<
+      Call,
+      'caller' | 'metadata' | 'config' | 'prompt' | 'operation' | 'work' | 'exchange' | 'headers' | 'mirror' | 'upstreamPath'
+    >
     /** The policies of the caller's workspace; null: there are none. */
     readonly policies: readonly PolicyView[] | null
     /** With the model that the request names, wherever it does. */

@@ -59,7 +59,11 @@ export function admitModel(target: Target, request: ModelRequest): Target {
   const refused = names.find((name) => !mayUse(rules, name))
   if (refused !== undefined) throw disabled(target, refused)
   if (!rules.allowAll && runsModel(request) && !isNamed(target, request)) throw unnamed(target)
-  refuseUnseenModels({ ...request, slug: target.view?.slug ?? '', namesOne: isPlain(modelOf(request.body.json) ?? modelInPath(request.path)) })
+  refuseUnseenModels({
+    ...request,
+    slug: target.view?.slug ?? '',
+    namesOne: isPlain(modelOf(request.body.json) ?? modelInPath(request.path)),
+  })
   const host = names.map((name) => rules.named.get(name)?.customHost ?? null).find((url) => url !== null) ?? null
   return host === null ? target : { ...target, customHost: { url: host, param: 'custom_host' } }
 }

@@ -315,9 +315,17 @@ test.serial('without allow_all_models only the enabled ones serve, and one of th
   t.is((await call('/chat/completions', { provider: 'listed', body: { messages: [] } })).status, 403, 'no model, no service')
   t.is((await call('/files', { provider: 'listed', method: 'GET' })).status, 200)
   for (const [path, body] of decoys)
-    t.is((await call(path, { provider: 'listed', body })).status, 403, `${path} ${body instanceof FormData ? 'form' : JSON.stringify(body)}`)
+    t.is(
+      (await call(path, { provider: 'listed', body })).status,
+      403,
+      `${path} ${body instanceof FormData ? 'form' : JSON.stringify(body)}`,
+    )
   for (const [path, body] of seen)
-    t.not((await call(path, { provider: 'listed', body })).status, 403, `${path} ${body instanceof FormData ? 'form' : JSON.stringify(body)}`)
+    t.not(
+      (await call(path, { provider: 'listed', body })).status,
+      403,
+      `${path} ${body instanceof FormData ? 'form' : JSON.stringify(body)}`,
+    )
   const before = [emulator.requests.length, other.requests.length]
   t.is((await chat('listed', 'ours')).status, 200)
   t.deepEqual([emulator.requests.length, other.requests.length], [before[0], (before[1] ?? 0) + 1])

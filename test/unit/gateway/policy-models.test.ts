@@ -28,6 +28,21 @@ const meets = (key: string, value: string, model: string, excludes: readonly str
   return policyLimits([policy], asking(model)).length === 1
 }
 
+test('a request that names several models meets a condition by any of them, and counts for the first that does', (t) => {
+  const policy = (excludes: readonly string[]): PolicyView => ({
+    id: 'p',
+    conditions: [{ key: 'model', values: ['*'], excludes }],
+    groupBy: ['model'],
+    limit,
+    resets: new Map(),
+  })
+  const named = (excludes: readonly string[], ...names: readonly string[]) =>
+    policyLimits([policy(excludes)], { ...asking('cheap'), models: () => names }).map(({ name }) => name)
+  t.deepEqual(named(['cheap'], 'cheap', 'Dear', 'other'), ['a limit for model:dear'], 'an excluded name is no decoy')
+  t.deepEqual(named(['cheap', 'dear'], 'cheap', 'dear'), [])
+  t.deepEqual(named([], 'dear'), ['a limit for model:cheap'], 'the model of the target is the first')
+})
+
 test('conditions compare names of models without regard to case, as price lists do, and all other names as they are', (t) => {
   for (const value of ['gpt-4o', 'GPT-4o', '@Open/gpt-4O', '@open/*', '*']) {
     t.true(meets('model', value, 'GPT-4O'), value)
