@@ -73,9 +73,9 @@ const tooManyPlaces = () =>
 function nestedNames(contentType: string, { kind, bytes, json }: RequestBody): readonly string[] {
   if (kind === 'json') return namesWithin(json)
   if (kind !== 'bytes' || bytes === null || !isForm(contentType)) return []
-  return formValues(bytes, contentType, 'session', longestSession).flatMap((text) => {
+  return formValues(bytes, contentType, { field: 'session', longest: longestSession }).flatMap((text) => {
     const session = parsedSession(text)
-    return isFields(session) ? [...stringsOf(Buffer.from(text), isModelKey), ...namesWithin(session)] : []
+    return isFields(session) ? stringsOf(Buffer.from(text), isModelKey).concat(namesWithin(session)) : []
   })
 }
 
@@ -118,7 +118,7 @@ type Parts = Fields | readonly unknown[]
 const hasParts = (value: unknown): value is Parts => isFields(value) || Array.isArray(value)
 
 function namesInBytes(contentType: string, bytes: Buffer): readonly string[] {
-  if (isForm(contentType)) return formValues(bytes, contentType, modelField)
+  if (isForm(contentType)) return formValues(bytes, contentType, { field: modelField })
   return isUrlEncoded(contentType) ? modelParameters(bytes.toString()) : []
 }
 

@@ -117,13 +117,20 @@ type HoldOptions = Pick<BodyOptions, 'maxHeldBytes' | 'letsLongOnesPass' | 'shor
 /** A form that is translated is held: no provider takes more of audio and images. */
 const longestForm = 32 * 1024 * 1024
 
+/** Returns how much is held of a form whose model must be known; null: it need not be. */
+function longestNaming(call: Call, opening: BodyTarget, { maxUploadBytes, maxJsonBytes }: GatewaySettings): number | null {
+  const { headers } = call
+  const isRead = readsFormForPolicies(call, opening)
+  if (readsForm(opening.target, headers) || (isRead && isForm(headers.contentType))) return maxUploadBytes
+  return (isRead || isRestricted(opening.target)) && isUrlEncoded(headers.contentType) ? maxJsonBytes : null
+}
+
 /** How much is held of a body that is no JSON. Guardrails read the part of uploads that is held anyhow, or is no longer than other bodies may be. */
 function holding(call: Call, opening: BodyTarget, settings: GatewaySettings): HoldOptions {
   const { operation, headers, guardrails, work } = call
   const { target, isBounded } = opening
-  const isRead = readsFormForPolicies(call, opening)
-  if (readsForm(target, headers) || (isRead && isForm(headers.contentType))) return { maxHeldBytes: settings.maxUploadBytes }
-  if ((isRead || isRestricted(target)) && isUrlEncoded(headers.contentType)) return { maxHeldBytes: settings.maxJsonBytes }
+  const named = longestNaming(call, opening, settings)
+  if (named !== null) return { maxHeldBytes: named }
   if (isForm(headers.contentType) && offersElsewhere(target.provider, operation.name)) return { maxHeldBytes: longestForm }
   if (signsBody(target.provider)) return { maxHeldBytes: settings.maxJsonBytes }
   const reads = guardrails !== null && readsBody(guardrails)

@@ -59,11 +59,7 @@ export function admitModel(target: Target, request: ModelRequest): Target {
   const refused = names.find((name) => !mayUse(rules, name))
   if (refused !== undefined) throw disabled(target, refused)
   if (!rules.allowAll && runsModel(request) && !isNamed(target, request)) throw unnamed(target)
-  refuseUnseenModels({
-    ...request,
-    slug: target.view?.slug ?? '',
-    namesOne: isPlain(modelOf(request.body.json) ?? modelInPath(request.path)),
-  })
+  refuseUnseenModels({ ...request, slug: slugOf(target), namesOne: namesPlainly(request) })
   const host = names.map((name) => rules.named.get(name)?.customHost ?? null).find((url) => url !== null) ?? null
   return host === null ? target : { ...target, customHost: { url: host, param: 'custom_host' } }
 }
@@ -71,6 +67,11 @@ export function admitModel(target: Target, request: ModelRequest): Target {
 /** Returns true if a request names a model where its provider reads it. All other names only forbid: a provider that reads none of them runs another model. */
 const isNamed = (target: Target, request: ModelRequest): boolean =>
   isPlain(target.model) || namesModelItself(request) || (readsQuery(target, request) && namesModelInQuery(request.path))
+
+/** Returns true if a request has its model where every provider reads it. */
+const namesPlainly = ({ body, path }: ModelRequest): boolean => isPlain(modelOf(body.json) ?? modelInPath(path))
+
+const slugOf = ({ view }: Target): string => view?.slug ?? ''
 
 const isPlain = (model: string | null): boolean => model !== null && model !== ''
 

@@ -6,8 +6,16 @@ const longestValue = 1024
 /** Nor so many of them. */
 const maxParts = 10_000
 
+/** Fields of a form. */
+interface WantedField {
+  /** The source of a regular expression for their names. */
+  readonly field: string
+  /** Their values are cut after so many bytes; absent: after the length of any name. */
+  readonly longest?: number
+}
+
 /** The values of the fields of a multipart body that a pattern names, wherever they stand; files are only passed over. Throws `invalid_request`. */
-export function formValues(bytes: Buffer, contentType: string, field: string, longest = longestValue): readonly string[] {
+export function formValues(bytes: Buffer, contentType: string, { field, longest = longestValue }: WantedField): readonly string[] {
   const boundary = /;\s*boundary=(?:"([^"]+)"|([^\s;,"]+))/i.exec(contentType)
   const delimiter = `--${boundary?.[1] ?? boundary?.[2] ?? ''}`
   if (delimiter === '--') throw new ApiError('invalid_request', 'A multipart body needs a boundary.', { param: 'content-type' })

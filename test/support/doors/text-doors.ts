@@ -196,7 +196,10 @@ export const textDoors: readonly Door[] = [
   },
   { name: 'the end of a URL', shapes: reading(runs, (text) => [withoutEnd(text, '/'), withoutEnd(`${text}/`, '/')]) },
   { name: 'a form', shapes: reading(form, (text) => readForm(Buffer.from(text), boundary)) },
-  { name: 'the values of a form', shapes: reading(form, (text) => refusing(() => formValues(Buffer.from(text), boundary, 'a'))()) },
+  {
+    name: 'the values of a form',
+    shapes: reading(form, (text) => refusing(() => formValues(Buffer.from(text), boundary, { field: 'a' }))()),
+  },
   {
     name: 'a form that goes through',
     shapes: Object.fromEntries(

@@ -4,7 +4,7 @@ import { formValues } from '../../../../src/gateway/wire/form-fields.ts'
 const type = 'multipart/form-data; boundary=x1'
 const part = (head: string, value: string, line = '\r\n') => `--x1${line}${head}${line}${line}${value}${line}`
 const values = (parts: readonly string[], contentType = type) =>
-  formValues(Buffer.from(`${parts.join('')}--x1--\r\n`), contentType, 'model')
+  formValues(Buffer.from(`${parts.join('')}--x1--\r\n`), contentType, { field: 'model' })
 const named = (name: string) => `Content-Disposition: form-data; ${name}`
 
 test('every way to write the name of a field is the field', (t) => {
@@ -22,7 +22,7 @@ test('a field that comes twice has two values, others and files have none', (t) 
 })
 
 test('what cannot be read is refused', (t) => {
-  t.throws(() => formValues(Buffer.from('--a'.repeat(100_000)), 'multipart/form-data; boundary=a', 'model'), {
+  t.throws(() => formValues(Buffer.from('--a'.repeat(100_000)), 'multipart/form-data; boundary=a', { field: 'model' }), {
     message: /more than 10000 parts/,
   })
   t.throws(() => values([], 'multipart/form-data'), { message: /boundary/ })
