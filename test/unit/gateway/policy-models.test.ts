@@ -28,16 +28,20 @@ const meets = (key: string, value: string, model: string, excludes: readonly str
   return policyLimits([policy], asking(model)).length === 1
 }
 
+/** Returns a policy for each model apart, but for those that are excluded. */
+const eachModel = (excludes: readonly string[]): PolicyView => ({
+  id: 'p',
+  conditions: [{ key: 'model', values: ['*'], excludes }],
+  groupBy: ['model'],
+  limit,
+  resets: new Map(),
+})
+
+/** Returns the names of the limits of such a policy for a request that names these models. */
+const named = (excludes: readonly string[], ...names: readonly string[]) =>
+  policyLimits([eachModel(excludes)], { ...asking('cheap'), models: () => names }).map(({ name }) => name)
+
 test('a request that names several models meets a condition by any of them, and counts for the first that does', (t) => {
-  const policy = (excludes: readonly string[]): PolicyView => ({
-    id: 'p',
-    conditions: [{ key: 'model', values: ['*'], excludes }],
-    groupBy: ['model'],
-    limit,
-    resets: new Map(),
-  })
-  const named = (excludes: readonly string[], ...names: readonly string[]) =>
-    policyLimits([policy(excludes)], { ...asking('cheap'), models: () => names }).map(({ name }) => name)
   t.deepEqual(named(['cheap'], 'cheap', 'Dear', 'other'), ['a limit for model:dear'], 'an excluded name is no decoy')
   t.deepEqual(named(['cheap', 'dear'], 'cheap', 'dear'), [])
   t.deepEqual(named([], 'dear'), ['a limit for model:cheap'], 'the model of the target is the first')
