@@ -167,12 +167,12 @@ export const unreadableBatches: Readonly<
     told: { body: jobOfTogether('COMPLETED') },
     fault: /keeps the answers of the batch where Gatehouse cannot read them/,
   },
-  'a batch of Together in other words': { ...batchOfTogether, told: { body: { id: '0199a-7b' } }, fault: /tells no batch/ },
-  'a batch of xAI without counts': { ...batchOfXai, told: { body: { batch_id: 'batch_9b-df' } }, fault: /tells no batch/ },
+  'a batch of Together in other words': { ...batchOfTogether, told: { body: { id: '0199a-7b' } }, fault: /returns no batch/ },
+  'a batch of xAI without counts': { ...batchOfXai, told: { body: { batch_id: 'batch_9b-df' } }, fault: /returns no batch/ },
   'a batch of xAI that is another': {
     ...batchOfXai,
     told: { body: batchAtXai(answeredByXai, { batch_id: 'batch_0' }) },
-    fault: /tells no batch/,
+    fault: /returns no batch/,
   },
   'pages of xAI that come again': {
     ...batchOfXai,

@@ -72,7 +72,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'gives-all': {
     fault: { token: { status: 200, body: '{"access_token":"a","token_type":"Bearer"}' } },
-    expected: [['error', 'sso-client-refused', /a code that nobody has/]],
+    expected: [['error', 'sso-client-refused', /a made-up code/]],
   },
   unknown: {
     at: 'certified',

@@ -112,7 +112,7 @@ test('keys of every kind, with the rules of the API', async (t) => {
     [['workspace', 'service', '--name', 'k', '--scopes', 'all', '--expires', 'soon'], /`expires_at`: .*\(got "soon"\)/],
     [['workspace', 'service', '--name', 'k'], /a key needs --name and --scopes/],
     [['workspace', 'user', '--name', 'k', '--scopes', 'all'], /a user key needs --user/],
-    [[], /say which key: organisation service/],
+    [[], /name the kind of key: organisation service/],
   ]
   for (const [args, message] of wrong) {
     const { status, stdout, stderr } = await keys('create', ...args)

@@ -180,8 +180,8 @@ test('a guardrail of a workspace passes on no credential of callers, one of the 
 const wrong: readonly (readonly [body: Body, param: string, message?: RegExp])[] = [
   [{ name: '' }, 'name'],
   [{ checks: [] }, 'checks', /must have at least 1 item/],
-  [{ actions: {} }, 'actions.onFail', /Say what follows/],
-  [{ actions: { message: 'No.' } }, 'actions.onFail', /Say what follows/],
+  [{ actions: {} }, 'actions.onFail', /Set the actions/],
+  [{ actions: { message: 'No.' } }, 'actions.onFail', /Set the actions/],
   [{ checks: [{ id: 'default.none' }] }, 'checks[0].id', /no check/],
   [{ checks: [{ id: 'default.regexMatch' }] }, 'checks[0].parameters.rule'],
   [

@@ -286,7 +286,7 @@ test.serial('from then on NameID finds the person, whatever their address is; an
   isIn(t, await come({ nameId: 'bea' }))
   const { rows } = await control.sql.query("SELECT 1 FROM users WHERE email LIKE 'bea@%'")
   t.is(rows.length, 1)
-  isRefused(t, await come({ nameId: 'bea-2', attributes: { email: ['bea@second.example'] } }), [403, /somebody else/])
+  isRefused(t, await come({ nameId: 'bea-2', attributes: { email: ['bea@second.example'] } }), [403, /another identity/])
   isRefused(t, await come({ nameId: 'n1', attributes: { email: ['n1@elsewhere.example'] } }), [403, /does not own/])
   isRefused(t, await come({ nameId: 'n2' }), [403, /verified/])
   isRefused(t, await come({ nameId: 'n3', attributes: { email: ['n3@second.example'], email_verified: ['false'] } }), [403, /verified/])

@@ -173,7 +173,7 @@ test.serial('an address finds nobody unless the issuer has verified it and the o
     [verified('eve@first.example.evil.example'), /does not own/],
     [verified('stranger@first.example'), /no account/],
     // The person has another identity there already.
-    [{ ...verified('ada@first.example'), sub: 'eve 4' }, /somebody else/],
+    [{ ...verified('ada@first.example'), sub: 'eve 4' }, /another identity/],
   ] as const
   for (const [person, message] of people) {
     const { answer, browser } = await comeIn(first, person)
