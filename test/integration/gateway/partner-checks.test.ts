@@ -114,7 +114,7 @@ async function callOf(fixture: PartnerFixture, text: string): Promise<SmallReque
 
 const reasons: readonly (readonly [name: string, script: Script, says: RegExp])[] = [
   ['malformed', { body: '{"action":' }, /gave an answer of another shape than expected\.$/],
-  ['another shape', { body: { hello: 'world' } }, /another shape than expected|says nothing/],
+  ['another shape', { body: { hello: 'world' } }, /another shape than expected|has no scanner/],
   ['an error', { status: 503, body: '{}' }, / answered 503\.$/],
   ['no answer', { hangs: true }, /did not answer (?:completely )?within/],
 ]
