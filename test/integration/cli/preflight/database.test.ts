@@ -126,7 +126,7 @@ test('a database that does not answer a question is no reason to wait for ever',
   await holder.query('BEGIN; LOCK TABLE schema_migrations')
   const { status, detail } = await verdictOf('schema', settingsFor(t, own.config), { timeoutMs: 300 })
   t.is(status, 'fail')
-  t.is(detail, 'the check broke off: Query read timeout')
+  t.regex(detail, /Query read timeout|no result within 0\.9 s/)
 })
 
 test('too few free connections are a warning', async (t) => {
