@@ -116,8 +116,8 @@ test('credentials are sealed, shown as a mask, and kept when the mask comes back
 })
 
 const wrong: readonly (readonly [config: unknown, param: string, message: RegExp])[] = [
-  [{}, 'config', /says nothing/],
-  [{ name: 'only a name' }, 'config', /says nothing/],
+  [{}, 'config', /has no effect/],
+  [{ name: 'only a name' }, 'config', /has no effect/],
   ['{}', 'config', /expected an object/],
   [{ provider: 'nobody' }, 'config.provider', /no such provider/],
   [{ provider: 'openai', nonsense: 1 }, 'config.nonsense', /no such field/],
