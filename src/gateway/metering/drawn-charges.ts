@@ -1,6 +1,6 @@
 import type { Counts } from '../dialects/neutral/counts.ts'
 import { promptTokens } from '../dialects/neutral/disjoint.ts'
-import type { DrawnImages, DrawnImage } from '../dialects/neutral/drawn.ts'
+import type { DrawnImages } from '../dialects/neutral/drawn.ts'
 import { readCounts } from '../dialects/openai-responses/billed.ts'
 import { drawingModel, drawingToolOf } from '../dialects/openai-responses/drawn.ts'
 import type { PriceSource } from '../prices/price-source.ts'
@@ -51,12 +51,7 @@ function waysOf(drawn: DrawnImages, found: FoundPrices | null, tools: unknown): 
   const plain = { estimated: false, size: tool?.size ?? null, quality: tool?.quality ?? null }
   if (found === null) return [{ ...plain, counts: { image: Math.max(1, drawn.images.length) } }]
   if (promptTokens(counts) + (counts.output_image ?? 0) > 0) return [{ ...plain, counts }]
-  const alike = new Map<string, readonly DrawnImage[]>()
-  for (const image of drawn.images) {
-    const key = JSON.stringify([image.size, image.quality])
-    alike.set(key, [...(alike.get(key) ?? []), image])
-  }
-  return [...alike.values()].map((images) => ({
+  return [...Map.groupBy(drawn.images, ({ size, quality }) => JSON.stringify([size, quality])).values()].map((images) => ({
     counts: { image: images.length },
     estimated: false,
     size: images[0]?.size ?? plain.size,
