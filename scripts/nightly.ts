@@ -2,13 +2,12 @@
 // the image, and the programs of others, one after the other, for hours. The record names the commit and the result of each part, also of a
 // failed one; `gatehouse release build --nightly <file>` puts it into the release, and `gatehouse release verify` demands it. The checkout must have
 // no uncommitted changes, before and after. Ends with 1 when a part failed, with 2 when the commit cannot be proved.
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { nightlyParts, type NightlyPartResult, type NightlyRecord } from '../src/distribution/release/nightly.ts'
+import { runScript } from './run-script.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 const { values } = parseArgs({ options: { record: { type: 'string', default: path.join(root, 'dist', 'nightly.json') } } })
@@ -25,22 +24,10 @@ function cleanCommit(): string {
 type PartName = keyof typeof nightlyParts
 
 async function runPart(name: PartName): Promise<NightlyPartResult> {
-  const { script, args, env } = nightlyParts[name]
   console.log(`# nightly: ${name}`)
   const startedAt = performance.now()
-  const child = spawn('npm', ['run', '--silent', script, '--', ...args], {
-    cwd: root,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const ended = once(child, 'close')
-  const skipped: string[] = []
-  for await (const line of createInterface({ input: child.stdout })) {
-    console.log(line)
-    if (/^(?:SKIPPED\b|\s*- \[skip\])/.test(line)) skipped.push(line.trim())
-  }
-  const [code]: unknown[] = await ended
-  return { name, passed: code === 0, seconds: Math.round((performance.now() - startedAt) / 1000), skipped }
+  const { passed, skipped } = await runScript(nightlyParts[name])
+  return { name, passed, seconds: Math.round((performance.now() - startedAt) / 1000), skipped: [...skipped] }
 }
 
 async function main(): Promise<number> {

@@ -1,13 +1,11 @@
 // Runs the programs of others that prove parts of the product: `npm run proofs [-- --changed] [<proof>...]`. With `--changed` a proof is run only when
 // the hash of the files that it proves differs from the recorded one in test/proofs.json; else a loud line names the commit's hash in its place, and
 // `npm run nightly` runs it. A proof that passes without a skipped check is recorded, except in continuous integration, which commits no file.
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
+import { runScript } from './run-script.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 const recorded = path.join(root, 'test', 'proofs.json')
@@ -69,19 +67,6 @@ function keep(name: string, hash: string): void {
   writeFileSync(recorded, `${JSON.stringify(Object.fromEntries(record), null, 2)}\n`)
 }
 
-/** Runs a proof, with its output on ours. */
-async function run(name: string): Promise<{ readonly passed: boolean; readonly complete: boolean }> {
-  const child = spawn('npm', ['run', '--silent', name], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = once(child, 'close')
-  let complete = true
-  for await (const line of createInterface({ input: child.stdout })) {
-    console.log(line)
-    if (line.startsWith('SKIPPED')) complete = false
-  }
-  const [code]: unknown[] = await ended
-  return { passed: code === 0, complete }
-}
-
 const { values, positionals } = parseArgs({ options: { changed: { type: 'boolean', default: false } }, allowPositionals: true })
 const unknown = positionals.find((name) => proofs[name] === undefined)
 if (unknown !== undefined) throw new RangeError(`${unknown} is no proof: there are ${Object.keys(proofs).join(', ')}`)
@@ -95,7 +80,7 @@ for (const [name, places] of Object.entries(proofs)) {
     )
     continue
   }
-  const { passed, complete } = await run(name)
+  const { passed, skipped } = await runScript({ script: name })
   if (!passed) process.exitCode = 1
-  else if (complete && process.env['CI'] === undefined) keep(name, hash)
+  else if (skipped.length === 0 && process.env['CI'] === undefined) keep(name, hash)
 }
