@@ -34,10 +34,12 @@ const usualSources = 20
 /** Returns the most calls of each tool that a request lets a provider make; null: none. */
 export function soldCalls(json: Fields): Partial<Record<Dimension, number>> | null {
   let calls: Partial<Record<Dimension, number>> | null = null
+  let gigabytes: number | null = null
   const most = wholeOf(json['max_tool_calls']) ?? Infinity
   const add = (sold: Dimension, count: number): void => {
     calls ??= {}
-    calls[sold] = Math.max(calls[sold] ?? 0, sold === 'code_session' ? containerGigabytes(json['tools']) : Math.min(count, most))
+    const asked = sold === 'code_session' ? (gigabytes ??= containerGigabytes(json['tools'])) : Math.min(count, most)
+    calls[sold] = Math.max(calls[sold] ?? 0, asked)
   }
   for (const fields of withOptions(json)) addTools(fields['tools'], add)
   const { additionalModelRequestFields: ofBedrock, search_parameters: sources, plugins } = json

@@ -42,23 +42,27 @@ export interface PricedRequest {
 const picoPerNano = 1000n
 
 /**
- * Returns the most that a request is expected to cost, in whole nano-US-dollars; null: its price is not known. `strict` bounds it: as many
- * tokens as bytes, and as much output as the model can give.
+ * Returns the most that a request is expected to cost, in whole nano-US-dollars; null: its price is not known, or it lists too many models.
+ * `strict` bounds it: as many tokens as bytes, and as much output as the model can give.
  */
 export function worstCost(request: PricedRequest, prices: PriceSource, output: Exclude<MoneyTerms['output'], 'inject'>): number | null {
-  const costs = modelsOf(request).map((model) => worstOf({ ...request, target: { ...request.target, model } }, prices, output))
+  const models = modelsOf(request)
+  if (models.length > mostModels) return null
+  const costs = models.map((model) => worstOf({ ...request, target: { ...request.target, model } }, prices, output))
   return costs.includes(null) ? null : Math.max(...costs.map((cost) => cost ?? 0))
 }
 
 /** Providers that take another one of the models that a request lists when the first fails. */
 const fallingBack: ReadonlySet<string> = new Set(['openrouter', 'vercel'])
 const noOthers: readonly unknown[] = []
+/** No provider tries so many, and each is priced by the whole body. */
+const mostModels = 8
 
 /** Returns the models of which any may answer. */
 function modelsOf({ target, body: { json } }: PricedRequest): readonly (string | null)[] {
   const others = isFields(json) && fallingBack.has(target.providerId) ? listOf(json['models']) : noOthers
   const named = others.filter((one) => typeof one === 'string')
-  return target.model === null && named.length > 0 ? named : [target.model, ...named]
+  return [...new Set(target.model === null && named.length > 0 ? named : [target.model, ...named])]
 }
 
 function worstOf(request: PricedRequest, prices: PriceSource, output: Exclude<MoneyTerms['output'], 'inject'>): number | null {

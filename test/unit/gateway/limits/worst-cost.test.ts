@@ -1,5 +1,6 @@
 // The most that a request can cost, with figures worked out by hand from the rates given here, in nano-US-dollars.
 import test from 'ava'
+import { faultOf } from '../../../support/doors/door.ts'
 import { type PricedRequest, worstCost } from '../../../../src/gateway/limits/worst-cost.ts'
 import { operations, type Task } from '../../../../src/gateway/operations/operations.ts'
 import { outputReader } from '../../../../src/gateway/limits/output-bound.ts'
@@ -45,16 +46,18 @@ interface Asked {
   readonly policy?: 'strict' | 'typical'
   /** The target is provisioned throughput that is not charged. */
   readonly provisioned?: boolean
+  readonly providerId?: string
 }
 
-function bound(json: object, { operation = 'chatComplete', task: named, policy = 'strict', provisioned = false }: Asked = {}) {
+function bound(json: object, asked: Asked = {}) {
+  const { operation = 'chatComplete', task: named, policy = 'strict', provisioned = false, providerId = 'openai' } = asked
   const bytes = Buffer.from(JSON.stringify(json))
   const { dialect } = operations[operation]
   const { task = null } = named === undefined ? (operations[operation] as { readonly task?: Task }) : { task: named }
-  const provider = findProvider('openai')
-  if (provider === null) throw new Error('openai')
+  const provider = findProvider(providerId)
+  if (provider === null) throw new Error(providerId)
   const target = {
-    providerId: 'openai',
+    providerId,
     provider,
     view: provisioned ? { credential: { fields: {} }, prices: { multipliers: null, models: new Map(), skipsCost: true } } : null,
     credential: { fields: {} },
@@ -63,7 +66,7 @@ function bound(json: object, { operation = 'chatComplete', task: named, policy =
   const request = {
     target,
     task,
-    reader: outputReader({ dialect, provider, providerId: 'openai', fields: {}, isOwnPath: false }),
+    reader: outputReader({ dialect, provider, providerId, fields: {}, isOwnPath: false }),
     contentType: 'application/json',
     receivedAt: 0,
     usual: 1024,
@@ -279,4 +282,59 @@ test('free models and operations without a model cost 0, an unknown model has no
   t.is(bound({ model: 'm', messages: [] }, { operation: 'countTokens' }).nano, 0)
   t.is(bound({}, { operation: 'createBatch' }).nano, 0)
   t.is(bound({ model: 'nobody', messages: [] }).nano, null)
+})
+
+/** Bodies of which a part comes many times. */
+const manyParts: Readonly<
+  Record<string, readonly [part: (at: number) => unknown, body: (parts: readonly unknown[]) => object, asked?: Asked]>
+> = {
+  'tools that run code': [
+    () => ({ type: 'code_interpreter' }),
+    (tools) => ({ model: 'm', input: 'a', tools }),
+    { operation: 'createModelResponse' },
+  ],
+  'tools that draw': [
+    () => ({ type: 'image_generation' }),
+    (tools) => ({ model: 'm', input: 'a', tools }),
+    { operation: 'createModelResponse' },
+  ],
+  'models beside parts of a message': [
+    () => 'm',
+    (models) => ({ model: 'm', messages: [{ role: 'user', content: models.map(() => ({ type: 'text', text: 'a' })) }], models }),
+    { providerId: 'openrouter' },
+  ],
+  'models beside pictures': [
+    () => 'm',
+    (models) => ({
+      model: 'm',
+      messages: [{ role: 'user', content: models.map(() => ({ type: 'image_url', image_url: { url: 'data:,' } })) }],
+      models,
+    }),
+    { providerId: 'openrouter' },
+  ],
+  'parts of a message': [() => ({ type: 'text', text: '' }), (content) => ({ model: 'm', messages: [{ role: 'user', content }] })],
+  pictures: [
+    () => ({ type: 'image_url', image_url: { url: 'data:,' } }),
+    (content) => ({ model: 'm', messages: [{ role: 'user', content }] }),
+  ],
+}
+
+/** Returns the feed of a body of about so many bytes. */
+const fed =
+  ([part, body, asked]: (typeof manyParts)[string]) =>
+  (bytes: number) => {
+    const json = body(Array.from({ length: bytes / 24 }, (_, at) => part(at)))
+    return () => bound(json, asked)
+  }
+
+for (const [name, parts] of Object.entries(manyParts))
+  test.serial(`a reservation for many parts takes time and memory in proportion to the bytes: ${name}`, async (t) => {
+    t.is(await faultOf(fed(parts)), null)
+  })
+
+const listing = (models: readonly string[]) => bound({ model: 'm', messages: [], models }, { providerId: 'openrouter' }).nano
+
+test('a request that lists more models than any provider tries has no bound', (t) => {
+  t.true((listing(['plain', 'm', 'plain']) ?? 0) > 0)
+  t.is(listing(Array.from({ length: 20 }, (_, at) => (at === 0 ? 'plain' : `m${at}`))), null)
 })
