@@ -3,6 +3,7 @@
 // also keeps the cost of each test file in test/costs.json, which decides the order of later runs.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
@@ -74,9 +75,44 @@ async function build(): Promise<void> {
   if (code !== 0) throw new Error(`the program could not be built: ${code}`)
 }
 
-/** ava's TAP reporter dies when a test times out, so the counts come from the report for people. */
+/**
+ * Runs test files, and those that failed once more by themselves: another process that takes the machine makes a test fail that waits for a clock.
+ * Each such test is named in the last lines, because it must be mended; a test that fails twice fails the run.
+ */
 async function runTests(filters: readonly string[], variables: NodeJS.ProcessEnv, tally: Tally): Promise<void> {
-  const ava = start('ava', filters, variables, ['pipe', 'inherit'])
+  const first = await runAva(filters, variables)
+  const files = filters.length === 0 ? filesOf(first.names) : []
+  const second = files.length > 0 && files.length <= mostRepeated ? await runAva(['--concurrency=1', ...files], variables) : null
+  const last = second ?? first
+  tally.passed += first.passed + (second === null ? 0 : Math.max(0, first.failed - second.failed))
+  tally.failed += last.failed
+  tally.skipped += first.skipped
+  tally.names.push(...last.names)
+  if (second === null) return
+  // A run of one file names no folders.
+  const lasting = second.names.map((name) => name.replace(mark, ''))
+  const mended = first.names.filter((name) => !lasting.some((title) => name.endsWith(title)))
+  tally.names.push(...mended.map((name) => `PASSED ONLY ALONE - ${name}`))
+}
+
+/** So many files are run again: more of them fail for a reason. */
+const mostRepeated = 12
+/** The beginning of the line that names a failure. */
+const mark = /^[✘×◌] (?:\[fail\]: )?/
+
+/** Returns the test files of failures, which a whole run names by their path from `test`; none if one of them names no file. */
+function filesOf(names: readonly string[]): readonly string[] {
+  const files = names.map((name) => {
+    const parts = name.replace(mark, '').split(' › ')
+    const paths = parts.map((_, at) => `test/${parts.slice(0, at + 1).join('/')}.test.ts`)
+    return paths.find((file) => existsSync(path.join(root, file))) ?? /test\/\S+\.test\.ts/.exec(name)?.[0]
+  })
+  return files.includes(undefined) ? [] : [...new Set(files.filter((file) => file !== undefined))]
+}
+
+/** ava's TAP reporter dies when a test times out, so the counts come from the report for people. */
+async function runAva(args: readonly string[], variables: NodeJS.ProcessEnv): Promise<Tally> {
+  const ava = start('ava', args, variables, ['pipe', 'inherit'])
   const ended = exitCode(ava)
   const report: string[] = []
   if (ava.stdout) {
@@ -86,13 +122,16 @@ async function runTests(filters: readonly string[], variables: NodeJS.ProcessEnv
     }
   }
   const code = await ended
-  const failed = sum(report, failures)
-  tally.names.push(...report.filter((line) => naming.test(line)))
-  if (code !== 0) tally.names.push(`not ok - tests: ava ended with ${code}`)
-  // The sum of the passed is only written without failures.
-  tally.passed += sum(report, [/^(\d+) tests? passed$/]) || sum(report, [/^[✔√] ()/])
-  tally.failed += code === 0 ? failed : Math.max(failed, 1)
-  tally.skipped += sum(report, [/^(\d+) tests? (?:skipped|todo)$/])
+  const names = report.filter((line) => naming.test(line))
+  // A run that ended badly without a named failure.
+  if (code !== 0 && names.length === 0) names.push(`not ok - tests: ava ended with ${code}`)
+  return {
+    // The sum of the passed is only written without failures.
+    passed: sum(report, [/^(\d+) tests? passed$/]) || sum(report, [/^[✔√] ()/]),
+    failed: code === 0 ? sum(report, failures) : Math.max(sum(report, failures), 1),
+    skipped: sum(report, [/^(\d+) tests? (?:skipped|todo)$/]),
+    names,
+  }
 }
 
 /** The number of failures: a number that ava prints, or one for each line about a file that crashed. */
