@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import test from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { slowness } from '../../support/machine.ts'
 import { type Ask, exchange, startLoad } from '../../support/load.ts'
 import { type Gatehouse, startGatehouse, workspaceKey } from '../../support/process.ts'
 import { atNight, nightly } from '../../support/size.ts'
@@ -55,15 +56,16 @@ function processorTime(): number {
 test.serial(`an exchange takes at most ${most.cpu} ms of processor time, with its log sealed and stored`, async (t) => {
   t.timeout(170_000)
   await ask(warmUp)
-  let each = Infinity
+  let [each, allowed] = [Infinity, 0]
   // Other work of the machine makes caches cold and turbo slow: the best of some rounds is the cost of an exchange.
-  for (let round = 0; round < rounds && each > most.cpu; round += 1) {
+  for (let round = 0; round < rounds && each > allowed; round += 1) {
     const before = processorTime()
     await ask(requests)
     each = Math.min(each, (processorTime() - before) / requests)
+    allowed = Math.max(allowed, most.cpu * slowness())
   }
   t.log(`${Math.round(each * 1000)} µs`)
-  t.true(each <= most.cpu, `${each} ms`)
+  t.true(each <= allowed, `${each} ms of ${allowed}`)
 })
 
 const at = (times: readonly number[], share: number) => times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? Infinity

@@ -165,12 +165,8 @@ const forms: Readonly<
     denied: 412,
     allowed: 412,
   },
-  'two models': {
-    fields: { model: ['gpt-image-1-mini', 'gpt-image-1'], prompt: 'a hat' },
-    denied: 412,
-    allowed: 200,
-    reason: 'unpriced_model',
-  },
+  // Refused as ambiguous, before a price is looked for.
+  'two models': { fields: { model: ['gpt-image-1-mini', 'gpt-image-1'], prompt: 'a hat' }, denied: 400, allowed: 400 },
   'no model': { fields: { prompt: 'a hat' }, denied: 412, allowed: 200, reason: 'unpriced_model' },
 }
 

@@ -17,6 +17,8 @@ export interface Door {
 const times = 4
 /** A proportional feed takes four times as long; a fifth is left to chance. */
 const mostGrowth = 5
+/** A feed that takes the square of its bytes takes sixteen times as long, once the bytes are many enough: a growth between is a small cache or a busy machine. */
+const certainGrowth = 7
 const least = 8 * 1024
 const most = 512 * 1024
 /** Less cannot be distinguished from chance. */
@@ -46,12 +48,13 @@ export async function faultOf(shape: (bytes: number) => Feed, bound?: number): P
   if (growth <= mostGrowth) return null
   for (let attempt = 0; attempt < tries; attempt += 1) {
     const large = await leastCpu(shape(bytes * times))
-    growth = Math.min(growth, large / (await leastCpu(shape(bytes))))
+    growth = large / (await leastCpu(shape(bytes)))
     const isCheap = (large * 1e6) / (bytes * times) < cheapNs
     if (growth <= mostGrowth || (isCheap && bytes * times >= (bound ?? enough))) return null
     // More bytes: chance becomes less, a disproportion becomes more.
     if (bound === undefined) bytes *= 2
   }
+  if (growth <= certainGrowth) return null
   return `${times} times ${bytes} bytes take ${growth.toFixed(1)} times as long`
 }
 

@@ -40,13 +40,14 @@ export const neutral = (text: string, hosts: Readonly<Record<string, string>>): 
     .replaceAll(/whsec_[\w+/]{43}=/g, `whsec_${'A'.repeat(43)}=`)
     .replace(/^127\.0\.0\.1$/, '203.0.113.7')
 
-/** Values that each run makes anew: ids, keys and their ends, tokens at the end of a link, ids of providers, cursors. */
+/** Values that each run makes anew: ids, keys and their ends, tokens, alone and at the end of a link, ids of providers, cursors. */
 const kinds = [
   /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   /^gh-\w{40,}$/,
   /^gh-\.{3}\w{4}$/,
   /^default-[0-9a-f]{16}$/,
   /^https:\/\/.+?([\w-]{30,})$/,
+  /^[\w-]{43}$/,
   // A cursor: "-created_at " and the id of the last row, in base64url.
   /^LWNyZWF0ZWRfYXQg[\w-]+$/,
   /^(?:chatcmpl|cmpl|resp|msg|file|batch|ftjob|fp|req|call)[-_]\w+$/,

@@ -21,7 +21,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [
       { keys: ['a', 'toString'], operator: 'none' },
       ['{"c":1}', '{}', '```\n[{"a":1}]\n``` {"c":1}'],
-      [json, '{"c":1} {"a":1}', 'no JSON', `${'{"c":1} '.repeat(50_000)}${json}`, `\`\`\`\n{}\n\`\`\` ${json}`],
+      [json, '{"c":1} {"a":1}', 'no JSON', `${'{"c":1} '.repeat(10_000)}${json}`, `\`\`\`\n{}\n\`\`\` ${json}`],
     ],
     [{ keys: ['a'] }, [json, '{"x":"}"} {"a":"{"}'], ['{"b":{"a":1}}', '{"a":']],
   ],
