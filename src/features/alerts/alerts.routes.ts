@@ -2,6 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { z } from 'zod'
 import { type MailOutcome, mailsAbout } from '../../app/mail/outbox.ts'
 import { route, type Actor } from '../../app/route.ts'
+import { visibleKeyIds } from '../api-keys/index.ts'
+import { ownGroups, patternsOfGroups } from '../limits/index.ts'
 import type { AlertKind } from './alert.ts'
 import { alertFilter, alertList } from './webhook.schema.ts'
 
@@ -45,7 +47,8 @@ export const listAlerts = route({
   query: alertFilter,
   response: alertList,
 })(async ({ em, actor, query }) => {
-  const rows = await findAlerts(em, actor, query)
+  const matching = await conditionOf(em, actor, query)
+  const rows = await findAlerts(em, matching, query)
   const ids = rows.map(({ id }) => id)
   const deliveries = Map.groupBy(await deliveriesOf(em, ids), (row) => row.alert_id)
   const mails = Map.groupBy(await mailsAbout(em, ids), ({ about }) => about)
@@ -64,7 +67,7 @@ export const listAlerts = route({
     deliveries: (deliveries.get(row.id) ?? []).map(presentDelivery),
     mails: (mails.get(row.id) ?? []).map((mail) => presentMail(mail, actor)),
   }))
-  return { object: 'list' as const, total: rows[0]?.total ?? (await countAlerts(em, actor, query)), data }
+  return { object: 'list' as const, total: rows[0]?.total ?? (await countAlerts(em, matching, query)), data }
 })
 
 const isInState = `EXISTS (SELECT FROM alert_deliveries d WHERE d.alert_id = a.id AND d.state = ?)
@@ -73,9 +76,8 @@ const isInState = `EXISTS (SELECT FROM alert_deliveries d WHERE d.alert_id = a.i
 
 type AlertFilter = z.output<typeof alertFilter>
 
-function findAlerts(em: EntityManager, actor: Actor, query: AlertFilter): Promise<Row[]> {
+function findAlerts(em: EntityManager, { condition, values }: AlertCondition, query: AlertFilter): Promise<Row[]> {
   const { page_size: size, current_page: page } = query
-  const { condition, values } = matching(actor, query)
   return em.execute<Row[]>(
     `SELECT a.id, a.kind, a.owner_kind, a.owner_id, a.value_key, a.counts, trim_scale(a.used)::text AS used, trim_scale(a.bound)::text AS bound, a.created_at, a.queued_at, count(*) OVER ()::float8 AS total
        FROM limit_alerts a WHERE ${condition}
@@ -85,9 +87,8 @@ function findAlerts(em: EntityManager, actor: Actor, query: AlertFilter): Promis
 }
 
 /** Returns how many alerts there are, for a page without rows to carry the total. */
-async function countAlerts(em: EntityManager, actor: Actor, query: AlertFilter): Promise<number> {
+async function countAlerts(em: EntityManager, { condition, values }: AlertCondition, query: AlertFilter): Promise<number> {
   if (query.current_page === 0 && query.page_size > 0) return 0
-  const { condition, values } = matching(actor, query)
   const [row] = await em.execute<{ readonly total: number }[]>(
     `SELECT count(*)::float8 AS total FROM limit_alerts a WHERE ${condition}`,
     values,
@@ -95,15 +96,34 @@ async function countAlerts(em: EntityManager, actor: Actor, query: AlertFilter):
   return row?.total ?? 0
 }
 
-function matching({ organisationId, workspaceId }: Actor, { state }: AlertFilter) {
+/** A condition of SQL on alerts `a`, with its values. */
+interface AlertCondition {
+  readonly condition: string
+  readonly values: readonly unknown[]
+}
+
+async function conditionOf(em: EntityManager, actor: Actor, { state }: AlertFilter): Promise<AlertCondition> {
+  const { organisationId, workspaceId } = actor
+  const keys = await visibleKeyIds(em, actor)
+  const own = await ownGroups(em, actor)
   const inWorkspace = workspaceId === null ? '' : ` AND ${ofWorkspace}`
   const inState = state === undefined ? '' : ` AND (${isInState})`
   return {
-    condition: `a.organisation_id = ?${inWorkspace}${inState}`,
+    condition: `a.organisation_id = ?${inWorkspace}${inState}
+      ${keys === null ? '' : "AND (a.owner_kind <> 'api-key' OR a.owner_id = ANY (?::text[]::uuid[]))"}
+      ${own === null ? '' : "AND coalesce(a.value_key, '') LIKE ANY (?::text[])"}`,
     values: [
       organisationId,
       ...(workspaceId === null ? [] : Array<string>(5).fill(workspaceId)),
       ...(state === undefined ? [] : [state, state, state]),
+      ...(keys === null ? [] : [`{${[...keys].join(',')}}`]),
+      ...(own === null
+        ? []
+        : [
+            `{${patternsOfGroups(own)
+              .map((pattern) => `"${pattern}"`)
+              .join(',')}}`,
+          ]),
     ],
   }
 }

@@ -4,7 +4,7 @@ import { route } from '../../app/route.ts'
 import { createApiKey as createSecret, keyHint } from '../../lib/api-key.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { searching, toList, usualSorts } from '../../lib/paging.ts'
-import { boundsAbove, demandReactivation, havingStatus, withOwnUsage, withUsage } from '../limits/index.ts'
+import { boundsAbove, demandReactivation, havingStatus, ownGroups, withOwnUsage, withUsage } from '../limits/index.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { ApiKey } from './api-key.entity.ts'
 import {
@@ -92,7 +92,9 @@ export const readApiKey = route({
   const view = await withOwnUsage(em, { kind: 'api-key', row }, presentApiKey(row, deps.clock.now()))
   const { organisationId, workspaceId = null } = row
   const names = { api_key: [row.id] }
-  return { ...view, bounded_by: await boundsAbove(em, { organisationId, workspaceId, off: deps.level.off, names, integrationId: null }) }
+  const own = await ownGroups(em, actor)
+  const bounded_by = await boundsAbove(em, { organisationId, workspaceId, off: deps.level.off, names, own, integrationId: null })
+  return { ...view, bounded_by }
 })
 
 export const updateApiKey = route({

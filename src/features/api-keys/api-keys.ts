@@ -19,7 +19,7 @@ import { minTransitionMs, type CreateApiKey, type KeyDefaultsChange, type Update
 import { demandRoom, type NewOwner, ownerOfNewKey, userKeyExpiry, userKeyRules } from './user-keys.ts'
 import { makerOf } from './key-rank.ts'
 import { datedPolicy } from './rotation.ts'
-import { checkMayGrant, checkScopesFit, keyScope } from './key-scopes.ts'
+import { checkMayGrant, checkScopesFit, keyScope, keyTypes } from './key-scopes.ts'
 
 /** The key type behind the two path segments. */
 export function toKeyType(type: 'organisation' | 'workspace', subType: 'user' | 'service'): KeyType {
@@ -166,6 +166,23 @@ export const visibleKeys = (actor: Actor) => ({
   ...(actor.workspaceId !== null && { workspaceId: actor.workspaceId }),
   ...(rankOf(actor) === 'member' && { userId: makerOf(actor) }),
 })
+
+/** More keys than one list of limits has. */
+const mostVisible = 10_000
+
+/** Returns the ids of the keys whose limits and use a caller may see: those that it could list, and its person's own; null: all in its reach. */
+export async function visibleKeyIds(em: EntityManager, actor: Actor): Promise<ReadonlySet<string> | null> {
+  const listable = keyTypes.filter((type) => actor.permissions.has(keyScope(type, 'list')))
+  if (listable.length === keyTypes.length && rankOf(actor) !== 'member') return null
+  const own = makerOf(actor)
+  const shown = { $or: [{ type: { $in: listable } }, { id: actor.id }, ...(own === null ? [] : [{ userId: own }])] }
+  const rows = await em.find(
+    ApiKey,
+    { $and: [visibleKeys(actor), shown] },
+    { fields: ['id'], limit: mostVisible, disableIdentityMap: true },
+  )
+  return new Set(rows.map(({ id }) => id))
+}
 
 /** Returns the limits that a body would change of a key, or of a new one. */
 function limitsOf(held: KeyLimits, body: LimitFields, { expiresAt, rotationPolicy }: Lifetime): readonly LimitChange[] {

@@ -5,7 +5,7 @@ import { createApiKey, deleteApiKey, listApiKeys, readApiKey, rotateApiKey, upda
 import { keyScopes } from './key-scopes.ts'
 import { keyView } from './key.view.ts'
 
-export { addKey, findKey, missingKeyMetadata } from './api-keys.ts'
+export { addKey, findKey, missingKeyMetadata, visibleKeyIds } from './api-keys.ts'
 export { apiKeyParams } from './api-key.schema.ts'
 export { demandRankOfKey, makerOf, makerOfKey, roleOfPerson } from './key-rank.ts'
 export { checkMayGrant, checkScopesFit, keyScopes, keyTypes, scopesOfType } from './key-scopes.ts'

@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { pageOf, toList } from '../../lib/paging.ts'
-import { findLimits, presentOwned, standingsOf, type OwnedLimit, type LimitUsage } from '../limits/index.ts'
+import { visibleKeyIds } from '../api-keys/index.ts'
+import { findLimits, isShownGroup, ownGroups, presentOwned, standingsOf, type OwnedLimit, type LimitUsage } from '../limits/index.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { limitFilter, limitList } from './limit-list.schema.ts'
 
@@ -15,7 +16,10 @@ export const listLimits = route({
 })(async ({ em, actor, deps, query }) => {
   const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
   const found = await findLimits(em, { organisationId: actor.organisationId, workspaceId, off: deps.level.off })
-  const owned = found.filter((one) => isAsked(one, query))
+  const keys = await visibleKeyIds(em, actor)
+  const own = await ownGroups(em, actor)
+  const shown = found.filter(({ owner, group }) => (owner.kind !== 'api-key' || (keys?.has(owner.id) ?? true)) && isShownGroup(own, group))
+  const owned = shown.filter((one) => isAsked(one, query))
   const standings = await standingsOf(
     em,
     owned.map(({ limit }) => limit),

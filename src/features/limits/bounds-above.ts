@@ -1,12 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { findLimits, type LimitScope, type OwnedLimit, presentOwned } from './limited-rows.ts'
 import { standingsOf } from './standing.ts'
+import { isShownGroup } from './shown-groups.ts'
 import { groupsOf } from '../../gateway/limits/value-key.ts'
 
 /** A key or a provider, with the facts that limits above it depend on. */
 export interface BoundedResource extends LimitScope {
   /** The names by which conditions of policies match it, but for those of its workspace: `{"api_key": [id]}`. */
   readonly names: Readonly<Record<string, readonly string[]>>
+  /** The groups of policies that the caller may see; null: all. */
+  readonly own: readonly string[] | null
   /** The access of its workspace to its integration; null: it has no integration. */
   readonly integrationId: string | null
 }
@@ -30,7 +33,9 @@ export async function boundsAbove(em: EntityManager, bounded: BoundedResource) {
   const above = all.flatMap((one) => {
     const { owner } = one
     if (owner.kind === 'policy')
-      return policies.has(owner.id) && isOwnGroup(one, names) ? [{ one, conditional: policies.get(owner.id) ?? false }] : []
+      return policies.has(owner.id) && isOwnGroup(one, names) && isShownGroup(bounded.own, one.group)
+        ? [{ one, conditional: policies.get(owner.id) ?? false }]
+        : []
     return owner.kind === 'workspace' || (owner.kind === 'integration-workspace' && owner.id === grant) ? [{ one, conditional: false }] : []
   })
   const standings = await standingsOf(

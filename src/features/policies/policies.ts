@@ -6,7 +6,7 @@ import { changedLimits, demandSetter, type SetterRanks } from '../../lib/access/
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { fromPico, toPico } from '../../lib/pico.ts'
-import { fromAmount, moneyFault, periodFault, presentLimit, thresholdFault, type Limit } from '../limits/index.ts'
+import { fromAmount, isShownGroup, moneyFault, periodFault, ownGroups, presentLimit, thresholdFault, type Limit } from '../limits/index.ts'
 import { demandOwnOrganisation, resolveWorkspace, visibleTo } from '../workspaces/index.ts'
 import type { Condition, Group } from './conditions.schema.ts'
 import { PolicyUsage } from './policy-usage.entity.ts'
@@ -148,8 +148,10 @@ export async function resetValue(
 }
 
 /** Returns the usage under a policy, by value key. */
-export async function usageOf(em: EntityManager, policy: UsageLimitPolicy) {
-  const rows = await em.find(PolicyUsage, { policyId: policy.id }, { orderBy: { valueKey: 'asc' } })
+export async function usageOf(em: EntityManager, actor: Actor, policy: UsageLimitPolicy) {
+  const own = await ownGroups(em, actor)
+  const all = await em.find(PolicyUsage, { policyId: policy.id }, { orderBy: { valueKey: 'asc' } })
+  const rows = all.filter(({ valueKey }) => isShownGroup(own, valueKey))
   return Object.fromEntries(
     rows.map((row) => [
       row.valueKey,

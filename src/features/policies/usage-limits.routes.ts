@@ -101,7 +101,7 @@ export const readUsageLimit = route({
 })(async ({ em, actor, params, query }) => {
   const row = await findUsageLimit(em, actor, { id: params.policyUsageLimitsId, status: query.status, param })
   const shown = presentUsageLimit(row, await nextBorders(em, [row]))
-  return { ...shown, ...(query.include_usage && { value_key_usage_map: await usageOf(em, row) }) }
+  return { ...shown, ...(query.include_usage && { value_key_usage_map: await usageOf(em, actor, row) }) }
 })
 
 export const updateUsageLimit = route({

@@ -5,7 +5,7 @@ import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { containing, pageOf, toList } from '../../lib/paging.ts'
-import { findPolicyLimits, fromAmount, standingsOf } from '../limits/index.ts'
+import { findPolicyLimits, fromAmount, isShownGroup, ownGroups, patternsOfGroups, standingsOf } from '../limits/index.ts'
 import { demandPolicy, findRateLimit, findUsageLimit, resetUsage } from '../policies/index.ts'
 import { PolicyUsage } from '../policies/policy-usage.entity.ts'
 import { rateLimitParams } from '../policies/rate-limits.schema.ts'
@@ -25,11 +25,13 @@ export const listEntities = route({
   response: entityList,
 })(async ({ em, actor, params, query }) => {
   const policy = await findUsageLimit(em, actor, { id: params.policyUsageLimitsId, param })
+  const own = await ownGroups(em, actor)
   const valueKey = containing(query.search)
   const where = {
     policyId: policy.id,
     ...(query.status !== undefined && { status: query.status }),
     ...(valueKey !== undefined && { valueKey }),
+    ...(own !== null && { $or: patternsOfGroups(own).map((pattern) => ({ valueKey: { $like: pattern } })) }),
   }
   const page = await findPage(em, PolicyUsage, { where, query, sorts })
   return toList(page.rows.map(presentEntity), page)
@@ -46,8 +48,12 @@ export const listRateEntities = route({
 })(async ({ em, actor, params, query }) => {
   const policy = await findRateLimit(em, actor, { id: params.rateLimitsPolicyId, param: 'rateLimitsPolicyId' })
   const { organisationId, workspaceId, id } = policy
+  const own = await ownGroups(em, actor)
   const limits = (await findPolicyLimits(em, { organisationId, workspaceId, off: undefined }))
-    .filter(({ owner, unit, group }) => owner.id === id && unit === policy.unit && (group ?? '').includes(query.search ?? ''))
+    .filter(
+      ({ owner, unit, group }) =>
+        owner.id === id && unit === policy.unit && (group ?? '').includes(query.search ?? '') && isShownGroup(own, group),
+    )
     .toSorted((one, other) => ((one.group ?? '') < (other.group ?? '') ? -1 : 1))
   const page = pageOf(limits, query, ({ limit }) => limit.id)
   const standings = await standingsOf(

@@ -78,7 +78,7 @@ export const readProvider = route({
 })(async ({ em, actor, deps, params, query }) => {
   const row = await findStoredProvider(em, actor, named(params, query))
   const view = await withOwnUsage(em, { kind: 'provider', row }, presentProvider(row, deps.clock.now()))
-  const bounded_by = await boundsOf(em, row, deps.level.off)
+  const bounded_by = await boundsOf(em, actor, { row, off: deps.level.off })
   return { ...view, bounded_by, ...(query.include_used_by && { used_by: await providerDependants(em, row) }) }
 })
 

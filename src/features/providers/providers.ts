@@ -6,7 +6,7 @@ import { demandSetter } from '../../lib/access/set-from-above.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { settersOf, type ProviderFields } from '../integrations/index.ts'
 import { Integration } from '../integrations/integration.entity.ts'
-import { boundsAbove, revived, statusAt, toExpiry } from '../limits/index.ts'
+import { boundsAbove, ownGroups, revived, statusAt, toExpiry } from '../limits/index.ts'
 import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
 import { ProviderEntity } from './provider.entity.ts'
 
@@ -39,11 +39,15 @@ export async function findStoredProvider(em: EntityManager, actor: Actor, wanted
 }
 
 /** Returns the limits above a provider. */
-export async function boundsOf(em: EntityManager, row: ProviderEntity, off: ReadonlySet<string> | undefined) {
+export async function boundsOf(
+  em: EntityManager,
+  actor: Actor,
+  { row, off }: { row: ProviderEntity; off: ReadonlySet<string> | undefined },
+) {
   const { organisationId, workspaceId, integrationId, slug, id } = row
   const integration = await em.findOne(Integration, { organisationId, id: integrationId })
   const names = { provider: [slug, `@${slug}`, integration?.aiProviderId ?? ''], virtual_key: [slug, id] }
-  return boundsAbove(em, { organisationId, workspaceId, off, names, integrationId })
+  return boundsAbove(em, { organisationId, workspaceId, off, names, integrationId, own: await ownGroups(em, actor) })
 }
 
 /** Changes the fields of a provider. */

@@ -95,7 +95,7 @@ export const readVirtualKey = route({
   const row = await findStoredProvider(em, actor, { reference: params.slug, workspace: query.workspace_id, kind })
   const stored = presentVirtualKey(row, await ownIntegration(em, row), deps.clock.now())
   const view = await withOwnUsage(em, { kind: 'provider', row }, stored)
-  const bounded_by = await boundsOf(em, row, deps.level.off)
+  const bounded_by = await boundsOf(em, actor, { row, off: deps.level.off })
   return { ...view, bounded_by, ...(query.include_used_by && { used_by: await providerDependants(em, row) }) }
 })
 

@@ -1,0 +1,171 @@
+// The limits and counts of limits that each caller sees: those of keys that the caller can list, and those of groups whose logs the caller can see.
+import test from 'ava'
+import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { eventually } from '../../support/eventually.ts'
+import { send } from '../../support/http.ts'
+import { inParallel } from '../../support/in-parallel.ts'
+import { type Callers, letters, people, startCallers, type Letter } from './callers.ts'
+import { type Control, startControl, type Tenant } from './setup.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+let control: Control
+let acme: Tenant
+let emulator: Emulator
+let callers: Callers
+const policies = { cost: '', rate: '' }
+/** The ids of the keys that have limits, by their owners; `W` is the one of the workspace. */
+const keyIds = new Map<Letter | 'W', string>()
+const usage = { prompt_tokens: 0, completion_tokens: 10_000, total_tokens: 10_000 }
+const answer = JSON.stringify({ model: 'gpt-4o', choices: [{ index: 0, message: { role: 'assistant', content: 'hi' } }], usage })
+
+async function made(path: string, body: Fields): Promise<Fields> {
+  const response = await control.call(acme.adminKey, 'POST', path, body)
+  if (response.status !== 200) throw new Error(`${path}: ${response.text}`)
+  return response.body
+}
+
+const limits = { usage_limits: { credit_limit: 0.2, alert_threshold: 0.05 }, rate_limits: [{ type: 'requests', unit: 'rpd', value: 9 }] }
+
+async function spendWith(letter: Letter | 'W', key: Fields): Promise<void> {
+  keyIds.set(letter, String(key['id']))
+  const headers = {
+    'x-service-api-key': String(key['key']),
+    'x-service-provider': '@main-p',
+    'content-type': 'application/json',
+    'x-service-metadata': JSON.stringify({ team: `team-${letter}` }),
+  }
+  const body = JSON.stringify({ model: 'gpt-4o', messages: [], max_tokens: 10_000 })
+  const { status, text } = await send(`${control.origin}/v1/chat/completions`, { method: 'POST', headers, body })
+  if (status !== 200) throw new Error(text)
+}
+
+test.before(async () => {
+  ;[control, emulator] = await Promise.all([startControl(), startEmulator()])
+  acme = await control.createTenant('acme')
+  emulator.script({ behaviour: { body: answer } })
+  callers = await startCallers(control, acme)
+  const workspace_id = acme.workspaceId
+  const account = { name: 'i', slug: 'main-i', ai_provider_id: 'openai', key: 'sk', configurations: { custom_host: emulator.url } }
+  await control.call(acme.workspaceKey, 'POST', '/integrations', account)
+  await control.call(acme.workspaceKey, 'POST', '/providers', { name: 'Main', slug: 'main-p', integration_id: 'main-i' })
+  const conditions = [{ key: 'metadata.team', value: '*' }]
+  const group_by = [{ key: 'api_key' }, { key: 'metadata.team' }]
+  const cost = { workspace_id, conditions, group_by, type: 'cost', credit_limit: 1 }
+  policies.cost = String((await made('/policies/usage-limits', cost))['id'])
+  const rate = { workspace_id, conditions, group_by, type: 'requests', unit: 'rpd', value: 30 }
+  policies.rate = String((await made('/policies/rate-limits', rate))['id'])
+  const scopes = ['completions.write']
+  for (const letter of letters) {
+    const user_id = callers.persons.get(letter)?.id
+    const body = { name: letter, user_id, workspace_id, scopes, ...limits }
+    const { status, text } = await callers.ask('session of the owner', { method: 'POST', path: '/v1/api-keys/workspace/user', body })
+    if (status !== 200) throw new Error(text)
+    await spendWith(letter, JSON.parse(text) as Fields)
+  }
+  await spendWith('W', await made('/api-keys/workspace/service', { name: 'W', workspace_id, scopes, ...limits }))
+  await eventually(
+    async () => {
+      const alerts = await control.call(acme.adminKey, 'GET', '/alerts')
+      const groups = await control.call(acme.adminKey, 'GET', `/policies/usage-limits/${policies.cost}/entities`)
+      return alerts.body['total'] === letters.length + 1 && groups.body['total'] === letters.length + 1
+    },
+    20_000,
+    'an alert and a group of each key',
+  )
+})
+test.after.always(() => Promise.all([control?.close(), emulator?.stop()]))
+
+const dataOf = (body: Fields) => body['data'] as readonly Fields[]
+
+/** The routes that show limits and counts, and the texts that name their keys. */
+interface Shown {
+  /** By what an entry is shown or hidden: the key that has the limit, or the group that was counted. */
+  readonly kind: 'key' | 'group'
+  readonly path: () => string
+  readonly named: (body: Fields) => readonly unknown[]
+}
+
+const routes: Readonly<Record<string, Shown>> = {
+  'limits of keys': {
+    kind: 'key',
+    path: () => '/v1/limits?owner_kind=api-key&page_size=100',
+    named: (body) => dataOf(body).map(({ owner_id: id }) => id),
+  },
+  'limits of policies': {
+    kind: 'group',
+    path: () => '/v1/limits?owner_kind=policy&page_size=100',
+    named: (body) => dataOf(body).map(({ group }) => group),
+  },
+  alerts: {
+    kind: 'key',
+    path: () => '/v1/alerts?page_size=100',
+    named: (body) => dataOf(body).map(({ owner_id: id }) => id),
+  },
+  'groups of a budget': {
+    kind: 'group',
+    path: () => `/v1/policies/usage-limits/${policies.cost}/entities?page_size=100`,
+    named: (body) => dataOf(body).map(({ value_key: key }) => key),
+  },
+  'groups of a rate': {
+    kind: 'group',
+    path: () => `/v1/policies/rate-limits/${policies.rate}/entities?page_size=100`,
+    named: (body) => dataOf(body).map(({ value_key: key }) => key),
+  },
+  'usage of a policy': {
+    kind: 'group',
+    path: () => `/v1/policies/usage-limits/${policies.cost}?include_usage=true`,
+    named: (body) => Object.keys(body['value_key_usage_map'] as Fields),
+  },
+  'bounds of a provider': {
+    kind: 'group',
+    path: () => '/v1/providers/main-p',
+    named: (body) => (body['bounded_by'] as readonly Fields[]).map(({ group }) => group),
+  },
+}
+
+const everyKey = [...letters, 'W'].toSorted().join('')
+
+/** Returns the keys that a route names to a caller, and whether it names the metadata of a request of another key. */
+async function seenBy(caller: string, { path, named }: (typeof routes)[string]): Promise<string> {
+  const { status, text } = await callers.ask(caller, { method: 'GET', path: path() })
+  if (status !== 200) return `${status} ${text}`
+  const names = named(JSON.parse(text) as Fields).join(' ')
+  const seen = [...keyIds].filter(([, id]) => names.includes(id)).map(([letter]) => letter)
+  const teams = [...keyIds.keys()].filter((letter) => names.includes(`team-${letter}`) && !seen.includes(letter))
+  return seen.toSorted().join('') + teams.map((letter) => `, team of ${letter}`).join('')
+}
+
+/** The keys that people see: by their credentials' name before ` of the `, else all. User keys have no scope that lists keys. */
+const byKeys: Seen = { key: { O: 'O', A: 'A', a: 'a', g: 'g', m: 'm' }, session: { m: 'm' }, token: { m: 'm' } }
+type Seen = Readonly<Record<string, Partial<Record<Letter, string>>>>
+const own = { g: 'g', m: 'm' }
+
+/** The settings of an organisation, and the groups that people see then. */
+const settings: readonly (readonly [settings: Readonly<Record<string, boolean>>, groups: Seen])[] = [
+  [{}, {}],
+  [
+    { membersViewAllData: false, managersViewAllData: false },
+    { key: own, session: own, token: own },
+  ],
+]
+
+for (const [given, byGroups] of settings)
+  test.serial(`limits and counts are shown as far as keys and logs are, with the settings ${JSON.stringify(given)}`, async (t) => {
+    const { status, text } = await control.call(acme.adminKey, 'PUT', '/admin/organisation', { settings: given })
+    t.is(status, 200, text)
+    await control.refresh()
+    for (const [name, route] of Object.entries(routes)) {
+      t.is(await seenBy('admin key', route), everyKey, name)
+      t.is(await seenBy('workspace key', route), everyKey, name)
+      const expected = route.kind === 'key' ? byKeys : byGroups
+      await inParallel(
+        letters.flatMap((letter) => ['session', 'key', 'token'].map((kind) => [letter, kind] as const)),
+        4,
+        async ([letter, kind]) => {
+          const caller = `${kind} of the ${people[letter]}`
+          t.is(await seenBy(caller, route), expected[kind]?.[letter] ?? everyKey, `${name} to the ${caller}`)
+        },
+      )
+    }
+  })
