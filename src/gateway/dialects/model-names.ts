@@ -36,16 +36,24 @@ const isModelKey = (key: string): boolean => namesModel.test(key)
 /** So many places of a body are looked at: a body of a million items must not keep all other requests waiting. */
 const mostPlaces = 100_000
 
+/** So many models are compared with the rules for models. No provider takes as many in one request, but for batches. */
+const mostNames = 100
+
+const tooManyNames = () =>
+  new ApiError('invalid_request', `This request names more than ${mostNames} models, and rules for models apply to it.`, { param: 'model' })
+
 /**
  * Returns every name of a model in a request, wherever any dialect may have it: a provider may read another place than we do. Throws
- * `invalid_request` for a form that no reader reads, and for a body with too many places.
+ * `invalid_request` for a form that no reader reads, and for a body with too many places or models.
  */
 export function modelNames({ path, contentType, body, nests }: NamingRequest): readonly string[] {
   const named = [...namesInPath(path), ...namesInQuery(path)]
   // Google's bodies repeat it, with the segment that stands before it in the path.
   const again = new Set(named.map((name) => `models/${name}`))
   const inBody = [...namesInBody(contentType, body), ...(nests ? nestedNames(contentType, body) : [])]
-  return [...new Set([...named, ...inBody.filter((name) => !again.has(name))])]
+  const names = [...new Set([...named, ...inBody.filter((name) => !again.has(name))])]
+  if (names.length > mostNames) throw tooManyNames()
+  return names
 }
 
 /** Returns true if a request names a model in its path or body, where its provider reads it. Most providers do not read a query. */

@@ -62,32 +62,38 @@ export interface BodyTarget {
 /** Opens a body that is no JSON for its target. Can be done once. */
 export function openBody(call: Call, opening: BodyTarget, settings: GatewaySettings): MaybePromise<RequestBody> {
   refuseSealed(call, opening.target)
-  if (readsFormForPolicies(call, opening)) refuseSealedForm(call)
+  if (isReadForPolicies(call, opening)) refuseSealedBody(call)
   const { operation, headers, shortenedBy } = call
   return read(call, settings, {
     ...holding(call, opening, settings),
     shortenedBy,
-    inspects: inspectionOf(call, opening.target, formCheck(operation, headers)),
+    inspects: inspectionOf(call, opening, formCheck(operation, headers)),
   })
 }
 
-/** Returns what looks at the bytes of a body that is no JSON: the check of its fields, and that of a target whose models are restricted. */
-function inspectionOf({ headers }: Call, target: Target, check: BodyOptions['inspects']): BodyOptions['inspects'] {
-  if (!isRestricted(target) || isForm(headers.contentType)) return check
-  const guard = jsonGuard(target.view?.slug ?? '')
+/** Returns what looks at the bytes of a body that is no JSON: the check of its fields, and that of policies and targets that must know its models. */
+function inspectionOf(call: Call, opening: BodyTarget, check: BodyOptions['inspects']): BodyOptions['inspects'] {
+  const isRestrictedTarget = isRestricted(opening.target)
+  if (isForm(call.headers.contentType) || !(isRestrictedTarget || isReadForPolicies(call, opening))) return check
+  const guard = jsonGuard(
+    isRestrictedTarget ? `The models of @${opening.target.view?.slug ?? ''} are restricted` : 'A policy for models applies',
+  )
   return (chunk) => {
     guard(chunk)
     check?.(chunk)
   }
 }
 
-/** Returns true for a form that policies must read for its model. An upload of a file runs none. */
-const readsFormForPolicies = ({ operation, headers: { contentType } }: Call, { namesModels }: BodyTarget): boolean =>
-  namesModels && operation.name !== 'uploadFile' && (isForm(contentType) || isUrlEncoded(contentType))
+/** Returns true for a body that policies must read for its model. An upload of a file runs none. */
+const isReadForPolicies = ({ operation }: Call, { namesModels }: BodyTarget): boolean => namesModels && operation.name !== 'uploadFile'
 
-function refuseSealedForm({ headers: { contentEncoding } }: Call): void {
+/** Returns true for a form that policies must read for its model. */
+const readsFormForPolicies = (call: Call, opening: BodyTarget): boolean =>
+  isReadForPolicies(call, opening) && (isForm(call.headers.contentType) || isUrlEncoded(call.headers.contentType))
+
+function refuseSealedBody({ headers: { contentEncoding } }: Call): void {
   if (contentEncoding === '') return
-  throw new ApiError('unsupported_media_type', 'A policy for models reads this form: send it without content-encoding.', {
+  throw new ApiError('unsupported_media_type', 'A policy for models reads this body: send it without content-encoding.', {
     param: 'content-encoding',
   })
 }

@@ -70,11 +70,27 @@ const holds = (condition: PolicyCondition, request: PolicyRequest): boolean =>
     ? modelsOf(request).some((model) => meets(condition, namesOfModel(model, request)))
     : meets(condition, namesOf(condition.key, request))
 
-function meets({ key, values, excludes }: PolicyCondition, names: readonly string[]): boolean {
-  const read = readerOf(key)
-  const told = names.map(read)
-  if (excludes.some((value) => fits(read(value), told))) return false
-  return values.some((value) => fits(read(value), told))
+function meets(condition: PolicyCondition, names: readonly string[]): boolean {
+  const { values, excludes } = readyOf(condition)
+  const read = names.map(readerOf(condition.key))
+  return !fits(excludes, read) && fits(values, read)
+}
+
+/** A condition as it is compared: a request may have many names, and a workspace many values. */
+interface ReadyCondition {
+  readonly values: ReadonlySet<string>
+  readonly excludes: ReadonlySet<string>
+}
+
+const ready = new WeakMap<PolicyCondition, ReadyCondition>()
+
+function readyOf(condition: PolicyCondition): ReadyCondition {
+  const known = ready.get(condition)
+  if (known !== undefined) return known
+  const read = readerOf(condition.key)
+  const made = { values: new Set(condition.values.map(read)), excludes: new Set(condition.excludes.map(read)) }
+  ready.set(condition, made)
+  return made
 }
 
 const modelsOf = ({ target: { model }, models }: PolicyRequest): readonly string[] => {
@@ -93,10 +109,11 @@ function groupModel(conditions: readonly PolicyCondition[], request: PolicyReque
 }
 
 /** `*` fits every value that there is, and `@slug/*` every model of a provider. */
-const fits = (value: string, names: readonly string[]): boolean =>
-  (value === any && names.length > 0) ||
-  names.includes(value) ||
-  (value.endsWith('/*') && names.some((name) => name.startsWith(value.slice(0, -1))))
+const fits = (values: ReadonlySet<string>, names: readonly string[]): boolean =>
+  values.size > 0 && ((values.has(any) && names.length > 0) || names.some((name) => values.has(name) || values.has(patternOf(name))))
+
+/** Returns the pattern for all models of the provider that a name has before its first slash. */
+const patternOf = (name: string): string => `${name.slice(0, name.indexOf('/') + 1)}${any}`
 
 function limitOf({ limit, conditions, groupBy, resets }: PolicyView, request: PolicyRequest): Limit {
   const groupOf = (key: string) => (key === 'model' ? groupModel(conditions, request) : (namesOf(key, request)[0] ?? ''))

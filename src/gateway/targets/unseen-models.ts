@@ -81,9 +81,9 @@ const byField: ReadonlyMap<string, Reference> = new Map(references.map((referenc
 
 /**
  * Returns what looks at the beginning of a body that is no JSON by its type, and throws `unsupported_media_type` if it is JSON all the same: some
- * servers read it under any type.
+ * servers read it under any type. `because` begins the message.
  */
-export function jsonGuard(slug: string): (chunk: Buffer) => void {
+export function jsonGuard(because: string): (chunk: Buffer) => void {
   let isBegun = false
   return (chunk) => {
     if (isBegun) return
@@ -91,7 +91,7 @@ export function jsonGuard(slug: string): (chunk: Buffer) => void {
     if (first === undefined) return
     isBegun = true
     if (first === openingBrace || first === openingBracket)
-      throw new ApiError('unsupported_media_type', `The models of @${slug} are restricted: send JSON with content-type application/json.`, {
+      throw new ApiError('unsupported_media_type', `${because}: send JSON with content-type application/json.`, {
         param: 'content-type',
       })
   }

@@ -297,6 +297,8 @@ const namings: readonly (readonly [path: string, type: string, body: string, sta
   ['/chat/completions', jsonType, '{"model":"cheap","Model":"dear","messages":[]}'],
   ['/chat/completions', jsonType, '{"Model":"dear","messages":[]}'],
   ['/chat/completions?model=dear', jsonType, '{"messages":[]}'],
+  ['/chat/completions', 'text/plain', '{"model":"dear","messages":[]}', 415],
+  ['/some/echo', 'application/octet-stream', ' [{"model":"dear"}]', 415],
   ['/messages/batches', jsonType, '{"requests":[{"custom_id":"a","params":{"model":"dear"}}]}'],
   ['/chat/completions', jsonType, '{"model":"dear","model":"cheap","messages":[]}', 400],
   ['/chat/completions', jsonType, '{"model":"cheap","model":"dear","messages":[]}', 400],
@@ -330,6 +332,10 @@ test('policies by model see it wherever a request names it, and count it as the 
   }
   const sealed = await named('/audio/transcriptions', formType, multipart(['name="model"', 'dear']), { 'content-encoding': 'gzip' })
   t.is(sealed.status, 415, sealed.text)
+  const odd = await named('/chat/completions', jsonType, '{"model":"dear","messages":[]}', { 'content-encoding': 'odd' })
+  t.is(odd.status, 415, odd.text)
+  const many = JSON.stringify({ requests: Array.from({ length: 101 }, (_, at) => ({ params: { model: `m${at}` } })) })
+  t.is((await named('/messages/batches', jsonType, many)).status, 400)
   t.is((await named('/chat/completions', jsonType, '{"model":"cheap","messages":[]}')).status, 200)
   const rare = { ...policy, conditions: [{ key: 'model', value: 'rare' }], group_by: [{ key: 'api_key' }], credit_limit: 1 }
   await make('usage-limits', rare)
