@@ -32,6 +32,7 @@ import {
   takeDefault,
   visibleConfigs,
 } from './configs.ts'
+import { demandNotBoundFromAbove } from '../references/index.ts'
 import { configDependants, refuseWhenUsed } from './references.ts'
 
 const resource = 'config'
@@ -99,6 +100,7 @@ export const updateConfig = route({
 })(async ({ em, actor, deps, params, body, audit }) => {
   const row = await findConfig(em, actor, { reference: params.slug, forWrite: true })
   if (body.status === 'archived') await refuseWhenUsed(em, row)
+  if (body.config !== undefined) await demandNotBoundFromAbove(em, actor, { noun: 'config', row, param: 'config' })
   if (body.config !== undefined) await replaceContent(em, row, { config: body.config, ...writing(actor, deps) })
   const wanted = isDefault(body)
   if (wanted === true && !row.isDefault) await takeDefault(em, row.workspaceId)

@@ -19,6 +19,7 @@ import {
   updateGuardrailBody,
 } from './guardrail.schema.ts'
 import { addGuardrail, changedActions, presentDetail, presentGuardrail, replaceChecks } from './guardrails.ts'
+import { demandNotBoundFromAbove } from '../references/index.ts'
 import { guardrailDependants, refuseWhenUsed } from './references.ts'
 
 const resource = 'guardrail'
@@ -81,6 +82,8 @@ export const updateGuardrail = route({
   response: guardrailReference,
 })(async ({ em, actor, deps, params, body, audit }) => {
   const row = await findGuardrail(em, actor, { reference: params.guardrailId, verb: 'update', workspace: body.workspace_id })
+  const param = body.checks === undefined ? 'actions' : 'checks'
+  if (body.checks !== undefined || body.actions !== undefined) await demandNotBoundFromAbove(em, actor, { noun: 'guardrail', row, param })
   if (body.checks !== undefined) await replaceChecks(row, body.checks, writing(actor, deps))
   const changed = body.checks !== undefined || body.actions !== undefined
   assignDefined(row, {

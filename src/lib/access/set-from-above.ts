@@ -56,6 +56,17 @@ export function demandSetter(
   )
 }
 
+/** Throws AB03 when a caller of higher rank bound something to a config or a guardrail whose content this caller would change. */
+export function demandBinder(
+  actor: RankedCredential,
+  binder: Role,
+  { noun, param }: { readonly noun: string; readonly param: string },
+): void {
+  if (isAtLeast(levelOf(actor), binder)) return
+  const message = `A key or a workspace was bound to this ${noun} by ${names[binder]}, or by a key of one: callers below cannot change its content.`
+  throw new ApiError('AB03', message, { param })
+}
+
 const isNone = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 

@@ -484,7 +484,7 @@ test('a guardrail that is changed so that it would never run stops requests, and
     default_provider_slug: 'p',
   })
   const { slug } = await made({ checks: forbids('epsilon') }, tenant.workspaceKey)
-  const put = (checks: unknown) => control.call(tenant.workspaceKey, 'PUT', `/guardrails/${slug}`, { checks })
+  const put = (checks: unknown) => control.call(tenant.adminKey, 'PUT', `/guardrails/${slug}`, { checks })
   await control.call(tenant.adminKey, 'PUT', `/admin/workspaces/${tenant.workspaceId}`, { defaults: { input_guardrails: [slug] } })
   const status = async () => (await chat('epsilon', tenant.workspaceKey)).status
   await eventually(async () => (await status()) === 446, 1000, 'the default')

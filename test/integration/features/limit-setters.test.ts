@@ -150,6 +150,46 @@ const policyKinds: readonly Kind[] = (
   lift: (by, id) => by.ask(method, `/policies/${path}/${id}${more}`, body),
 }))
 
+const check = (words: readonly string[]) => ({ id: 'default.contains', parameters: { words, operator: 'none' } })
+
+/** Returns the slug of a new guardrail of the workspace, and of a config that names it. */
+async function ownContents(): Promise<{ readonly guardrail: string; readonly config: string }> {
+  const guardrail = await madeBy(
+    admin,
+    '/guardrails',
+    { name: 'Own', workspace_id: acme.workspaceId, checks: [check(['never'])], actions: { onFail: 'block' } },
+    'slug',
+  )
+  const config = { input_guardrails: [guardrail] }
+  return { guardrail, config: await madeBy(admin, '/configs', { name: 'Own', config, workspace_id: acme.workspaceId }, 'slug') }
+}
+
+/** Contents that something is bound to; the ones that are bound to nothing are everybody's who may write them. */
+const contentKinds: readonly Kind[] = (
+  [
+    ['the checks of a guardrail that a workspace runs', true, { checks: [check(['other'])] }],
+    ['the actions of a guardrail that a workspace runs', true, { actions: { onFail: 'log' } }],
+    ['the content of a config that binds a key', false, { config: { retry: { attempts: 2 } } }],
+    ['the checks of a guardrail in a config that binds a key', true, { checks: [check(['other'])] }],
+  ] as const
+).map(([name, isGuardrail, body]) => ({
+  name,
+  async set(by) {
+    const { guardrail, config } = await ownContents()
+    if (name.includes('binds a key')) {
+      const defaults = { config_id: config, allow_config_override: false }
+      const key = { name: 'Bound', workspace_id: acme.workspaceId, scopes: ['logs.list'], defaults }
+      await asked(by, 'POST', '/api-keys/workspace/service', key)
+    } else await ofWorkspace(by, { defaults: { input_guardrails: [guardrail] } })
+    return isGuardrail ? `/guardrails/${guardrail}` : `/configs/${config}`
+  },
+  lift: (by, path) => by.ask('PUT', path, body),
+}))
+
+const isOfKey = ({ name }: Kind): boolean => name.includes('binds a key')
+const boundKinds = contentKinds.filter(isOfKey)
+const runKinds = contentKinds.filter((kind) => !isOfKey(kind))
+
 const setters = ['O', 'A', 'a', 'g'] as const satisfies readonly Rank[]
 
 /**
@@ -184,8 +224,8 @@ const settersOf = (): Promise<People['persons']> =>
 test.serial('who lifts which limits is as the reviewed file says', async (t) => {
   t.timeout(300_000)
   const people = { persons: await settersOf(), credentials: await credentialsOf(control, acme) }
-  const groups = [workspaceKinds, keyKinds, providerKinds, policyKinds]
-  const tables = await inParallel(groups, 4, async (kinds) => {
+  const groups = [[...workspaceKinds, ...runKinds], boundKinds, keyKinds, providerKinds, policyKinds]
+  const tables = await inParallel(groups, groups.length, async (kinds) => {
     const lines: string[] = []
     for (const kind of kinds) lines.push(...(await tableOf(kind, people)))
     return lines
