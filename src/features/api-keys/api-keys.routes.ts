@@ -108,6 +108,8 @@ export const updateApiKey = route({
   response: empty,
 })(async ({ em, actor, deps, params, body, audit }) => {
   const key = await findKey(em, actor, { id: params.id, verb: 'update' })
+  // Its config sees what its holder sends. To delete it is to stop a key that leaked, which its workspace must be able to do.
+  if (key.type === 'workspace-user') await demandRankOfKey(em, actor, key)
   const { usage_limits: wanted, reset_usage: reset } = body
   await demandReactivation(em, deps.level, { kind: 'api-key', row: key, wanted, reset })
   await changeKey(em, key, { body, actor, nowMs: deps.clock.now() })
@@ -147,7 +149,7 @@ export const rotateApiKey = route({
   await demandRankOfKey(em, actor, key)
   const secret = createSecret()
   const nowMs = deps.clock.now()
-  const ends = transitionEnd(key, body.key_transition_period_ms, nowMs)
+  const ends = transitionEnd(key, { actor, requestedMs: body.key_transition_period_ms, nowMs })
   key.previousKeyHash = key.keyHash
   key.previousKeyExpiresAt = ends
   key.previousMakerId = key.makerId ?? null

@@ -261,11 +261,17 @@ async function changedExpiry(
 }
 
 /** Until when the old secret stays valid when a key is rotated now. */
-export function transitionEnd(key: ApiKey, requestedMs: number | undefined, nowMs: number): Date {
+export function transitionEnd(
+  key: ApiKey,
+  { actor, requestedMs, nowMs }: { readonly actor: Actor; readonly requestedMs: number | undefined; readonly nowMs: number },
+): Date {
   if (statusAt(key, nowMs) === 'expired') {
     throw new ApiError('AB01', 'The key has expired: give it a later expires_at before you rotate it.', { param: 'id' })
   }
-  return new Date(nowMs + (requestedMs ?? key.rotationPolicy?.key_transition_period_ms ?? minTransitionMs))
+  const usualMs = key.rotationPolicy?.key_transition_period_ms ?? null
+  if (usualMs !== null && requestedMs !== undefined && requestedMs > usualMs)
+    demandSetter(actor, key.setterRanks, { field: 'rotation_policy', param: 'key_transition_period_ms' })
+  return new Date(nowMs + (requestedMs ?? usualMs ?? minTransitionMs))
 }
 
 /** A key as it is answered: never with its secret. */

@@ -253,6 +253,16 @@ test.serial('what is sent again as it is is no change, and a limit that was take
   await asked(manager, 'PUT', `/policies/usage-limits/${id}`, { name: 'Another name', credit_limit: 10 })
 })
 
+test.serial('a key is not rotated with a longer transition than its policy from above says', async (t) => {
+  const manager = await sessionOf(control, await personOf(control, acme, 'g'), 'manager')
+  const hour = 3_600_000
+  const id = await madeBy(manager, '/api-keys/workspace/service', { name: 'Turned', workspace_id: acme.workspaceId, scopes: ['logs.list'] })
+  const rotate = (ms: number) => manager.ask('POST', `/api-keys/${id}/rotate`, { key_transition_period_ms: ms })
+  await asked(admin, 'PUT', `/api-keys/${id}`, { rotation_policy: { rotation_period: 'weekly', key_transition_period_ms: hour } })
+  t.like((await rotate(hour + 1)).body, { error: { code: 'AB03', param: 'key_transition_period_ms' } })
+  t.is((await rotate(hour)).status, 200)
+})
+
 test.serial('a limit that an admin changed is the admin’s', async (t) => {
   const manager = await sessionOf(control, await personOf(control, acme, 'g'), 'manager')
   const id = await madeBy(manager, '/policies/rate-limits', { ...policy, ...rate, workspace_id: acme.workspaceId })

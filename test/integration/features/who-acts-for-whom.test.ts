@@ -67,6 +67,11 @@ const acts: readonly Act[] = [
       }),
   },
   {
+    name: 'changes the user key of',
+    of: rankLetters,
+    does: async (by, person) => by.ask('PUT', `/api-keys/${await keyIdOf(person)}`, { description: 'changed' }),
+  },
+  {
     name: 'rotates the user key of',
     of: rankLetters,
     does: async (by, person) => by.ask('POST', `/api-keys/${await keyIdOf(person)}/rotate`, {}),
