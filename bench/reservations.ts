@@ -9,6 +9,7 @@ import { Client, type ClientConfig } from 'pg'
 import pino from 'pino'
 import { startEmbedded } from '../src/app/database/embedded/embedded.ts'
 import { migrate } from '../src/app/database/schema/migrate.ts'
+import { openSidePool } from '../src/app/database/side-pool.ts'
 import { openStoredCounters } from '../src/app/limits/counter-store.ts'
 import { createCounters } from '../src/gateway/limits/counters.ts'
 import type { Limit } from '../src/gateway/limits/limit.ts'
@@ -42,7 +43,8 @@ interface Work {
 
 /** Opens the ledger of a process, which counts how often it asks the database. */
 function open(client: ClientConfig) {
-  const stored = openStoredCounters({ client, log: silent })
+  const side = openSidePool(client, silent)
+  const stored = openStoredCounters({ side, log: silent })
   const told = { asked: 0 }
   const counters = createCounters({ ...stored, take: (...given) => ((told.asked += 1), stored.take(...given)) }, () => performance.now())
   const sweeping = setInterval(() => {
@@ -52,6 +54,7 @@ function open(client: ClientConfig) {
   const stop = async () => {
     clearInterval(sweeping)
     await stored.stop()
+    await side.end()
   }
   return { counters, told, stop }
 }

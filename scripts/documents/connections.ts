@@ -1,5 +1,5 @@
 import { settings } from '../../src/config/index.ts'
-import { besidesPool, sideSessions } from '../../src/config/side-sessions.ts'
+import { besidesPool, namedSessions } from '../../src/config/side-sessions.ts'
 import { table } from './parameter-table.ts'
 
 const poolSize = Number(settings.DB_POOL_SIZE.default)
@@ -15,7 +15,7 @@ export const connectionParts = (): Readonly<Record<string, string>> => ({
       ['Name', 'Connections', 'Used to'],
       [
         ['the pool', '`DB_POOL_SIZE`', 'serve requests of the control plane, and jobs'],
-        ...Object.entries(sideSessions).map(([use, { most, work }]) => [`\`gatehouse-${use}\``, String(most), work]),
+        ...namedSessions.map(({ name, most, work }) => [`\`${name}\``, String(most), work]),
       ],
     ),
   ].join('\n'),

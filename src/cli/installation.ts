@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { pendingMigrations } from '../app/database/schema/migrate.ts'
 import { openOrm } from '../app/database/orm.ts'
+import { openSidePool } from '../app/database/side-pool.ts'
 import { entitiesOf } from '../app/feature.ts'
 import { readState } from '../app/level/follow-level.ts'
 import { createLevel } from '../app/level/level.ts'
@@ -30,16 +31,17 @@ export const withInstallation = <T>(
     if (pending.length > 0)
       throw new CommandError(`the schema lacks ${pending.join(', ')}: run "gatehouse migrate"`, exitCodes.configuration)
     const orm = await openOrm({ client: connection.runtime, poolSize: 2, entities: entitiesOf(features), log })
+    const side = openSidePool(connection.runtime, log)
     try {
       const level = createLevel(config)
       const state = await readState(orm)
       if (state !== null) level.finalizedAt(state.level)
-      const options = { orm, client: connection.runtime, config, log }
+      const options = { orm, side, config, log }
       const vault = makes ? await openVault(options) : ((await reopenVault(options)) ?? emptyVault)
       if (vault.sealed !== null) throw new CommandError('the encryption key is missing or not the right one', exitCodes.configuration)
       return await work({ ...opened, orm, vault, level, clock: { now: Date.now } })
     } finally {
-      await orm.close(true)
+      await Promise.all([side.end(), orm.close(true)])
     }
   })
 

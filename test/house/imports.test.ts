@@ -139,13 +139,13 @@ test('the environment is read in src/config alone, and nothing but the egress re
 
 /** The files that may open a connection to the database: the pool of the ORM, the uses that `src/config/side-sessions.ts` counts, and work before or after serving. */
 const opensConnections =
-  /^src\/(?:app\/database\/(?:session|orm|side-sessions|connect|pooler|schema\/(?:migration-lock|migration-client)|embedded\/server)|cli\/.+)\.ts$/
+  /^src\/(?:app\/database\/(?:session|orm|side-sessions|side-pool|connect|pooler|schema\/(?:migration-lock|migration-client)|embedded\/server)|cli\/.+)\.ts$/
 
 test('a process opens no database connection beside the pool that is not counted', (t) => {
   const opening = sources.filter(({ text }) => /\bsession(?:Client|Pool)\b|\bnew (?:Client|Pool)\(\{/.test(text))
   t.true(opening.length > 5)
   t.deepEqual(
-    opening.flatMap(({ file }) => (opensConnections.test(file) ? [] : [`${file}: open it with sidePool or sideClient`])),
+    opening.flatMap(({ file }) => (opensConnections.test(file) ? [] : [`${file}: take it of the side pool, or open it with sideClient`])),
     [],
   )
 })

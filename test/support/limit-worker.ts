@@ -1,6 +1,7 @@
 // A process under a limit, without its gateway: clients that reserve, are charged by a provider, and settle, until the process is killed. Each charge
 // is printed on the standard output before it is settled.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openSidePool } from '../../src/app/database/side-pool.ts'
 import { openStoredCounters } from '../../src/app/limits/counter-store.ts'
 import { createCounters } from '../../src/gateway/limits/counters.ts'
 import type { Limit } from '../../src/gateway/limits/limit.ts'
@@ -24,7 +25,8 @@ const task = JSON.parse(process.argv[2] ?? '') as WorkerTask
 // The clock of this process is wrong.
 const rightNow = Date.now
 Date.now = () => rightNow() + task.skewMs
-const stored = openStoredCounters({ client: task.client, log: pino({ level: 'silent' }) })
+const log = pino({ level: 'silent' })
+const stored = openStoredCounters({ side: openSidePool(task.client, log), log })
 const counters = createCounters(stored, () => performance.now())
 setInterval(() => {
   counters.sweep()

@@ -1,14 +1,12 @@
-import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { BreakerState } from '../../gateway/routing/breaker.ts'
 import { createRoutingState, type RoutingState, type BreakerEvent } from '../../gateway/routing/state.ts'
-import { sidePool } from '../database/side-sessions.ts'
-import { systemSession, type Change } from '../snapshot/change-feed.ts'
+import type { SideConnections, SidePool } from '../database/side-pool.ts'
+import type { Change } from '../snapshot/change-feed.ts'
 import type { Follower } from '../snapshot/snapshot.ts'
 
 export interface SharedBreakersOptions {
-  /** `Connection.runtime`. */
-  readonly client: ClientConfig
+  readonly side: SidePool
   readonly log: Logger
 }
 
@@ -19,7 +17,7 @@ export interface SharedBreakers extends Follower {
   open(): number
   /** The number of changes that have not been shared with the other processes yet. */
   untold(): number
-  stop(): Promise<void>
+  stop(): void
 }
 
 interface Row {
@@ -44,8 +42,9 @@ const write = `
      WHERE EXISTS (SELECT FROM breakers WHERE id = $1) OR (SELECT count(*) FROM breakers WHERE organisation_id = $2) < ${mostShared}
     ON CONFLICT (id) DO UPDATE SET opened_at = excluded.opened_at, until = excluded.until`
 
-interface State extends SharedBreakersOptions {
-  readonly pool: Pool
+interface State {
+  readonly log: Logger
+  readonly connections: SideConnections
   readonly routing: RoutingState
   /** Statements that were not answered yet. */
   waiting: number
@@ -54,6 +53,7 @@ interface State extends SharedBreakersOptions {
   /** Changes that the database has not taken yet, by their breaker. */
   readonly untold: Map<string, BreakerEvent>
   retry: NodeJS.Timeout | null
+  stopped: boolean
 }
 
 /** More would fill the memory faster than the database takes them. */
@@ -63,15 +63,15 @@ const retryAfterMs = 1000
 /**
  * Shares breakers over a table and its changes. A database that is away costs the sharing only: each process goes on with its own.
  */
-export function openSharedBreakers(options: SharedBreakersOptions): SharedBreakers {
-  const pool = sidePool('breakers', { ...systemSession(options.client), idleTimeoutMillis: 10_000 }, options.log)
+export function openSharedBreakers({ side, log }: SharedBreakersOptions): SharedBreakers {
   const state: State = {
-    ...options,
-    pool,
+    log,
+    connections: side.of('breakers'),
     waiting: 0,
     behind: false,
     untold: new Map(),
     retry: null,
+    stopped: false,
     routing: createRoutingState((told) => share(state, told)),
   }
   attempt(state, () => readAll(state))
@@ -84,8 +84,8 @@ export function openSharedBreakers(options: SharedBreakersOptions): SharedBreake
     },
     clear: () => attempt(state, () => readAll(state)),
     stop() {
+      state.stopped = true
       if (state.retry !== null) clearTimeout(state.retry)
-      return pool.end().catch(() => {})
     },
   }
 }
@@ -114,7 +114,7 @@ function share(state: State, told: BreakerEvent): void {
   const { target } = told.change
   if (untold.has(target) || untold.size < mostWaiting) untold.set(target, told)
   const again = () => {
-    if (!state.pool.ending) state.retry ??= setTimeout(() => shareAgain(state), retryAfterMs).unref()
+    if (!state.stopped) state.retry ??= setTimeout(() => shareAgain(state), retryAfterMs).unref()
   }
   const tried = attempt(state, async () => {
     try {
@@ -134,25 +134,25 @@ function shareAgain(state: State): void {
   for (const told of state.untold.values()) share(state, told)
 }
 
-async function tell({ pool }: State, { change, about }: BreakerEvent): Promise<void> {
+async function tell({ connections }: State, { change, about }: BreakerEvent): Promise<void> {
   if (change.kind === 'closed') {
-    await pool.query('DELETE FROM breakers WHERE id = $1', [change.target])
+    await connections.query('DELETE FROM breakers WHERE id = $1', [change.target])
     return
   }
   const { organisationId, workspaceId, config, option, provider } = about
   const leftMs = change.until - Date.now()
-  if (leftMs > 0) await pool.query(write, [change.target, organisationId, workspaceId, config, option, provider, leftMs])
+  if (leftMs > 0) await connections.query(write, [change.target, organisationId, workspaceId, config, option, provider, leftMs])
 }
 
-async function readOne({ pool, routing }: State, id: string): Promise<void> {
-  const { rows } = await pool.query<Row>(`${read} WHERE id = $1`, [id])
+async function readOne({ connections, routing }: State, id: string): Promise<void> {
+  const { rows } = await connections.query<Row>(`${read} WHERE id = $1`, [id])
   const [row] = rows
   if (row === undefined) close(routing, id)
   else applyRow(routing, row)
 }
 
-async function readAll({ pool, routing, untold }: State): Promise<void> {
-  const { rows } = await pool.query<Row>(readLatest)
+async function readAll({ connections, routing, untold }: State): Promise<void> {
+  const { rows } = await connections.query<Row>(readLatest)
   const open = new Set(rows.map(({ id }) => id))
   for (const { target, state } of statesOf(routing))
     if (state !== 'closed' && !open.has(target) && !untold.has(target)) close(routing, target)

@@ -18,7 +18,6 @@ export interface Answers extends AnswerStore {
   clear(): void
   /** Returns the bytes of answers in memory. */
   memoryBytes(): number
-  stop(): Promise<void>
 }
 
 /** One organisation may not push all others out. */
@@ -70,6 +69,5 @@ export function createAnswers({ stored, memoryBytes, maxBodyBytes }: AnswersOpti
       memory = createWeighed(bounds)
     },
     memoryBytes: () => memory.weight(),
-    stop: () => stored.stop(),
   }
 }

@@ -1,22 +1,22 @@
-import type { Pool } from 'pg'
 import type { PlacedVector, PlacedAnswer } from '../../gateway/cache/vectors.ts'
+import type { SideConnections } from '../database/side-pool.ts'
 
 /** The ability of a server to keep vectors: `ready`, or the reason why not. */
 export type VectorSupport = 'ready' | 'missing' | 'old' | 'forbidden'
 
 /** Makes the extension, table and index for vectors of this many dimensions, where the server has pgvector. */
-export async function prepareVectors(pool: Pool, dimensions: number): Promise<VectorSupport> {
-  const { rows } = await pool.query<{ support: VectorSupport }>('SELECT prepare_answer_vectors($1) AS support', [dimensions])
+export async function prepareVectors(connections: SideConnections, dimensions: number): Promise<VectorSupport> {
+  const { rows } = await connections.query<{ support: VectorSupport }>('SELECT prepare_answer_vectors($1) AS support', [dimensions])
   return rows[0]?.support ?? 'missing'
 }
 
 /** Finds the keys of the nearest answers, the nearest first. */
 export async function nearestInDatabase(
-  pool: Pool,
+  connections: SideConnections,
   { scope, partition, vector }: PlacedVector,
   threshold: number,
 ): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ key: string }>('SELECT key FROM nearest_answers($1, $2, $3, $4)', [
+  const { rows } = await connections.query<{ key: string }>('SELECT key FROM nearest_answers($1, $2, $3, $4)', [
     scope.organisationId,
     partition,
     textOf(vector),
@@ -26,10 +26,13 @@ export async function nearestInDatabase(
 }
 
 /** Keeps a vector, unless its organisation purged answers after the request began. */
-export async function keepInDatabase(pool: Pool, { key, scope, partition, vector, askedAt, expiresAt }: PlacedAnswer): Promise<void> {
+export async function keepInDatabase(
+  connections: SideConnections,
+  { key, scope, partition, vector, askedAt, expiresAt }: PlacedAnswer,
+): Promise<void> {
   const { organisationId, workspaceId, namespace } = scope
   const times = [performance.now() - askedAt, expiresAt - Date.now()]
-  await pool.query('SELECT keep_answer_vector($1, $2, $3, $4, $5, $6, $7, $8)', [
+  await connections.query('SELECT keep_answer_vector($1, $2, $3, $4, $5, $6, $7, $8)', [
     key,
     organisationId,
     workspaceId,

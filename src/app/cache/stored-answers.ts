@@ -1,14 +1,12 @@
-import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { AnswerScope, CachedAnswer, KeptAnswer } from '../../gateway/cache/answer-store.ts'
 import type { LogSeal } from '../../gateway/journal/log-seal.ts'
-import { sidePool } from '../database/side-sessions.ts'
-import { systemSession } from '../snapshot/change-feed.ts'
+import type { SideConnections, SidePool } from '../database/side-pool.ts'
+import { createSpareWork, type SpareWork } from '../database/spare-work.ts'
 import { openAnswer, sealAnswer } from './sealed-answers.ts'
 
 export interface StoredAnswersOptions {
-  /** `Connection.runtime`. The cache has connections of its own, which are opened when the first config asks for a cache. */
-  readonly client: ClientConfig
+  readonly side: SidePool
   readonly seal: LogSeal
   readonly log: Logger
 }
@@ -17,17 +15,10 @@ export interface StoredAnswersOptions {
 export interface StoredAnswers {
   get(key: string, scope: AnswerScope): Promise<CachedAnswer | null>
   put(key: string, scope: AnswerScope, kept: KeptAnswer): void
-  /** Its connections, for the other tables of the cache. */
-  pool(): Pool
   /** Answers that could not be kept. */
   dropped(): number
-  stop(): Promise<void>
 }
 
-/** The longest wait for an answer: the provider would begin to answer by then. */
-const patienceMs = 250
-/** After a failure the database is left alone for so long. */
-const pauseMs = 2000
 /** Answers on their way to the database. */
 const mostWaitingBytes = 16 * 1024 * 1024
 
@@ -37,45 +28,25 @@ interface Row {
   readonly left_ms: number
 }
 
-interface State extends StoredAnswersOptions {
-  pool: Pool | null
-  pausedUntil: number
+interface State extends Pick<StoredAnswersOptions, 'seal'> {
+  readonly connections: SideConnections
+  readonly work: SpareWork
   waitingBytes: number
   dropped: number
 }
 
-export function openStoredAnswers(options: StoredAnswersOptions): StoredAnswers {
-  const state: State = { ...options, pool: null, pausedUntil: 0, waitingBytes: 0, dropped: 0 }
+export function openStoredAnswers({ side, seal, log }: StoredAnswersOptions): StoredAnswers {
+  const work = createSpareWork(log, 'the cache of answers cannot use the database')
+  const state: State = { seal, connections: side.of('answers'), work, waitingBytes: 0, dropped: 0 }
   return {
-    async get(key, scope) {
-      if (performance.now() < state.pausedUntil) return null
-      const { promise: late, resolve } = Promise.withResolvers<null>()
-      const timer = setTimeout(resolve, patienceMs, null)
-      const found = read(state, key, scope).catch((error: unknown) => failed(state, error))
-      return Promise.race([found, late]).finally(() => clearTimeout(timer))
-    },
+    get: (key, scope) => work.resultOf(() => read(state, key, scope), null),
     put: (key, scope, kept) => put(state, key, { ...kept, scope }),
-    pool: () => connections(state),
     dropped: () => state.dropped,
-    async stop() {
-      await state.pool?.end().catch(() => {})
-    },
   }
 }
 
-function connections(state: State): Pool {
-  if (state.pool !== null) return state.pool
-  return (state.pool = sidePool('answers', { ...systemSession(state.client), idleTimeoutMillis: 30_000 }, state.log))
-}
-
-function failed(state: State, error: unknown): null {
-  if (performance.now() >= state.pausedUntil) state.log.debug({ err: error }, 'the cache of answers cannot use the database')
-  state.pausedUntil = performance.now() + pauseMs
-  return null
-}
-
 async function read(state: State, key: string, scope: AnswerScope): Promise<CachedAnswer | null> {
-  const { rows } = await connections(state).query<Row>(newest, [key, scope.organisationId, scope.workspaceId])
+  const { rows } = await state.connections.query<Row>(newest, [key, scope.organisationId, scope.workspaceId])
   const [row] = rows
   if (row === undefined) return null
   const now = Date.now()
@@ -92,7 +63,7 @@ type AnswerToStore = KeptAnswer & { readonly scope: AnswerScope }
 
 function put(state: State, key: string, waiting: AnswerToStore): void {
   const bytes = waiting.answer.body.length
-  if (performance.now() < state.pausedUntil || state.waitingBytes + bytes > mostWaitingBytes) {
+  if (state.work.paused() || state.waitingBytes + bytes > mostWaitingBytes) {
     state.dropped += 1
     return
   }
@@ -100,7 +71,7 @@ function put(state: State, key: string, waiting: AnswerToStore): void {
   void write(state, key, waiting)
     .catch((error: unknown) => {
       state.dropped += 1
-      failed(state, error)
+      state.work.failed(error)
     })
     .finally(() => (state.waitingBytes -= bytes))
 }
@@ -109,7 +80,7 @@ async function write(state: State, key: string, { scope, answer, askedAt }: Answ
   const { organisationId, workspaceId, namespace } = scope
   const sealed = sealAnswer(state.seal, key, { scope, answer })
   const times = [performance.now() - askedAt, answer.expiresAt - Date.now()]
-  await connections(state).query('SELECT keep_answer($1, $2, $3, $4, $5, $6, $7)', [
+  await state.connections.query('SELECT keep_answer($1, $2, $3, $4, $5, $6, $7)', [
     key,
     organisationId,
     workspaceId,

@@ -1,13 +1,13 @@
-import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { PlacedVector, PlacedAnswer, Vectors } from '../../gateway/cache/vectors.ts'
+import type { SideConnections, SidePool } from '../database/side-pool.ts'
+import { createSpareWork, type SpareWork } from '../database/spare-work.ts'
 import type { Change } from '../snapshot/change-feed.ts'
 import { keepInDatabase, nearestInDatabase, prepareVectors } from './near-database.ts'
 import { createNearMemory, type NearMemory } from './near-memory.ts'
 
 export interface OpenVectorsOptions {
-  /** The connections of the cache of answers. */
-  readonly pool: () => Pool
+  readonly side: SidePool
   readonly log: Logger
   /** Bytes of vectors in memory, of all organisations together, where the server has no pgvector. */
   readonly memoryBytes: number
@@ -26,28 +26,27 @@ export interface OpenVectors extends Vectors {
 
 /** One organisation may not push all others out. */
 const shareOfOne = 0.5
-/** The longest wait for the database: an embedding took longer. */
-const patienceMs = 250
-/** After a failure the database is left alone for so long. */
-const pauseMs = 2000
 /** Vectors on their way to the database. */
 const mostWaiting = 200
 
-interface State extends OpenVectorsOptions {
+interface State extends Pick<OpenVectorsOptions, 'log'> {
+  /** Those of the cache of answers. */
+  readonly connections: SideConnections
+  readonly work: SpareWork
   readonly memory: NearMemory
   place: ReturnType<OpenVectors['place']>
   /** Resolves with true when vectors go to the database. */
   deciding: Promise<boolean> | null
-  pausedUntil: number
   waiting: number
 }
 
-export function openVectors(options: OpenVectorsOptions): OpenVectors {
-  const { memoryBytes: most } = options
+export function openVectors({ side, log, memoryBytes: most }: OpenVectorsOptions): OpenVectors {
   const memory = createNearMemory({ most, mostOfOne: most * shareOfOne })
-  const state: State = { ...options, memory, place: 'undecided', deciding: null, pausedUntil: -Infinity, waiting: 0 }
+  const work = createSpareWork(log, 'the cache of answers cannot compare texts in the database')
+  const state: State = { log, connections: side.of('answers'), work, memory, place: 'undecided', deciding: null, waiting: 0 }
   return {
-    nearest: (asked, threshold) => (state.place === 'memory' ? memory.nearest(asked, threshold) : search(state, asked, threshold)),
+    nearest: (asked, threshold) =>
+      state.place === 'memory' ? memory.nearest(asked, threshold) : work.resultOf(() => search(state, asked, threshold), []),
     put: (answer) => (state.place === 'memory' ? memory.put(answer) : keep(state, answer)),
     changed({ kind, entityId }) {
       if (kind === 'cache_purges') memory.forget(entityId)
@@ -59,28 +58,14 @@ export function openVectors(options: OpenVectorsOptions): OpenVectors {
 }
 
 async function search(state: State, asked: PlacedVector, threshold: number): Promise<readonly string[]> {
-  if (performance.now() < state.pausedUntil) return []
-  const { promise: late, resolve } = Promise.withResolvers<readonly string[]>()
-  const timer = setTimeout(resolve, patienceMs, [])
-  const found = searchNow(state, asked, threshold).catch((error: unknown) => failed(state, error))
-  return Promise.race([found, late]).finally(() => clearTimeout(timer))
-}
-
-async function searchNow(state: State, asked: PlacedVector, threshold: number): Promise<readonly string[]> {
-  if (await decide(state, asked.vector.length)) return nearestInDatabase(state.pool(), asked, threshold)
+  if (await decide(state, asked.vector.length)) return nearestInDatabase(state.connections, asked, threshold)
   return state.memory.nearest(asked, threshold)
-}
-
-function failed(state: State, error: unknown): readonly string[] {
-  if (performance.now() >= state.pausedUntil) state.log.debug({ err: error }, 'the cache of answers cannot compare texts in the database')
-  state.pausedUntil = performance.now() + pauseMs
-  return []
 }
 
 /** Asks the server once whether it can keep vectors. */
 async function decide(state: State, dimensions: number): Promise<boolean> {
   if (state.place !== 'undecided') return state.place === 'pgvector'
-  state.deciding ??= prepareVectors(state.pool(), dimensions)
+  state.deciding ??= prepareVectors(state.connections, dimensions)
     .then((support) => {
       state.place = support === 'ready' ? 'pgvector' : 'memory'
       state.log.info(
@@ -94,14 +79,14 @@ async function decide(state: State, dimensions: number): Promise<boolean> {
 }
 
 function keep(state: State, answer: PlacedAnswer): void {
-  if (performance.now() < state.pausedUntil || state.waiting >= mostWaiting) return
+  if (state.work.paused() || state.waiting >= mostWaiting) return
   state.waiting += 1
   void keepNow(state, answer)
-    .catch((error: unknown) => failed(state, error))
+    .catch((error: unknown) => state.work.failed(error))
     .finally(() => (state.waiting -= 1))
 }
 
 async function keepNow(state: State, answer: PlacedAnswer): Promise<void> {
-  if (await decide(state, answer.vector.length)) await keepInDatabase(state.pool(), answer)
+  if (await decide(state, answer.vector.length)) await keepInDatabase(state.connections, answer)
   else state.memory.put(answer)
 }

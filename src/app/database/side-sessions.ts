@@ -1,24 +1,21 @@
-import type { Client, ClientConfig, Pool, PoolConfig } from 'pg'
-import type { Logger } from 'pino'
-import { sideSessions, type SideUse } from '../../config/side-sessions.ts'
-import { enter, sessionClient, sessionPool } from './session.ts'
+import type { Client, ClientConfig } from 'pg'
+import { sessionName, type OwnUse } from '../../config/side-sessions.ts'
+import { enter, sessionClient } from './session.ts'
 
-/** Makes the pool of one use. Its connections are opened when they are needed; idle ones are closed after `idleTimeoutMillis`. */
-export function sidePool(use: SideUse, config: PoolConfig, log?: Logger): Pool {
-  const pool = sessionPool({ ...config, application_name: nameOf(use), max: sideSessions[use].most })
-  pool.on('error', (error) => log?.debug({ err: error, use }, 'an idle connection to the database was lost'))
-  return pool
-}
-
-/** The name that PostgreSQL shows for the connections of a use. */
-const nameOf = (use: SideUse): string => `gatehouse-${use}`
+/** A session that sees all organisations, and hangs for two seconds at most. */
+export const systemSession = (client: ClientConfig): ClientConfig => ({
+  ...client,
+  options: `${client.options ?? ''} -c statement_timeout=2000 -c app.scope=system`,
+  connectionTimeoutMillis: 2000,
+  query_timeout: 2500,
+})
 
 /** Makes the one client of a use; `enter` connects it. */
-export const sideClient = (use: SingleUse, config: ClientConfig, name = nameOf(use)): Client =>
+export const sideClient = (use: OwnUse, config: ClientConfig, name = sessionName(use)): Client =>
   sessionClient({ ...config, application_name: name })
 
 /** Runs `work` on the one connection of a use, and closes it afterwards. */
-export async function withSideClient<T>(use: SingleUse, config: ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
+export async function withSideClient<T>(use: OwnUse, config: ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
   const client = sideClient(use, config)
   try {
     await enter(client, config)
@@ -27,6 +24,3 @@ export async function withSideClient<T>(use: SingleUse, config: ClientConfig, wo
     await client.end().catch(() => {})
   }
 }
-
-/** The uses that hold one connection. */
-type SingleUse = { [Use in SideUse]: (typeof sideSessions)[Use]['most'] extends 1 ? Use : never }[SideUse]

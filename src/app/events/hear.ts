@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import { enter } from '../database/session.ts'
-import { sideClient } from '../database/side-sessions.ts'
-import { systemSession } from '../snapshot/change-feed.ts'
+import { sideClient, systemSession } from '../database/side-sessions.ts'
 import { channel } from './notice.ts'
 
 export interface HearOptions {

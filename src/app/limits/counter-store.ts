@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { CounterStore, Slice } from '../../gateway/limits/counters.ts'
 import type { Limit } from '../../gateway/limits/limit.ts'
-import { sidePool } from '../database/side-sessions.ts'
-import { systemSession } from '../snapshot/change-feed.ts'
+import type { SideConnections, SidePool } from '../database/side-pool.ts'
 import { createTakes, type NumberedTakes } from './numbered-takes.ts'
 import { countable, createSettlements, leaseMs, type Settlements } from './settlements.ts'
 
 export interface StoredCountersOptions {
-  /** `Connection.runtime`. */
-  readonly client: ClientConfig
+  readonly side: SidePool
   readonly log: Logger
 }
 
@@ -37,21 +34,21 @@ const leasing = {
 }
 
 interface State {
-  readonly pool: Pool
+  readonly connections: SideConnections
   /** The process, as leases name it. */
   readonly id: string
   readonly settlements: Settlements
   readonly takes: NumberedTakes
 }
 
-/** The counters in PostgreSQL. A connection of their own keeps them from waiting behind slow queries. */
-export function openStoredCounters({ client, log }: StoredCountersOptions): StoredCounters {
-  const pool = sidePool('limits', { ...systemSession(client), idleTimeoutMillis: 10_000 }, log)
+/** The counters in PostgreSQL. */
+export function openStoredCounters({ side, log }: StoredCountersOptions): StoredCounters {
+  const connections = side.of('limits')
   const id = randomUUID()
-  const query = async (text: string, values: readonly unknown[]) => void (await pool.query(text, [...values]))
+  const query = async (text: string, values: readonly unknown[]) => void (await connections.query(text, values))
   const settlements = createSettlements({ id, log, query })
   const takes = createTakes({ id, query, now: () => performance.now() })
-  const state: State = { pool, id, settlements, takes }
+  const state: State = { connections, id, settlements, takes }
   const markOf = createMarks(id.slice(0, 8))
   return {
     take: async (limit, wish) => {
@@ -65,10 +62,7 @@ export function openStoredCounters({ client, log }: StoredCountersOptions): Stor
       await takes.freeLost()
     },
     away: () => settlements.isStuck(),
-    async stop() {
-      await settlements.close()
-      await pool.end().catch(() => {})
-    },
+    stop: () => settlements.close(),
   }
 }
 
@@ -83,12 +77,12 @@ function createMarks(process: string): (batch: number) => string {
 }
 
 async function askFor(state: State, limit: Limit, wish: Parameters<CounterStore['take']>[1]): Promise<Slice> {
-  const { pool, id, settlements, takes } = state
+  const { connections, id, settlements, takes } = state
   const take = takes.begin(limit.id)
   const { needed, queued, wanted } = wish
   const amounts = [limit.value, needed, queued, Math.ceil(wanted)].map(countable)
   const values = [id, subjectOf(limit), limit.id, limit.organisationId, ...amounts, ...windowOf(limit), take.number, take.unheard]
-  const { rows } = await pool.query<Row>({ ...leasing, values }).catch((error: unknown) => {
+  const { rows } = await connections.query<Row>({ ...leasing, values }).catch((error: unknown) => {
     settlements.fail()
     take.lose(error)
     throw error

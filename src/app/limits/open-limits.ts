@@ -1,13 +1,13 @@
-import type { ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import { createCounters } from '../../gateway/limits/counters.ts'
 import { createLeaseLedger, type LeaseLedgerOptions, reservationOutcomes } from '../../gateway/limits/lease-ledger.ts'
 import type { Ledger } from '../../gateway/ports.ts'
+import type { SidePool } from '../database/side-pool.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { openStoredCounters } from './counter-store.ts'
 
 export interface LimitsOptions extends Pick<LeaseLedgerOptions, 'countsUsage' | 'whenUnavailable' | 'settleWaitMs'> {
-  readonly client: ClientConfig
+  readonly side: SidePool
   readonly log: Logger
   readonly measure: Metrics['measure']
 }
@@ -23,8 +23,8 @@ export interface OpenLimits {
 const sweepMs = 100
 
 /** Opens the Ledger door: slices in memory, counters in PostgreSQL. */
-export function openLimits({ client, log, measure, ...terms }: LimitsOptions): OpenLimits {
-  const stored = openStoredCounters({ client, log })
+export function openLimits({ side, log, measure, ...terms }: LimitsOptions): OpenLimits {
+  const stored = openStoredCounters({ side, log })
   const counters = createCounters(stored, () => performance.now())
   const outcomes = { granted: 0, rate_limited: 0, budget_exhausted: 0, unavailable: 0 }
   for (const kind of reservationOutcomes) measure('gateway_limit_reservations_total', () => outcomes[kind], { kind })

@@ -1,7 +1,6 @@
 import type { ClientConfig } from 'pg'
 import type { Logger } from 'pino'
-import { withSideClient } from '../database/side-sessions.ts'
-import { systemSession } from '../snapshot/change-feed.ts'
+import { systemSession, withSideClient } from '../database/side-sessions.ts'
 import type { ModelCatalogue } from './model-catalogue.ts'
 
 export interface WarmOptions {

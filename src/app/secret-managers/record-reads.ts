@@ -1,14 +1,11 @@
-import type { ClientConfig, Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { SecretOutcome } from '../../gateway/secrets/secret-cache.ts'
 import { cleanText } from '../journal/clean-text.ts'
-import { sidePool } from '../database/side-sessions.ts'
-import { systemSession } from '../snapshot/change-feed.ts'
+import type { SidePool } from '../database/side-pool.ts'
 import type { OpenSigning } from './open-signing.ts'
 
 export interface RecordingOptions {
-  /** `Connection.runtime`. */
-  readonly client: ClientConfig
+  readonly side: SidePool
   readonly log: Logger
   readonly signing: OpenSigning
 }
@@ -16,7 +13,7 @@ export interface RecordingOptions {
 export interface ReadRecorder {
   /** Writes waiting outcomes. */
   flush(): Promise<void>
-  stop(): Promise<void>
+  stop(): void
 }
 
 const everyMs = 1000
@@ -39,11 +36,10 @@ interface QueuedOutcome extends SecretOutcome {
 }
 
 /** Notes in the database the outcome of each read of a secret, so that people see it for all processes. No request waits for it. */
-export function recordReads({ client, log, signing }: RecordingOptions): ReadRecorder {
+export function recordReads({ side, log, signing }: RecordingOptions): ReadRecorder {
   const waiting = new Map<string, QueuedOutcome>()
   const failing = new Set<string>()
-  let pool: Pool | null = null
-  const open = (): Pool => (pool ??= sidePool('secrets', { ...systemSession(client), idleTimeoutMillis: 10_000 }, log))
+  const connections = side.of('secrets')
   signing.tell((outcome) => {
     const { reference, fault, isStale } = outcome
     tellChange({ ...outcome, failing, log })
@@ -51,8 +47,8 @@ export function recordReads({ client, log, signing }: RecordingOptions): ReadRec
   })
   const write = ({ at, fault, isStale, reference: { id } }: QueuedOutcome): Promise<unknown> =>
     fault === null
-      ? open().query(success, [id, at])
-      : open().query(failure, [id, at, fault.reason, cleanText(fault.message.slice(0, 1000)), isStale])
+      ? connections.query(success, [id, at])
+      : connections.query(failure, [id, at, fault.reason, cleanText(fault.message.slice(0, 1000)), isStale])
   /** An outcome waits until it is written, or until a later one of the same reference takes its place. */
   const writeAll = async () => {
     let fault: Error | null = null
@@ -76,10 +72,7 @@ export function recordReads({ client, log, signing }: RecordingOptions): ReadRec
   }, everyMs).unref()
   return {
     flush,
-    async stop() {
-      clearInterval(timer)
-      await pool?.end().catch(() => {})
-    },
+    stop: () => clearInterval(timer),
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { ClientConfig, Pool, PoolClient } from 'pg'
+import type { PoolClient } from 'pg'
 import { uuidv7 } from '../../lib/uuid.ts'
-import { sidePool } from '../database/side-sessions.ts'
+import type { SidePool } from '../database/side-pool.ts'
 import { fingerprint, type KeyRing } from './encryption-key.ts'
 import { open, seal, type SealingKey } from './envelope.ts'
 
@@ -23,18 +23,18 @@ interface KeyRow {
 const kekVersion = 0
 
 /**
- * The wrapped data keys of all organisations, opened once and then kept in memory. They are read on connections of their own: code that seals a value
+ * The wrapped data keys of all organisations, opened once and then kept in memory. They are read on connections of the side pool: code that seals a value
  * mostly holds a connection of the main pool already, and as many of them as the pool is large would wait for each other for ever.
  */
-export function openDataKeys(client: ClientConfig, ring: KeyRing): DataKeys {
-  const pool = sidePool('vault', { ...client, idleTimeoutMillis: 1000, allowExitOnIdle: true })
+export function openDataKeys(side: SidePool, ring: KeyRing): DataKeys {
+  const connections = side.of('vault')
   const loading = new Map<string, Promise<readonly SealingKey[]>>()
 
   /** One load at a time for an organisation; a failed one is forgotten. */
   const load = (organisationId: string): Promise<readonly SealingKey[]> => {
     const known = loading.get(organisationId)
     if (known !== undefined) return known
-    const keys = inOrganisation(pool, organisationId, async (connection) =>
+    const keys = connections.inOrganisation(organisationId, async (connection) =>
       (await readOrCreate(connection, organisationId, ring)).map((row) => unwrap(row, organisationId, ring)),
     )
     loading.set(organisationId, keys)
@@ -59,25 +59,6 @@ export function openDataKeys(client: ClientConfig, ring: KeyRing): DataKeys {
       if (key === undefined) throw new Error(`organisation ${organisationId} has no data key of version ${version}`)
       return key
     },
-  }
-}
-
-/** One transaction that sees one organisation's rows. */
-async function inOrganisation<T>(pool: Pool, organisationId: string, work: (connection: PoolClient) => Promise<T>): Promise<T> {
-  const connection = await pool.connect()
-  let failure: Error | undefined
-  try {
-    await connection.query('BEGIN')
-    await connection.query("SELECT set_config('app.organisation_id', $1, true)", [organisationId])
-    const result = await work(connection)
-    await connection.query('COMMIT')
-    return result
-  } catch (error) {
-    failure = error instanceof Error ? error : new Error(String(error))
-    throw error
-  } finally {
-    // A connection whose transaction failed is closed, which rolls it back.
-    connection.release(failure)
   }
 }
 

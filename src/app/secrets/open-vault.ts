@@ -1,11 +1,11 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql'
-import type { ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
 import { createLogSeal } from '../../gateway/journal/log-seal.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { asSystem } from '../database/orm.ts'
+import type { SidePool } from '../database/side-pool.ts'
 import { openDataKeys, type DataKeys } from './data-keys.ts'
 import { chooseKey, fingerprint, type KeyRing } from './encryption-key.ts'
 import { keyVersionOf, open, seal } from './envelope.ts'
@@ -15,8 +15,7 @@ import type { Place, SealedReason, Vault } from './vault.ts'
 
 export interface VaultOptions {
   readonly orm: MikroORM
-  /** `Connection.runtime`, for connections of the vault's own. */
-  readonly client: ClientConfig
+  readonly side: SidePool
   readonly config: Config
   readonly log: Logger
 }
@@ -46,7 +45,7 @@ async function openWith(stored: InstanceSecret | null, options: VaultOptions): P
   await asSystem(options.orm, (em) => noteKey(em, row.kek_fingerprint))
   if (row.kek_fingerprint !== fingerprint(choice.key))
     options.log.warn('the database is still sealed with a key of ENCRYPTION_KEY_PREVIOUS: run "gatehouse keys rewrap"')
-  return openedVault(openDataKeys(options.client, choice), { pepper, logKey })
+  return openedVault(openDataKeys(options.side, choice), { pepper, logKey })
 }
 
 const logKeyRow = async (orm: MikroORM, ring: KeyRing): Promise<InstanceSecret> =>

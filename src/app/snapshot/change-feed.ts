@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, ClientConfig } from 'pg'
 import type { Logger } from 'pino'
 import { enter } from '../database/session.ts'
-import { sideClient } from '../database/side-sessions.ts'
+import { sideClient, systemSession } from '../database/side-sessions.ts'
 
 /** One row that changed. `kind` is its table. */
 export interface Change {
@@ -118,14 +118,6 @@ async function session(state: State): Promise<void> {
     await Promise.race([client.end().catch(() => {}), sleep(1000, undefined, { ref: false })])
   }
 }
-
-/** Every session of the snapshot sees all organisations, and hangs for two seconds at most. */
-export const systemSession = (client: ClientConfig): ClientConfig => ({
-  ...client,
-  options: `${client.options ?? ''} -c statement_timeout=2000 -c app.scope=system`,
-  connectionTimeoutMillis: 2000,
-  query_timeout: 2500,
-})
 
 async function pause(state: State, closed: AbortSignal): Promise<void> {
   if (state.waiting.length > 0) return

@@ -1,7 +1,7 @@
-import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { createBloomFilter, type BloomFilter } from '../../lib/collections/bloom-filter.ts'
 import { endsWithin } from '../../lib/ends-within.ts'
+import type { SideConnections } from '../database/side-pool.ts'
 import type { Change } from './change-feed.ts'
 
 /**
@@ -24,7 +24,7 @@ export interface ExistenceFilter {
 }
 
 interface State {
-  readonly pool: Pool
+  readonly connections: SideConnections
   readonly log: Logger
   readonly organisations: Set<string>
   filter: BloomFilter
@@ -41,9 +41,9 @@ const pageSize = 20_000
 const patienceMs = 2000
 
 /** Empty until the first `goOn`. */
-export function createKnown(pool: Pool, log: Logger): ExistenceFilter {
+export function createKnown(connections: SideConnections, log: Logger): ExistenceFilter {
   const state: State = {
-    pool,
+    connections,
     log,
     organisations: new Set(),
     filter: createBloomFilter(0),
@@ -93,13 +93,13 @@ async function work(state: State): Promise<void> {
 
 async function readAll(state: State): Promise<void> {
   const { wanted } = state
-  const { rows: organisations } = await state.pool.query<{ id: string }>('SELECT id FROM organisations')
+  const { rows: organisations } = await state.connections.query<{ id: string }>('SELECT id FROM organisations')
   for (const { id } of organisations) state.organisations.add(id)
-  const { rows: counted } = await state.pool.query<{ keys: number }>('SELECT count(*)::int AS keys FROM api_keys')
+  const { rows: counted } = await state.connections.query<{ keys: number }>('SELECT count(*)::int AS keys FROM api_keys')
   const filter = createBloomFilter(2 * (counted[0]?.keys ?? 0))
   let page: readonly Row[] = []
   do {
-    page = await read(state.pool, 'id > $1', page.at(-1)?.id ?? beforeAll)
+    page = await read(state.connections, 'id > $1', page.at(-1)?.id ?? beforeAll)
     put(filter, page)
   } while (page.length === pageSize)
   state.filter = filter
@@ -111,7 +111,7 @@ const beforeAll = '00000000-0000-0000-0000-000000000000'
 
 async function readChanged(state: State): Promise<void> {
   const ids = [...state.changed].slice(0, pageSize)
-  put(state.filter, await read(state.pool, 'id = ANY($1)', ids))
+  put(state.filter, await read(state.connections, 'id = ANY($1)', ids))
   for (const id of ids) state.changed.delete(id)
 }
 
@@ -121,8 +121,8 @@ interface Row {
   readonly other: Buffer | null
 }
 
-async function read(pool: Pool, which: string, value: string | readonly string[]): Promise<readonly Row[]> {
-  const { rows } = await pool.query<Row>(
+async function read(connections: SideConnections, which: string, value: string | readonly string[]): Promise<readonly Row[]> {
+  const { rows } = await connections.query<Row>(
     `SELECT id, substring(key_hash FROM 1 FOR 16) AS one, substring(previous_key_hash FROM 1 FOR 16) AS other
        FROM api_keys WHERE ${which} AND status <> 'archived' ORDER BY id LIMIT ${pageSize}`,
     [value],

@@ -1,4 +1,4 @@
-import type { ClientConfig, Pool } from 'pg'
+import type { ClientConfig, QueryConfig, QueryResultRow } from 'pg'
 import type { Logger } from 'pino'
 import type { Snapshot, TokenSource } from '../../gateway/ports.ts'
 import { endsWithin } from '../../lib/ends-within.ts'
@@ -7,15 +7,16 @@ import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
 import { databaseFault } from '../database/database-fault.ts'
 import { retryLocked } from '../database/lock-trouble.ts'
 import type { Vault } from '../secrets/vault.ts'
-import { sidePool } from '../database/side-sessions.ts'
-import { followChanges, systemSession, type Change, type ChangeFeed } from './change-feed.ts'
+import type { SideConnections, SidePool } from '../database/side-pool.ts'
+import { followChanges, type Change, type ChangeFeed } from './change-feed.ts'
 import { createHeldViews, type HeldViews } from './held-views.ts'
 import { createKnown, type ExistenceFilter } from './known.ts'
 import { complete, type Ask, type Lookup, type View, type Views, type ViewSource } from './view.ts'
 
 export interface SnapshotOptions {
-  /** `Connection.runtime`. The snapshot has connections of its own, so that other work cannot starve the key check. */
+  /** `Connection.runtime`, for the connection that follows changes. */
   readonly client: ClientConfig
+  readonly side: SidePool
   readonly vault: Vault
   readonly log: Logger
   /** `config.cacheMaxStaleMs` */
@@ -53,9 +54,9 @@ export interface LiveSnapshot extends Snapshot, TokenSource {
 
 interface State extends Omit<SnapshotOptions, 'views'> {
   readonly held: HeldViews
-  readonly pool: Pool
+  readonly lookups: SideConnections
   /** For keys that are not known to exist, so that they keep no other read waiting. */
-  readonly strangers: Pool
+  readonly strangers: SideConnections
   readonly known: ExistenceFilter
   /** The number of reads of keys that are not known to exist. */
   asking: number
@@ -71,13 +72,13 @@ const firstContactMs = 2000
 
 /** Starts to follow the control plane; views are loaded on their first use. */
 export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
-  const [pool, strangers] = [openPool('lookups', options), openPool('strangers', options)]
+  const lookups = options.side.of('lookups')
   const state: State = {
     ...options,
     held: createHeldViews(),
-    pool,
-    strangers,
-    known: createKnown(pool, options.log),
+    lookups,
+    strangers: options.side.of('strangers'),
+    known: createKnown(lookups, options.log),
     asking: 0,
     started: Promise.withResolvers(),
     contactAt: -Infinity,
@@ -95,13 +96,10 @@ export function createSnapshot(options: SnapshotOptions): LiveSnapshot {
     refresh: () => feed.refresh(),
     async stop() {
       clearInterval(clock)
-      await Promise.all([feed.stop(), pool.end().catch(() => {}), strangers.end().catch(() => {})])
+      await feed.stop()
     },
   }
 }
-
-const openPool = (use: 'lookups' | 'strangers', { client, log }: SnapshotOptions): Pool =>
-  sidePool(use, { ...systemSession(client), idleTimeoutMillis: 30_000 }, log)
 
 const ageMs = (state: State): number => performance.now() - state.contactAt
 
@@ -170,23 +168,23 @@ function reader<One, Other, Result>(state: State, feed: ChangeFeed, view: View<O
     const found = cache.hit(id)
     if (found !== undefined) return fresh(state, found)
     const lookup = view.find(one, other, source)
-    return lookUp(state, feed, { ...lookup, start: (pool) => cache.load(id, () => lookup.read(askOf(state, pool))) })
+    return lookUp(state, feed, { ...lookup, start: (connections) => cache.load(id, () => lookup.read(askOf(state, connections))) })
   }
 }
 
 /** Queries of a view: one that loses a deadlock is retried, and one that fails reports that the database is away. */
 const askOf =
-  (state: State, pool: Pool): Ask =>
-  (query) =>
-    read(state, async () => (await pool.query(query)).rows)
+  (state: State, connections: SideConnections): Ask =>
+  <Row extends QueryResultRow>(query: QueryConfig) =>
+    read(state, async () => (await connections.query<Row>(query)).rows)
 
 /** A view that is not in memory. */
 interface MissingView<Result> extends Pick<Lookup<Result>, 'isKnown' | 'address'> {
-  readonly start: (pool: Pool) => Promise<Result | null>
+  readonly start: (connections: SideConnections) => Promise<Result | null>
 }
 
 function lookUp<Result>(state: State, feed: ChangeFeed, wanted: MissingView<Result>): MaybePromise<Result | null> {
-  if (wanted.isKnown?.() !== false) return load(state, feed, () => wanted.start(state.pool))
+  if (wanted.isKnown?.() !== false) return load(state, feed, () => wanted.start(state.lookups))
   if (state.known.complete() && mayNotAsk(state, wanted)) return null
   return askForStranger(state, feed, wanted)
 }
@@ -202,7 +200,7 @@ async function askForStranger<Result>(state: State, feed: ChangeFeed, wanted: Mi
   try {
     if (state.contactAt === -Infinity) await firstContact(state)
     await state.known.ready()
-    if (wanted.isKnown?.() !== false) return await load(state, feed, () => wanted.start(state.pool))
+    if (wanted.isKnown?.() !== false) return await load(state, feed, () => wanted.start(state.lookups))
     return mayNotAsk(state, wanted) ? null : await wanted.start(state.strangers)
   } finally {
     state.asking -= 1

@@ -169,6 +169,7 @@ export async function closeBackground(background: Background, planes: () => Prom
     ['log store', () => mover?.stop(jobGraceMs)],
     ['journal and snapshot', planes],
     ['egress', () => base.egress.close()],
+    ['side pool of the database', () => db?.side.end()],
     ['database pool', () => (db === null ? undefined : closeOrm(db.orm))],
     ['embedded database', () => embedded?.stop()],
   ]

@@ -7,6 +7,7 @@ import { connectWithRetry, type Connection } from '../database/connect.ts'
 import { DatabaseConnectionError } from '../database/connection-error.ts'
 import { assertRowLevelSecurity } from '../database/guard.ts'
 import { openOrm } from '../database/orm.ts'
+import { openSidePool, type SidePool } from '../database/side-pool.ts'
 import { storedBounds } from '../database/stored-bounds.ts'
 import { BootRefusal } from '../boot-refusal.ts'
 import { entitiesOf, type Feature } from '../feature.ts'
@@ -21,6 +22,7 @@ export interface OpenDatabase {
   readonly database: DatabaseConfig
   readonly connection: Connection
   readonly orm: MikroORM
+  readonly side: SidePool
   readonly vault: Vault
 }
 
@@ -79,15 +81,16 @@ async function open(options: OpenDatabaseOptions, database: DatabaseConfig): Pro
       metrics.measure('gateway_db_pool_waiting', () => pool.waitingCount)
     },
   })
+  const side = openSidePool(connection.runtime, log)
   try {
     await assertRowLevelSecurity(orm)
-    const vault = await openVault({ orm, client: connection.runtime, config, log })
+    const vault = await openVault({ orm, side, config, log })
     if (vault.sealed === 'wrong_key' && options.refusesWrongKey) throw wrongKey()
     metrics.measure('gateway_sealed', () => Number(vault.sealed !== null))
     metrics.state('gateway_level_info', () => [{ level: level.release, finalized: level.finalized ?? 'unknown' }])
-    return { database, connection, orm, vault }
+    return { database, connection, orm, side, vault }
   } catch (error) {
-    await orm.close(true)
+    await Promise.all([side.end(), orm.close(true)])
     throw error
   }
 }

@@ -24,12 +24,13 @@ import { packReceiver } from '../journal/open-exporter.ts'
 import { recordReads } from '../secret-managers/record-reads.ts'
 import { startShipper, type Shipper } from '../journal/shipper.ts'
 import { watchJournal } from '../journal/watch.ts'
+import type { ResponseStore } from '../../gateway/stored-responses/response-store.ts'
 import { createEmbed } from '../../gateway/cache/embed.ts'
 import { createAnswerCache, type SimilaritySearch } from '../../gateway/cache/recall.ts'
 import { openSharedBreakers, type SharedBreakers } from '../breakers/shared-breakers.ts'
 import { type Answers, createAnswers } from '../cache/answers.ts'
 import { openStoredAnswers } from '../cache/stored-answers.ts'
-import { openStoredResponses, type StoredResponses } from '../stored-responses/stored-responses.ts'
+import { openStoredResponses } from '../stored-responses/stored-responses.ts'
 import { type OpenVectors, openVectors } from '../cache/vectors.ts'
 import { openEventFeed } from '../events/event-feed.ts'
 import { createSnapshot, type LiveSnapshot } from '../snapshot/snapshot.ts'
@@ -73,14 +74,14 @@ export function openPlanes(options: PlanesOptions): Planes {
       journal: null,
       limits: null,
       leave: () => {},
-      close: () => closeAll({ snapshot, answers, breakers, responses }),
+      close: () => closeAll({ snapshot, breakers }),
     }
   const logging = openLogging(options)
   const { journal, directory } = logging
   const limits = openLedger(options)
   const events = roles.has('control') ? openEventFeed({ client: options.db.connection.runtime, log: deps.log }) : null
   if (events !== null) deps.metrics.measure('gateway_event_streams', () => events.listeners())
-  const reads = recordReads({ client: options.db.connection.runtime, log: deps.log, signing: deps.signing })
+  const reads = recordReads({ side: options.db.side, log: deps.log, signing: deps.signing })
   const gateway = roles.has('gateway')
     ? openGateway(options, { snapshot, journal, answers, vectors, breakers, responses, limits, ...callers })
     : null
@@ -97,31 +98,30 @@ export function openPlanes(options: PlanesOptions): Planes {
     async close() {
       await limits.stop()
       await events?.stop()
-      await reads.stop()
+      reads.stop()
       await logging.close()
-      await closeAll({ snapshot, answers, breakers, responses })
+      await closeAll({ snapshot, breakers })
     },
   }
 }
 
-type ClosableDoors = Pick<Doors, 'snapshot' | 'answers' | 'breakers' | 'responses'>
-
-async function closeAll({ snapshot, answers, breakers, responses }: ClosableDoors): Promise<void> {
-  await Promise.all([snapshot.stop(), answers.stop(), breakers.stop(), responses.stop()])
+async function closeAll({ snapshot, breakers }: Pick<Doors, 'snapshot' | 'breakers'>): Promise<void> {
+  breakers.stop()
+  await snapshot.stop()
 }
 
-const openResponses = ({ deps: { config, vault, log }, db }: PlanesOptions): StoredResponses =>
-  openStoredResponses({ client: db.connection.runtime, seal: vault.logs, log, retentionDays: config.responseRetentionDays })
+const openResponses = ({ deps: { config, vault, log }, db }: PlanesOptions): ResponseStore =>
+  openStoredResponses({ side: db.side, seal: vault.logs, log, retentionDays: config.responseRetentionDays })
 
 function openBreakers({ deps: { log, metrics }, db }: PlanesOptions): SharedBreakers {
-  const breakers = openSharedBreakers({ client: db.connection.runtime, log })
+  const breakers = openSharedBreakers({ side: db.side, log })
   metrics.measure('gateway_breakers_open', () => breakers.open())
   return breakers
 }
 
 function openLedger({ deps: { config, level, log, metrics }, db }: PlanesOptions): OpenLimits {
   return openLimits({
-    client: db.connection.runtime,
+    side: db.side,
     log,
     whenUnavailable: config.limitsWhenUnavailable,
     settleWaitMs: config.limitsSettleWaitMs,
@@ -178,11 +178,11 @@ const waking = (journal: OpenJournal, shipper: Shipper): OpenJournal => ({
 })
 
 function openAnswers({ deps: { config, vault, log, metrics }, db }: PlanesOptions): Pick<Doors, 'answers' | 'vectors'> {
-  const stored = openStoredAnswers({ client: db.connection.runtime, seal: vault.logs, log })
+  const stored = openStoredAnswers({ side: db.side, seal: vault.logs, log })
   const answers = createAnswers({ stored, memoryBytes: config.answerMemoryBytes, maxBodyBytes: config.maxAnswerBytes })
   metrics.measure('gateway_cached_answers_bytes', () => answers.memoryBytes())
   metrics.measure('gateway_cached_answers_dropped_total', () => stored.dropped())
-  const vectors = openVectors({ pool: () => stored.pool(), log, memoryBytes: config.vectorMemoryBytes })
+  const vectors = openVectors({ side: db.side, log, memoryBytes: config.vectorMemoryBytes })
   metrics.measure('gateway_cached_vectors_bytes', () => vectors.memoryBytes())
   if (config.semantic !== null) metrics.state('gateway_semantic_index_info', () => [{ place: vectors.place() }])
   return { answers, vectors }
@@ -194,6 +194,7 @@ function openSnapshot(
 ): LiveSnapshot {
   return createSnapshot({
     client: db.connection.runtime,
+    side: db.side,
     vault: deps.vault,
     log: deps.log,
     sessionName: servingName(deps.config.version),
@@ -224,7 +225,7 @@ interface Doors {
   readonly answers: Answers
   readonly vectors: OpenVectors
   readonly breakers: SharedBreakers
-  readonly responses: StoredResponses
+  readonly responses: ResponseStore
   readonly tokens: Tokens
   readonly failures: FailedCredentials
   readonly recordRefusal: RecordRefusal

@@ -1,28 +1,19 @@
-import type { ClientConfig, Pool, PoolClient } from 'pg'
 import { z } from 'zod'
 import type { Logger } from 'pino'
 import { ApiError } from '../../lib/errors.ts'
-import { sidePool } from '../database/side-sessions.ts'
+import type { SideConnections, SidePool } from '../database/side-pool.ts'
+import { createSpareWork } from '../database/spare-work.ts'
 import type { ProviderScope } from '../../gateway/callers/key.ts'
 import type { LogSeal } from '../../gateway/journal/log-seal.ts'
 import type { ResponseReader, ResponseStore, StoredResponse } from '../../gateway/stored-responses/response-store.ts'
 import { type AnsweredLog, answeredLogs, logOfFormer, mayRead, type StoredOwner } from './former-owner.ts'
 
 export interface StoredResponsesOptions {
-  /** `Connection.runtime`. The connections are opened when the first response is kept or asked for. */
-  readonly client: ClientConfig
+  readonly side: SidePool
   readonly seal: LogSeal
   readonly log: Logger
   /** 0: no response is kept. */
   readonly retentionDays: number
-}
-
-/** After a failure no answer waits for the database for so long. */
-const pauseMs = 2000
-
-/** Responses in PostgreSQL, sealed, each visible to its organisation only. */
-export interface StoredResponses extends ResponseStore {
-  stop(): Promise<void>
 }
 
 const kept = z.object({ response: z.record(z.string(), z.unknown()), input: z.array(z.record(z.string(), z.unknown())) })
@@ -34,19 +25,18 @@ const placeOf = (id: string, { organisationId, workspaceId }: ProviderScope) => 
   createdAt: 0,
 })
 
-export function openStoredResponses(options: StoredResponsesOptions): StoredResponses {
-  const { seal, retentionDays } = options
-  let pool: Pool | null = null
-  let pausedUntil = 0
-  const connections = (): Pool => (pool ??= openPool(options))
+/** Responses in PostgreSQL, sealed, each visible to its organisation only. */
+export function openStoredResponses({ side, seal, log, retentionDays }: StoredResponsesOptions): ResponseStore {
+  const connections = side.of('responses')
+  const keeping = createSpareWork(log, 'a response cannot be kept')
   return {
     keeps: retentionDays > 0,
     async get(id, reader) {
-      const row = await readable(connections(), id, reader)
+      const row = await readable(connections, id, reader)
       return row === null ? null : open(seal, { id, scope: reader, sealed: row.response })
     },
     async put(id, owner, stored) {
-      if (performance.now() < pausedUntil) throw unavailable()
+      if (keeping.paused()) throw unavailable()
       const sealed = Buffer.concat(seal.seal(placeOf(id, owner), [Buffer.from(JSON.stringify(stored))]))
       const insert = {
         text: `INSERT INTO stored_responses (organisation_id, workspace_id, id, expires_at, response, api_key_id, user_id)
@@ -54,22 +44,19 @@ export function openStoredResponses(options: StoredResponsesOptions): StoredResp
         values: [owner.organisationId, owner.workspaceId, id, retentionDays, sealed, owner.apiKeyId, owner.userId],
       }
       try {
-        await inTenant(connections(), owner, insert)
+        await inTenant(connections, owner, insert)
       } catch (error) {
-        pausedUntil = performance.now() + pauseMs
+        keeping.failed(error)
         throw error
       }
     },
     async remove(id, reader) {
-      if ((await readable(connections(), id, reader)) === null) return false
-      const rows = await inTenant(connections(), reader, {
+      if ((await readable(connections, id, reader)) === null) return false
+      const rows = await inTenant(connections, reader, {
         text: 'DELETE FROM stored_responses WHERE organisation_id = $1 AND workspace_id IS NOT DISTINCT FROM $2 AND id = $3 AND expires_at > now() RETURNING id',
         values: [reader.organisationId, reader.workspaceId, id],
       })
       return rows.length > 0
-    },
-    async stop() {
-      await pool?.end().catch(() => {})
     },
   }
 }
@@ -80,15 +67,15 @@ interface KeptRow extends StoredOwner {
 }
 
 /** Returns the row of a response that the reader may read; null: there is none. */
-async function readable(pool: Pool, id: string, reader: ResponseReader): Promise<KeptRow | null> {
+async function readable(connections: SideConnections, id: string, reader: ResponseReader): Promise<KeptRow | null> {
   const { organisationId, workspaceId } = reader
-  const [row] = await inTenant<KeptRow>(pool, reader, {
+  const [row] = await inTenant<KeptRow>(connections, reader, {
     text: `SELECT response, api_key_id, user_id, created_at FROM stored_responses
             WHERE organisation_id = $1 AND workspace_id IS NOT DISTINCT FROM $2 AND id = $3 AND expires_at > now()`,
     values: [organisationId, workspaceId, id],
   })
   if (row === undefined) return null
-  const owner = reader.own === null || row.api_key_id !== null ? row : await formerOwner(pool, { id, reader, row })
+  const owner = reader.own === null || row.api_key_id !== null ? row : await formerOwner(connections, { id, reader, row })
   return mayRead(reader, owner) ? row : null
 }
 
@@ -99,12 +86,15 @@ interface Former {
 }
 
 /** Returns the owner of a response that was kept without one, and notes it. */
-async function formerOwner(pool: Pool, { id, reader, row }: Former): Promise<StoredOwner> {
+async function formerOwner(connections: SideConnections, { id, reader, row }: Former): Promise<StoredOwner> {
   const { organisationId, workspaceId } = reader
-  const logs = await inTenant<AnsweredLog>(pool, reader, { text: answeredLogs, values: [organisationId, workspaceId, row.created_at] })
+  const logs = await inTenant<AnsweredLog>(connections, reader, {
+    text: answeredLogs,
+    values: [organisationId, workspaceId, row.created_at],
+  })
   const log = await logOfFormer(id, logs)
   if (log === null) return row
-  await inTenant(pool, reader, {
+  await inTenant(connections, reader, {
     text: 'UPDATE stored_responses SET api_key_id = $3, user_id = $4 WHERE organisation_id = $1 AND id = $2 AND api_key_id IS NULL',
     values: [organisationId, id, log.api_key_id, log.user_id],
   })
@@ -127,29 +117,20 @@ function open(seal: LogSeal, { id, scope, sealed }: SealedResponse): StoredRespo
   }
 }
 
-function openPool({ client, log }: StoredResponsesOptions): Pool {
-  const limits = { connectionTimeoutMillis: 2000, query_timeout: 2500, idleTimeoutMillis: 30_000 }
-  return sidePool('responses', { ...client, ...limits, options: `${client.options ?? ''} -c statement_timeout=2000` }, log)
-}
-
 interface Statement {
   readonly text: string
   readonly values: readonly unknown[]
 }
 
 /** Runs a statement that sees the rows of one organisation and no other. */
-async function inTenant<Row extends object>(pool: Pool, { organisationId }: ProviderScope, statement: Statement): Promise<readonly Row[]> {
-  let client: PoolClient | null = null
+async function inTenant<Row extends object>(
+  connections: SideConnections,
+  { organisationId }: ProviderScope,
+  { text, values }: Statement,
+): Promise<readonly Row[]> {
   try {
-    client = await pool.connect()
-    await client.query('BEGIN')
-    await client.query("SELECT set_config('app.organisation_id', $1, true)", [organisationId])
-    const { rows } = await client.query<Row>(statement.text, [...statement.values])
-    await client.query('COMMIT')
-    client.release()
-    return rows
+    return await connections.inOrganisation(organisationId, async (client) => (await client.query<Row>(text, [...values])).rows)
   } catch (cause) {
-    client?.release(true)
     throw unavailable(cause)
   }
 }

@@ -1,6 +1,7 @@
 import { connect } from '../../app/database/connect.ts'
 import { openOrm } from '../../app/database/orm.ts'
 import { describeError } from '../../app/logging/describe-error.ts'
+import { openSidePool } from '../../app/database/side-pool.ts'
 import { openVault } from '../../app/secrets/open-vault.ts'
 import { hasTable } from '../preflight/checks/schema.ts'
 import type { Stage } from '../preflight/stage.ts'
@@ -34,12 +35,13 @@ async function openDatabase(stage: Stage): Promise<StoredSecrets> {
   if (!(await hasTable(client, 'instance_secrets')) || !(await hasRows(stage))) return { secrets: [], unopened: 0 }
   const { runtime } = await connect(database, stage.log)
   const orm = await openOrm({ client: runtime, poolSize: 2, entities: [], log: stage.log })
+  const side = openSidePool(runtime, stage.log)
   try {
-    const vault = await openVault({ orm, client: runtime, config, log: stage.log })
+    const vault = await openVault({ orm, side, config, log: stage.log })
     if (vault.sealed !== null) throw new Error(`the encryption key does not open them (${vault.sealed})`)
     return await openStored(orm, vault)
   } finally {
-    await orm.close(true)
+    await Promise.all([side.end(), orm.close(true)])
   }
 }
 

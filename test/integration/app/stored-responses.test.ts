@@ -3,6 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { randomBytes, randomUUID } from 'node:crypto'
 import test from 'ava'
 import pino from 'pino'
+import { openSidePool } from '../../../src/app/database/side-pool.ts'
 import { openStoredResponses } from '../../../src/app/stored-responses/stored-responses.ts'
 import { createLogSeal } from '../../../src/gateway/journal/log-seal.ts'
 import { ApiError } from '../../../src/lib/errors.ts'
@@ -14,7 +15,7 @@ test('a database that falls silent holds one answer up for two seconds, and not 
   const { port } = silent.address() as AddressInfo
   const client = { host: '127.0.0.1', port, user: 'u', password: 'p', database: 'd' }
   const seal = createLogSeal(randomBytes(32))
-  const stored = openStoredResponses({ client, seal, log: pino({ level: 'silent' }), retentionDays: 1 })
+  const stored = openStoredResponses({ side: openSidePool(client), seal, log: pino({ level: 'silent' }), retentionDays: 1 })
   t.teardown(() => {
     for (const socket of open) socket.destroy()
     silent.close()
@@ -37,10 +38,11 @@ test('a database that falls silent holds one answer up for two seconds, and not 
 
 test('with a retention of no days nothing is kept', async (t) => {
   const seal = createLogSeal(randomBytes(32))
-  const keeping = [0, 1].map((retentionDays) => openStoredResponses({ client: {}, seal, log: pino({ level: 'silent' }), retentionDays }))
+  const keeping = [0, 1].map((retentionDays) =>
+    openStoredResponses({ side: openSidePool({}), seal, log: pino({ level: 'silent' }), retentionDays }),
+  )
   t.deepEqual(
     keeping.map(({ keeps }) => keeps),
     [false, true],
   )
-  await Promise.all(keeping.map(async (stored) => stored.stop()))
 })

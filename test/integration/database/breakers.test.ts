@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { openSharedBreakers } from '../../../src/app/breakers/shared-breakers.ts'
+import { openSidePool } from '../../../src/app/database/side-pool.ts'
 import { connect } from '../../../src/app/database/connect.ts'
 import { inDatabase, silent, testDatabase } from '../../support/database.ts'
 import { startTcpProxy } from '../../support/emulator/tcp-proxy.ts'
@@ -12,7 +13,9 @@ test('a breaker that opens while the database is away stays open, and the other 
   const proxy = await startTcpProxy(database.config)
   t.teardown(() => proxy.stop())
   const { runtime } = await connect({ ...database.config, port: proxy.port }, silent)
-  const shared = openSharedBreakers({ client: runtime, log: silent })
+  const side = openSidePool(runtime, silent)
+  t.teardown(() => side.end())
+  const shared = openSharedBreakers({ side, log: silent })
   t.teardown(() => shared.stop())
   const organisationId = randomUUID()
   await inDatabase(database.superuser, (client) =>

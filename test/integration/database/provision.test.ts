@@ -7,6 +7,7 @@ import { connect } from '../../../src/app/database/connect.ts'
 import { asSystem, openOrm } from '../../../src/app/database/orm.ts'
 import { makeFirstOwner } from '../../../src/app/start/first-owner.ts'
 import { provision } from '../../../src/app/start/provision.ts'
+import { openSidePool } from '../../../src/app/database/side-pool.ts'
 import { openVault } from '../../../src/app/secrets/open-vault.ts'
 import { isApiKey } from '../../../src/lib/api-key.ts'
 import { organisationScopes, workspaceScopes } from '../../../src/lib/access/scopes.ts'
@@ -24,8 +25,9 @@ async function setUp(t: ExecutionContext) {
     database: database.config,
     encryptionKey: new Secret(randomBytes(32).toString('base64')),
   }
-  const vault = await openVault({ orm, client: runtime, config, log: silent })
-  return { orm, client: runtime, config, vault, log: silent, level: createLevel(config) }
+  const side = openSidePool(runtime, silent)
+  const vault = await openVault({ orm, side, config, log: silent })
+  return { orm, side, config, vault, log: silent, level: createLevel(config) }
 }
 
 const given = (adminApiKey: string, workspaceApiKey: string) => ({

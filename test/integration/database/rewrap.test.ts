@@ -4,6 +4,7 @@ import type { MikroORM } from '@mikro-orm/postgresql'
 import { connect } from '../../../src/app/database/connect.ts'
 import { asSystem, openOrm } from '../../../src/app/database/orm.ts'
 import { chooseKey, type KeyRing } from '../../../src/app/secrets/encryption-key.ts'
+import { openSidePool } from '../../../src/app/database/side-pool.ts'
 import { openVault } from '../../../src/app/secrets/open-vault.ts'
 import { rewrap } from '../../../src/app/secrets/rewrap.ts'
 import { loadConfig } from '../../../src/config/index.ts'
@@ -26,7 +27,8 @@ async function setUp(t: ExecutionContext) {
   })
   return {
     orm,
-    open: (key: string, previous?: readonly string[]) => openVault({ orm, client, config: configure(key, previous), log: silent }),
+    open: (key: string, previous?: readonly string[]) =>
+      openVault({ orm, side: openSidePool(client, silent), config: configure(key, previous), log: silent }),
     ring: async (key: string, previous?: readonly string[]): Promise<KeyRing> => {
       const chosen = await chooseKey(configure(key, previous), { mayCreate: false })
       if ('sealed' in chosen) throw new Error(chosen.sealed)

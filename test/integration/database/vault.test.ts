@@ -9,6 +9,7 @@ import type { Config } from '../../../src/config/config.ts'
 import { loadConfig } from '../../../src/config/index.ts'
 import { connect } from '../../../src/app/database/connect.ts'
 import { asSystem, inTenant, openOrm } from '../../../src/app/database/orm.ts'
+import { openSidePool } from '../../../src/app/database/side-pool.ts'
 import { openVault } from '../../../src/app/secrets/open-vault.ts'
 import type { SealedReason } from '../../../src/app/secrets/vault.ts'
 import { ApiError } from '../../../src/lib/errors.ts'
@@ -36,7 +37,7 @@ async function setUp(t: ExecutionContext): Promise<Setting> {
 }
 
 const open = ({ orm, client, config }: Setting, change: Partial<Config> = {}) =>
-  openVault({ orm, client, config: { ...config, ...change }, log: silent })
+  openVault({ orm, side: openSidePool(client, silent), config: { ...config, ...change }, log: silent })
 
 const embedded = ({ config }: Setting): Partial<Config> => ({ database: { ...config.database, embedded: true } })
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { connect } from '../../../src/app/database/connect.ts'
+import { openSidePool } from '../../../src/app/database/side-pool.ts'
 import { openStoredResponses } from '../../../src/app/stored-responses/stored-responses.ts'
 import { formerResponseId } from '../../../src/gateway/dialects/openai-responses/response-id.ts'
 import { silent } from '../../support/database.ts'
@@ -137,8 +138,9 @@ test.serial('a response of an earlier release is open to the caller that it answ
   await eventually(async () => (await logged()) !== undefined, withinMs, 'the log')
   const { deps } = control.started
   const { runtime } = await connect(deps.config.database, silent)
-  const store = openStoredResponses({ client: runtime, seal: deps.vault.logs, log: silent, retentionDays: 1 })
-  t.teardown(() => store.stop())
+  const side = openSidePool(runtime, silent)
+  const store = openStoredResponses({ side, seal: deps.vault.logs, log: silent, retentionDays: 1 })
+  t.teardown(() => side.end())
   const { organisationId, workspaceId } = acme
   const owner = { organisationId, workspaceId, apiKeyId: randomUUID(), userId: null }
   for (const unknown of [false, true]) {

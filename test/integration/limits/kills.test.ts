@@ -83,7 +83,7 @@ async function stop({ child }: Worker): Promise<void> {
 
 /** Ends the leases of the dead, as soon as their last statement is done too; those of rate limits, when the window has passed. */
 async function forgetProcesses(diedBefore: '0 s' | '2 days'): Promise<void> {
-  const theirs = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'gatehouse-limits'`
+  const theirs = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'gatehouse-side'`
   await eventually(async () => (await sql.query(theirs)).rows.length === 0, 15_000)
   await sql.query(`UPDATE limit_processes SET lives_until = now() - $1::interval`, [diedBefore])
   await sql.query(`SELECT keep_limits()`)

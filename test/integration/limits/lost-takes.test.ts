@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import test from 'ava'
 import { Client } from 'pg'
+import { openSidePool, type SidePool } from '../../../src/app/database/side-pool.ts'
 import { openStoredCounters, type StoredCounters } from '../../../src/app/limits/counter-store.ts'
 import type { Limit } from '../../../src/gateway/limits/limit.ts'
 import { silent, testDatabase, type TestDatabase } from '../../support/database.ts'
@@ -10,6 +11,7 @@ import { eventually } from '../../support/eventually.ts'
 
 let database: TestDatabase
 let sql: Client
+let side: SidePool
 let stored: StoredCounters
 const organisationId = randomUUID()
 const clients = new Set<Socket>()
@@ -32,10 +34,12 @@ test.before(async () => {
   await sql.query(`INSERT INTO organisations (id, slug, name) VALUES ($1, 'acme', 'Acme')`, [organisationId])
   await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve))
   const { port } = way.address() as AddressInfo
-  stored = openStoredCounters({ client: { ...database.superuser, host: '127.0.0.1', port }, log: silent })
+  side = openSidePool({ ...database.superuser, host: '127.0.0.1', port }, silent)
+  stored = openStoredCounters({ side, log: silent })
 })
 test.after.always(async () => {
   await stored?.stop()
+  await side?.end()
   for (const client of clients) client.destroy()
   way.close()
   await sql?.end()

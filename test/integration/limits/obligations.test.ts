@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { Client } from 'pg'
+import { openSidePool } from '../../../src/app/database/side-pool.ts'
 import { openStoredCounters, type StoredCounters } from '../../../src/app/limits/counter-store.ts'
 import { type Counters, createCounters, type TakenAmount } from '../../../src/gateway/limits/counters.ts'
 import type { Limit } from '../../../src/gateway/limits/limit.ts'
@@ -32,7 +33,7 @@ test.after.always(async () => {
 })
 
 function open(): Process {
-  const stored = openStoredCounters({ client: database.superuser, log: silent })
+  const stored = openStoredCounters({ side: openSidePool(database.superuser, silent), log: silent })
   const one = { stored, counters: createCounters(stored, () => performance.now()) }
   opened.push(one)
   return one

@@ -1,6 +1,7 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { connect } from '../../../src/app/database/connect.ts'
+import { openSidePool, type SidePool } from '../../../src/app/database/side-pool.ts'
 import { createSnapshot, type LiveSnapshot, type SnapshotOptions } from '../../../src/app/snapshot/snapshot.ts'
 import { createLogSeal } from '../../../src/gateway/journal/log-seal.ts'
 import { viewsOf } from '../../../src/app/feature.ts'
@@ -56,6 +57,7 @@ export async function setStage(): Promise<Stage> {
   const proxy = await startTcpProxy(database.config)
   const { runtime } = await connect(database.config, silent)
   const snapshots: LiveSnapshot[] = []
+  const sides: SidePool[] = []
   return {
     organisationId,
     workspaceId,
@@ -64,7 +66,9 @@ export async function setStage(): Promise<Stage> {
     snapshot({ loadCredential = openConfigured, ...options } = {}) {
       const client = { ...runtime, host: '127.0.0.1', port: proxy.port }
       const views = { ...viewsOf(features), provider: providerView(loadCredential) }
-      const created = createSnapshot({ client, vault, log: silent, maxStaleMs: 60_000, views, ...options })
+      const side = openSidePool(client, silent)
+      sides.push(side)
+      const created = createSnapshot({ client, side, vault, log: silent, maxStaleMs: 60_000, views, ...options })
       snapshots.push(created)
       return created
     },
@@ -92,6 +96,7 @@ export async function setStage(): Promise<Stage> {
     },
     async close() {
       await Promise.all(snapshots.map((snapshot) => snapshot.stop()))
+      await Promise.all(sides.map((side) => side.end()))
       await proxy.stop()
       await sql.end()
       await database.drop()

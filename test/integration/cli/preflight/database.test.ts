@@ -2,6 +2,7 @@ import test from 'ava'
 import { Client } from 'pg'
 import { openOrm } from '../../../../src/app/database/orm.ts'
 import { connect } from '../../../../src/app/database/connect.ts'
+import { openSidePool } from '../../../../src/app/database/side-pool.ts'
 import { openVault } from '../../../../src/app/secrets/open-vault.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
 import { testConfig } from '../../../support/app.ts'
@@ -169,7 +170,9 @@ test('encryption key: absent, malformed, unused, right, wrong', async (t) => {
   const config = testConfig(own, { ENCRYPTION_KEY: env['ENCRYPTION_KEY'] ?? '' })
   const { runtime } = await connect(own.config, silent)
   const orm = await openOrm({ client: runtime, poolSize: 1, entities: [] })
-  await openVault({ orm, client: runtime, config, log: silent })
+  const side = openSidePool(runtime, silent)
+  await openVault({ orm, side, config, log: silent })
+  await side.end()
   await orm.close(true)
   t.regex((await key(env['ENCRYPTION_KEY'] ?? '')).detail, /^the key of this database \(fingerprint [0-9a-f]{16}\)$/)
   const wrong = await key(Buffer.alloc(32, 9).toString('base64'))
