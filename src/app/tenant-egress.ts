@@ -1,5 +1,5 @@
-import type { Egress } from '../gateway/egress/egress.ts'
-import { egressFor } from '../gateway/egress/narrowed.ts'
+import type { Egress } from '../gateway/ports/egress.ts'
+import { egressFor } from '../gateway/ports/egress-making.ts'
 import { allowedHostsOf } from './snapshot/allowed-hosts.ts'
 
 /** An organisation that has something sent to an address of its own. */

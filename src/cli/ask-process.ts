@@ -1,6 +1,6 @@
 import { reachable } from '../app/own-origin.ts'
 import type { Config } from '../config/index.ts'
-import { createEgress } from '../gateway/egress/create-egress.ts'
+import { createEgress } from '../gateway/ports/egress-making.ts'
 import { UsageError } from './failure.ts'
 
 /** The answer of a running process; null: it did not answer. */

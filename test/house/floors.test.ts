@@ -30,8 +30,8 @@ const houses: Readonly<Record<string, House>> = {
   },
   'src/gateway': {
     floors: `wire egress call operations journal patterns tracing key-sets dialects bounds tokens providers credentials secrets targets checks
-      stored-responses ports settings routing answers cache exchange prices metering mirrors prompts outgoing models limits callers front trail
-      config batches ending attempts explain pipeline gateway`,
+      stored-responses settings routing answers cache exchange prices metering mirrors prompts outgoing models limits callers front trail
+      config batches ending attempts explain pipeline gateway ports`,
     climbs: [],
   },
 }

@@ -1,5 +1,5 @@
 import { isOn } from '../../config/effect.ts'
-import { refusalOf, type TokenRefusal } from '../../gateway/callers/tokens/token-refusals.ts'
+import { refusalOf, type TokenRefusal } from '../../gateway/ports/callers.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { asSystem } from '../database/orm.ts'
 import type { Deps } from '../deps.ts'

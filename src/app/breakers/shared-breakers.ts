@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
-import type { BreakerState } from '../../gateway/routing/breaker.ts'
-import { createRoutingState, type RoutingState, type BreakerEvent } from '../../gateway/routing/state.ts'
+import { type BreakerState, createRoutingState, type RoutingState, type BreakerEvent } from '../../gateway/ports/routing.ts'
 import type { SideConnections, SidePool } from '../database/side-pool.ts'
 import type { Change } from '../snapshot/change-feed.ts'
 import type { Follower } from '../snapshot/snapshot.ts'

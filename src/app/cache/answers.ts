@@ -1,4 +1,4 @@
-import type { AnswerScope, AnswerStore, CachedAnswer } from '../../gateway/cache/answer-store.ts'
+import type { AnswerScope, AnswerStore, CachedAnswer } from '../../gateway/ports/cache.ts'
 import { createWeighed } from '../../lib/collections/weighed.ts'
 import type { Change } from '../snapshot/change-feed.ts'
 import type { StoredAnswers } from './stored-answers.ts'

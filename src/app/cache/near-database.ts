@@ -1,4 +1,4 @@
-import type { PlacedVector, PlacedAnswer } from '../../gateway/cache/vectors.ts'
+import type { PlacedVector, PlacedAnswer } from '../../gateway/ports/cache.ts'
 import type { SideConnections } from '../database/side-pool.ts'
 
 /** The ability of a server to keep vectors: `ready`, or the reason why not. */

@@ -1,4 +1,4 @@
-import type { PlacedVector, PlacedAnswer } from '../../gateway/cache/vectors.ts'
+import type { PlacedVector, PlacedAnswer } from '../../gateway/ports/cache.ts'
 
 export interface NearMemoryOptions {
   /** Bytes of all vectors. */

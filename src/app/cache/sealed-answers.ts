@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { AnswerScope, CachedAnswer } from '../../gateway/cache/answer-store.ts'
-import type { LogSeal } from '../../gateway/journal/log-seal.ts'
+import type { AnswerScope, CachedAnswer } from '../../gateway/ports/cache.ts'
+import type { LogSeal } from '../../gateway/ports/journal.ts'
 
 const head = z.object({ status: z.number(), rawHeaders: z.array(z.string()), stream: z.boolean(), requestId: z.string() })
 type Head = z.output<typeof head>

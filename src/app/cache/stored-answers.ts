@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import type { AnswerScope, CachedAnswer, KeptAnswer } from '../../gateway/cache/answer-store.ts'
-import type { LogSeal } from '../../gateway/journal/log-seal.ts'
+import type { AnswerScope, CachedAnswer, KeptAnswer } from '../../gateway/ports/cache.ts'
+import type { LogSeal } from '../../gateway/ports/journal.ts'
 import type { SideConnections, SidePool } from '../database/side-pool.ts'
 import { createSpareWork, type SpareWork } from '../database/spare-work.ts'
 import { openAnswer, sealAnswer } from './sealed-answers.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { PlacedVector, PlacedAnswer, Vectors } from '../../gateway/cache/vectors.ts'
+import type { PlacedVector, PlacedAnswer, Vectors } from '../../gateway/ports/cache.ts'
 import type { SideConnections, SidePool } from '../database/side-pool.ts'
 import { createSpareWork, type SpareWork } from '../database/spare-work.ts'
 import type { Change } from '../snapshot/change-feed.ts'

@@ -1,11 +1,11 @@
 import { ApiError } from '../../lib/errors.ts'
 import { isSameText } from '../../lib/text/same-text.ts'
-import { bearerToken } from '../../gateway/wire/bearer.ts'
+import { bearerToken } from '../../gateway/ports/callers.ts'
 import { authenticate } from './routes/authenticate.ts'
 import type { Context } from './context.ts'
 import type { Frame } from './frame.ts'
 import { demandRunning } from './running.ts'
-import { headerPrefixes } from '../../gateway/wire/headers.ts'
+import { headerPrefixes } from '../../gateway/ports/headers.ts'
 
 /** Admits requests with `METRICS_TOKEN`, which works without the database. Throws `unauthorized`. */
 export function admitToMetrics({ config: { metricsToken } }: Pick<Frame, 'config'>, ctx: Context): void {

@@ -1,6 +1,5 @@
 import { Router } from '@koa/router'
-import { fronts } from '../../gateway/operations/fronts.ts'
-import { operations } from '../../gateway/operations/operations.ts'
+import { fronts, operations } from '../../gateway/ports/operations.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { ReleaseTable } from '../../release/table.ts'
 import { mountFeatures, unavailableError, type Unavailable } from '../level/mount.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Exchange } from '../../gateway/exchange/exchange.ts'
 import { NodeExchange } from '../../gateway/exchange/node-exchange.ts'
-import { frontOf } from '../../gateway/operations/fronts.ts'
+import { frontOf } from '../../gateway/ports/operations.ts'
 import { refuseUnread } from '../../gateway/pipeline.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
 import { createCors } from './cors.ts'

@@ -11,7 +11,7 @@ import { nearestPath } from '../../lib/text/nearest.ts'
 import { knownPaths } from '../level/known-paths.ts'
 import type { Frame } from './frame.ts'
 import { managementRoutes, processRoutes } from './process-routes.ts'
-import { eachHeader } from '../../gateway/wire/header-list.ts'
+import { eachHeader } from '../../gateway/ports/headers.ts'
 
 /** Everything that happens to a request, in order. */
 export function createHandler(frame: Frame): RequestListener {

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { fronts } from '../../gateway/operations/fronts.ts'
-import { matchOperation, plainPath } from '../../gateway/operations/match.ts'
+import { fronts, matchOperation, plainPath } from '../../gateway/ports/operations.ts'
 import { firstSegment } from '../../lib/text/first-segment.ts'
 
 /** The claims of the control plane on paths below `/v1`. */

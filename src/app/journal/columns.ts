@@ -1,5 +1,5 @@
 import type { ExchangeRecord, Usage } from '../../gateway/ports.ts'
-import type { StoredFrame } from '../../gateway/journal/frame.ts'
+import type { StoredFrame } from '../../gateway/ports/journal.ts'
 import { column, type Column } from './binary-array.ts'
 
 /** An exchange as it was read back from the journal. */

@@ -1,8 +1,15 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { claim, listDirectories, type JournalOwnership } from '../../gateway/journal/owner.ts'
-import { createSegmentReader } from '../../gateway/journal/reader.ts'
-import { listSegments, removeDirectory, retireSegment, type Segment } from '../../gateway/journal/segment.ts'
+import {
+  claim,
+  listDirectories,
+  type JournalOwnership,
+  createSegmentReader,
+  listSegments,
+  removeDirectory,
+  retireSegment,
+  type Segment,
+} from '../../gateway/ports/journal.ts'
 import type { Store } from './store.ts'
 
 export interface DrainOptions {

@@ -1,5 +1,5 @@
 import type { ExchangeRecord } from '../../gateway/ports.ts'
-import { attemptSpanId, hexId, spanIdOf } from '../../gateway/tracing/ids.ts'
+import { attemptSpanId, hexId, spanIdOf } from '../../gateway/ports/journal.ts'
 
 /** A value of OTLP's JSON. */
 type Value =

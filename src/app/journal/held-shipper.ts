@@ -1,5 +1,4 @@
-import { memoryMark, parseFrame } from '../../gateway/journal/frame.ts'
-import type { ReadFrame } from '../../gateway/journal/reader.ts'
+import { memoryMark, parseFrame, type ReadFrame } from '../../gateway/ports/journal.ts'
 import type { HeldFrame } from './messages.ts'
 import type { Store } from './store.ts'
 

@@ -1,4 +1,4 @@
-import type { EncodedFrame } from '../../gateway/journal/frame.ts'
+import type { EncodedFrame } from '../../gateway/ports/journal.ts'
 import type { HeldFrame } from './messages.ts'
 
 /** Frames that the disk refused, kept until the database has them. */

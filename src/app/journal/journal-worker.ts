@@ -6,7 +6,7 @@ import { unpackConnection, type FromWorker, type ToWorker, type WorkerInput } fr
 import { keepReject } from './rejects.ts'
 import { createSession } from './session.ts'
 import { createStore } from './store.ts'
-import { decodeRecord } from '../../gateway/journal/record.ts'
+import { decodeRecord } from '../../gateway/ports/journal.ts'
 import { openExporter } from './open-exporter.ts'
 import type { SpanCounts } from './span-exporter.ts'
 

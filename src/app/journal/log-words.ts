@@ -1,5 +1,4 @@
-import { decodeConfidential } from '../../gateway/journal/confidential.ts'
-import { createLogSeal, SealError } from '../../gateway/journal/log-seal.ts'
+import { decodeConfidential, createLogSeal, SealError } from '../../gateway/ports/journal.ts'
 import { inflatedNow } from '../../lib/text/inflate.ts'
 import { spokenBody, wordsIn } from '../../lib/text/words.ts'
 import { textOf } from '../../lib/text/utf8.ts'

@@ -27,7 +27,7 @@ export function packReceiver(
 
 /** Opens the exporter of the thread. Its parts are loaded here, because most installations need none of them. */
 export async function openExporter(receiver: SpanReceiver): Promise<SpanExporter> {
-  const { createEgress } = await import('../../gateway/egress/create-egress.ts')
+  const { createEgress } = await import('../../gateway/ports/egress-making.ts')
   const { createSpanExporter, readHeaders } = await import('./span-exporter.ts')
   const { trustedHosts, connectTimeoutMs } = receiver
   const proxies: Config['proxies'] = JSON.parse(receiver.proxies, concealSecret)

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { StoredFrame } from '../../gateway/journal/frame.ts'
+import type { StoredFrame } from '../../gateway/ports/journal.ts'
 
 const maxFileBytes = 64 * 1024 * 1024
 

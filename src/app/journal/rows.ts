@@ -1,6 +1,5 @@
 import type { ExchangeRecord } from '../../gateway/ports.ts'
-import type { StoredFrame } from '../../gateway/journal/frame.ts'
-import { decodeRecord } from '../../gateway/journal/record.ts'
+import { type StoredFrame, decodeRecord } from '../../gateway/ports/journal.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { createArrayWriter } from './binary-array.ts'
 import { bodyColumns, type LoggedExchange, logColumns } from './columns.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Egress, SmallResponse } from '../../gateway/egress/egress.ts'
+import type { Egress, SmallResponse } from '../../gateway/ports/egress.ts'
 import type { ExchangeRecord } from '../../gateway/ports.ts'
 import { createShares } from '../../lib/shares/shares.ts'
 import { attributesOf, type ExportedSpan, toSpans } from './exported-spans.ts'

@@ -1,6 +1,5 @@
 import { DatabaseError } from 'pg'
-import type { StoredFrame } from '../../gateway/journal/frame.ts'
-import type { ReadFrame } from '../../gateway/journal/reader.ts'
+import type { StoredFrame, ReadFrame } from '../../gateway/ports/journal.ts'
 import { deleteCursor, insertBatch, readCursor } from './insert.ts'
 import { createRowEncoder, UnreadableRowError } from './rows.ts'
 import { createWordReader } from './log-words.ts'

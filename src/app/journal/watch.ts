@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { OpenJournal } from '../../gateway/journal/journal.ts'
+import type { OpenJournal } from '../../gateway/ports/journal.ts'
 
 const lookEveryMs = 1_000
 const sayEveryMs = 60_000

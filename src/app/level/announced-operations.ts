@@ -1,4 +1,4 @@
-import { modelOperations, operations } from '../../gateway/operations/operations.ts'
+import { modelOperations, operations } from '../../gateway/ports/operations.ts'
 import { ownerOf, type ReleaseTable } from '../../release/table.ts'
 import type { Feature } from '../feature.ts'
 import { formatOperations } from '../openapi/format-paths.ts'

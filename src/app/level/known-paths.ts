@@ -1,4 +1,4 @@
-import { operations } from '../../gateway/operations/operations.ts'
+import { operations } from '../../gateway/ports/operations.ts'
 import type { Feature } from '../feature.ts'
 import { wholePath } from '../route.ts'
 import { mountFeatures, type MountOptions } from './mount.ts'

@@ -1,4 +1,4 @@
-import { operations } from '../../gateway/operations/operations.ts'
+import { operations } from '../../gateway/ports/operations.ts'
 import type { Feature } from '../feature.ts'
 import { firstSegment } from '../../lib/text/first-segment.ts'
 import { levelAdvice, type MountOptions, type Unavailable } from './mount.ts'

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { CounterStore, Slice } from '../../gateway/limits/counters.ts'
-import type { Limit } from '../../gateway/limits/limit.ts'
+import type { CounterStore, Slice, Limit } from '../../gateway/ports/limits.ts'
 import type { SideConnections, SidePool } from '../database/side-pool.ts'
 import { createTakes, type NumberedTakes } from './numbered-takes.ts'
 import { countable, createSettlements, leaseMs, type Settlements } from './settlements.ts'

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
-import { createCounters } from '../../gateway/limits/counters.ts'
-import { createLeaseLedger, type LeaseLedgerOptions, reservationOutcomes } from '../../gateway/limits/lease-ledger.ts'
+import { createCounters, createLeaseLedger, type LeaseLedgerOptions, reservationOutcomes } from '../../gateway/ports/limits.ts'
 import type { Ledger } from '../../gateway/ports.ts'
 import type { SidePool } from '../database/side-pool.ts'
 import type { Metrics } from '../metrics/metrics.ts'

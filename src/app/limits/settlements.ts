@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { SettledAmount } from '../../gateway/limits/counters.ts'
+import type { SettledAmount } from '../../gateway/ports/limits.ts'
 
 export interface SettlementsOptions {
   /** The process, as leases name it. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Config, IdentityConfig, LogStoreConfig } from '../../config/config.ts'
-import { createEgress } from '../../gateway/egress/create-egress.ts'
+import { createEgress } from '../../gateway/ports/egress-making.ts'
 import { unpackConnection } from '../journal/messages.ts'
 import { createSession } from '../journal/session.ts'
 import { concealSecret } from '../../lib/plain-secrets.ts'

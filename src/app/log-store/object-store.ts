@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Egress, SmallResponse } from '../../gateway/egress/egress.ts'
+import type { Egress, SmallResponse } from '../../gateway/ports/egress.ts'
 import { oneLine } from '../../lib/text/one-line.ts'
 import { type LogStore, LogStoreError } from './log-store.ts'
 

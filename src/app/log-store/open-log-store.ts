@@ -1,16 +1,22 @@
 import type { LogStoreConfig } from '../../config/config.ts'
-import { authorize } from '../../gateway/credentials/authorize.ts'
-import type { AuthDeps } from '../../gateway/credentials/auth-request.ts'
-import { signBlobRequest } from '../../gateway/credentials/azure-storage.ts'
-import { awsSubject, federatedToken } from '../../gateway/credentials/google-federation.ts'
-import { awsIdentity } from '../../gateway/credentials/workload/aws-identity.ts'
-import { managedToken } from '../../gateway/credentials/workload/azure-identity.ts'
-import { metadataToken, workloadSubject } from '../../gateway/credentials/workload/google-identity.ts'
-import type { Workload } from '../../gateway/credentials/workload/workload.ts'
-import { entraToken, type EntraProof } from '../../gateway/credentials/entra.ts'
-import type { AwsKeys } from '../../gateway/credentials/sigv4.ts'
-import { readToken } from '../../gateway/credentials/web-identity.ts'
-import { type Auth, sigv4 } from '../../gateway/providers/provider.ts'
+import {
+  type Auth,
+  authorize,
+  type AuthDeps,
+  sigv4,
+  signBlobRequest,
+  awsSubject,
+  federatedToken,
+  awsIdentity,
+  managedToken,
+  metadataToken,
+  workloadSubject,
+  type Workload,
+  entraToken,
+  type EntraProof,
+  type AwsKeys,
+  readToken,
+} from '../../gateway/ports/credentials.ts'
 import { googleObjects } from './google-objects.ts'
 import { createLocalStore } from './local-store.ts'
 import type { LogStore } from './log-store.ts'

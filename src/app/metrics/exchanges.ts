@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
-import type { Observation } from '../../gateway/ending/metrics.ts'
-import { findProvider } from '../../gateway/providers/catalog.ts'
-import { operations } from '../../gateway/operations/operations.ts'
+import type { Observation } from '../../gateway/ports/records.ts'
+import { findProvider } from '../../gateway/ports/providers.ts'
+import { operations } from '../../gateway/ports/operations.ts'
 import { counterFamily, histogramFamily, observe, type CounterCell, type HistogramCell } from './cells.ts'
 
 /** The metrics that count one exchange. One map look-up finds them, since every request needs them. */

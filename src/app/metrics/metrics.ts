@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import type { GatewayMetrics } from '../../gateway/ending/metrics.ts'
+import type { GatewayMetrics } from '../../gateway/ports/records.ts'
 import { counterFamily, type CounterCell, type Labels } from './cells.ts'
 import { exchangeMetrics } from './exchanges.ts'
 import { contradictionCounter, spendCounter } from './spend.ts'

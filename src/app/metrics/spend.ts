@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import { findProvider } from '../../gateway/providers/catalog.ts'
+import { findProvider } from '../../gateway/ports/providers.ts'
 import { type CounterCell, counterFamily } from './cells.ts'
 
 const picoDollars = 1e12

@@ -1,6 +1,12 @@
 import { z } from 'zod'
-import { bodySchemas, querySchemas } from '../../gateway/bounds/validate.ts'
-import { modelOperations, operations, type Operation, type OperationSpec } from '../../gateway/operations/operations.ts'
+import {
+  bodySchemas,
+  querySchemas,
+  modelOperations,
+  operations,
+  type Operation,
+  type OperationSpec,
+} from '../../gateway/ports/operations.ts'
 import { answerShapes, bodyShapes } from './answers/index.ts'
 import { formatPaths } from './format-paths.ts'
 import type { SchemaWriter } from './schemas.ts'

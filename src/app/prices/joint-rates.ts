@@ -1,4 +1,4 @@
-import { divideEven } from '../../gateway/prices/whole.ts'
+import { divideEven } from '../../gateway/ports/prices.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 
 /** Pico-US-dollars by dimension. */

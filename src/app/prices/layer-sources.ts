@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
-import type { Egress } from '../../gateway/egress/egress.ts'
+import type { Egress } from '../../gateway/ports/egress.ts'
 import type { LogStore } from '../log-store/log-store.ts'
 import type { LayerSource } from './layer.ts'
 import { longestList } from './read-list.ts'

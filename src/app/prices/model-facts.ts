@@ -1,4 +1,4 @@
-import type { ModelFacts } from '../../gateway/prices/price-source.ts'
+import type { ModelFacts } from '../../gateway/ports/prices.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 
 const limitNames = ['context', 'input', 'output'] as const

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isPriceEntry, type PriceEntry } from '../../gateway/prices/entry.ts'
+import { isPriceEntry, type PriceEntry } from '../../gateway/ports/prices.ts'
 
 /** The price list of one provider, of which each model is read when it is first asked for. */
 export interface PriceFile {

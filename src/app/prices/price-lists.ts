@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PriceSource } from '../../gateway/ports.ts'
-import type { ListedModel } from '../../gateway/prices/price-source.ts'
-import { rankOf } from '../../gateway/prices/resolve.ts'
+import { type ListedModel, rankOf } from '../../gateway/ports/prices.ts'
 import type { AbilityList } from './ability-list.ts'
 import type { BuiltInPrices } from './built-in.ts'
 import type { Layer } from './layer.ts'

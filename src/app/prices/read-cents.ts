@@ -1,4 +1,4 @@
-import { divideEven } from '../../gateway/prices/whole.ts'
+import { divideEven } from '../../gateway/ports/prices.ts'
 import { centNames, centUnits } from '../../lib/cent-names.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { parsePico } from '../../lib/pico.ts'

@@ -1,6 +1,6 @@
 import { parseAnswer } from '../../lib/json/json.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
-import { isPriceEntry } from '../../gateway/prices/entry.ts'
+import { isPriceEntry } from '../../gateway/ports/prices.ts'
 import type { BuiltInPrices } from './built-in.ts'
 import { openPriceFile, type PriceFile } from './price-file.ts'
 import { readCents } from './read-cents.ts'

@@ -1,4 +1,4 @@
-import { isPriceEntry } from '../../gateway/prices/entry.ts'
+import { isPriceEntry } from '../../gateway/ports/prices.ts'
 import type { Fields } from '../../lib/json/fields.ts'
 
 /** The list of one provider. */

@@ -1,7 +1,6 @@
 import type { Config } from '../../config/config.ts'
-import type { SigningMeans } from '../../gateway/credentials/signing.ts'
-import { readSecret } from '../../gateway/secrets/read-secret.ts'
-import { createSecretCache, type SecretCache, type SecretOutcome } from '../../gateway/secrets/secret-cache.ts'
+import type { SigningMeans } from '../../gateway/ports/credentials.ts'
+import { readSecret, createSecretCache, type SecretCache, type SecretOutcome } from '../../gateway/ports/secrets.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { workloadOf } from './workload-of.ts'
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { SecretOutcome } from '../../gateway/secrets/secret-cache.ts'
+import type { SecretOutcome } from '../../gateway/ports/secrets.ts'
 import { cleanText } from '../journal/clean-text.ts'
 import type { SidePool } from '../database/side-pool.ts'
 import type { OpenSigning } from './open-signing.ts'

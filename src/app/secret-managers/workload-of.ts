@@ -1,7 +1,7 @@
 import type { IdentityConfig } from '../../config/config.ts'
-import type { Workload } from '../../gateway/credentials/workload/workload.ts'
-import { parseAllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
-import { metadataService } from '../../gateway/egress/metadata-services.ts'
+import type { Workload } from '../../gateway/ports/credentials.ts'
+import { parseAllowedHosts } from '../../gateway/ports/egress.ts'
+import { metadataService } from '../../gateway/ports/egress-making.ts'
 
 /** The workload of this process. `offered`: ids of organisations, unless the settings offer it to all. */
 export const workloadOf = ({ trustedHosts, offeredTo, ...identity }: IdentityConfig, offered: ReadonlySet<string>): Workload => ({

@@ -1,4 +1,4 @@
-import type { LogSeal } from '../../gateway/journal/log-seal.ts'
+import type { LogSeal } from '../../gateway/ports/journal.ts'
 import type { WordHash } from './word-hash.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { parseAllowedHosts, type AllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
+import { parseAllowedHosts, type AllowedHosts } from '../../gateway/ports/egress.ts'
 import { allowedHosts } from '../../lib/allowed-hosts.ts'
 import { createLru } from '../../lib/collections/lru.ts'
 

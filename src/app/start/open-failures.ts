@@ -1,4 +1,4 @@
-import { type FailedCredentials, limitFailedCredentials } from '../../gateway/callers/failed-credentials.ts'
+import { type FailedCredentials, limitFailedCredentials } from '../../gateway/ports/callers.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { networkOf } from '../http/listener/client-address.ts'

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { formerResponseId } from '../../gateway/dialects/openai-responses/response-id.ts'
-import type { ResponseReader } from '../../gateway/stored-responses/response-store.ts'
+import { formerResponseId, type ResponseReader } from '../../gateway/ports/stored-responses.ts'
 
 /** The owner of a response, as far as it is stored. */
 export interface StoredOwner {

@@ -3,9 +3,9 @@ import type { Logger } from 'pino'
 import { ApiError } from '../../lib/errors.ts'
 import type { SideConnections, SidePool } from '../database/side-pool.ts'
 import { createSpareWork } from '../database/spare-work.ts'
-import type { ProviderScope } from '../../gateway/callers/key.ts'
-import type { LogSeal } from '../../gateway/journal/log-seal.ts'
-import type { ResponseReader, ResponseStore, StoredResponse } from '../../gateway/stored-responses/response-store.ts'
+import type { ProviderScope } from '../../gateway/ports/callers.ts'
+import type { LogSeal } from '../../gateway/ports/journal.ts'
+import type { ResponseReader, ResponseStore, StoredResponse } from '../../gateway/ports/stored-responses.ts'
 import { type AnsweredLog, answeredLogs, logOfFormer, mayRead, type StoredOwner } from './former-owner.ts'
 
 export interface StoredResponsesOptions {

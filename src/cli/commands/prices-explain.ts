@@ -1,6 +1,6 @@
 import type { BuiltInPrices } from '../../app/prices/built-in.ts'
 import type { Command } from 'commander'
-import type { ConditionalRates, PricePeriod, Rates } from '../../gateway/prices/entry.ts'
+import type { ConditionalRates, PricePeriod, Rates } from '../../gateway/ports/prices.ts'
 import { answer } from '../answer.ts'
 import { explain } from '../command-help.ts'
 import { CommandError } from '../failure.ts'
@@ -46,7 +46,7 @@ interface PriceExplanation {
 
 async function lookUp(provider: string, model: string, given: string | undefined): Promise<PriceExplanation> {
   const { openBuiltIn } = await import('../../app/prices/built-in.ts')
-  const { namesOf } = await import('../../gateway/prices/names.ts')
+  const { namesOf } = await import('../../gateway/ports/prices.ts')
   const { environment } = await import('../../config/index.ts')
   const folder = given ?? environment()['MODEL_CONFIGS_PRICING_LOCAL_PATH']
   const builtIn = openBuiltIn()

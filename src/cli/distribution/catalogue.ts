@@ -1,5 +1,4 @@
-import { providers } from '../../gateway/providers/catalog.ts'
-import type { Provider } from '../../gateway/providers/provider.ts'
+import { providers, type Provider } from '../../gateway/ports/providers.ts'
 
 /** The catalogue of providers as data: the hosts that a firewall must let through, and the dialects of each provider. */
 export function catalogueData(): string {

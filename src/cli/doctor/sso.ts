@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { createEgress } from '../../gateway/egress/create-egress.ts'
-import { parseAllowedHosts } from '../../gateway/egress/allowed-hosts.ts'
+import { parseAllowedHosts } from '../../gateway/ports/egress.ts'
+import { createEgress } from '../../gateway/ports/egress-making.ts'
 import { examineProviders, type SignInExamination } from '../../features/identity-providers/index.ts'
 import { CommandError } from '../failure.ts'
 import { withInstallation } from '../installation.ts'

@@ -1,4 +1,4 @@
-import { entryFaults } from '../../gateway/prices/entry.ts'
+import { entryFaults } from '../../gateway/ports/prices.ts'
 import { unitFault } from '../../app/prices/unit-check.ts'
 import type { Catalogue, ListedProvider } from './catalogue-files.ts'
 

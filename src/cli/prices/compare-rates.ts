@@ -1,6 +1,6 @@
 import { conditionKey, type ConditionalPart, type ListedRates, numbersIn, partsOfPeriod } from '../../app/prices/joint-rates.ts'
 import { unitFault } from '../../app/prices/unit-check.ts'
-import { dimensions, isDimension } from '../../gateway/dialects/neutral/counts.ts'
+import { dimensions, isDimension } from '../../gateway/ports/prices.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { ListedProvider } from './catalogue-files.ts'
 

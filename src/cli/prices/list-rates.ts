@@ -1,5 +1,5 @@
 import type { ListedRates } from '../../app/prices/joint-rates.ts'
-import { divideEven } from '../../gateway/prices/whole.ts'
+import { divideEven } from '../../gateway/ports/prices.ts'
 import type { Fields } from '../../lib/json/fields.ts'
 import { parsePico } from '../../lib/pico.ts'
 

@@ -1,5 +1,5 @@
 import { type ConditionalPart, conditionKey, type ListedRates } from '../../app/prices/joint-rates.ts'
-import { isPriceEntry } from '../../gateway/prices/entry.ts'
+import { isPriceEntry } from '../../gateway/ports/prices.ts'
 import type { Fields } from '../../lib/json/fields.ts'
 import type { ListedProvider } from './catalogue-files.ts'
 import { placedName } from './model-places.ts'

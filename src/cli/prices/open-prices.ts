@@ -3,7 +3,7 @@ import path from 'node:path'
 import { proxySource } from '../../app/prices/layer-sources.ts'
 import { readModels } from '../../app/prices/read-list.ts'
 import { environment, loadProxies } from '../../config/index.ts'
-import { entryFaults } from '../../gateway/prices/entry.ts'
+import { entryFaults } from '../../gateway/ports/prices.ts'
 import { parseAnswer } from '../../lib/json/json.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { UsageError } from '../failure.ts'
@@ -57,7 +57,7 @@ function missing(folder: string): never {
 
 /** Asks a service for the lists of all providers of the installation. */
 async function listsAt(url: string): Promise<readonly ListedProvider[]> {
-  const { createEgress } = await import('../../gateway/egress/create-egress.ts')
+  const { createEgress } = await import('../../gateway/ports/egress-making.ts')
   const address = URL.parse(url)
   if (address === null) throw new UsageError(`${url}: this is no address`)
   const egress = createEgress({ trustedHosts: [address.host], proxies: loadProxies(environment()), connectTimeoutMs: 5000 })

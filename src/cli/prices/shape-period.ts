@@ -6,8 +6,7 @@ import {
   tidiedParts,
   withJointRates,
 } from '../../app/prices/joint-rates.ts'
-import { dimensions } from '../../gateway/dialects/neutral/counts.ts'
-import { divideEven } from '../../gateway/prices/whole.ts'
+import { dimensions, divideEven } from '../../gateway/ports/prices.ts'
 import type { Fields } from '../../lib/json/fields.ts'
 
 /** Rates as lists have them. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { createEgress } from '../../gateway/egress/create-egress.ts'
-import type { ProxySettings } from '../../gateway/egress/proxies.ts'
+import type { ProxySettings } from '../../gateway/ports/egress.ts'
+import { createEgress } from '../../gateway/ports/egress-making.ts'
 import { oneLine } from '../../lib/text/one-line.ts'
 import type { Chunks } from '../bytes.ts'
 import { DistributionFault } from '../fault.ts'

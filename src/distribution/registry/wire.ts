@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Chunks } from '../bytes.ts'
-import type { Egress } from '../../gateway/egress/egress.ts'
+import type { Egress } from '../../gateway/ports/egress.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { DistributionFault } from '../fault.ts'
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Mail } from '../../app/mail/outbox.ts'
 import type { TemplateName } from '../../app/mail/templates.ts'
-import { groupsOf } from '../../gateway/limits/value-key.ts'
+import { groupsOf } from '../../gateway/ports/limits.ts'
 import type { Alert, AlertKind, AlertOwner, Owner } from './alert.ts'
 
 const words: Readonly<Record<AlertOwner, string>> = {

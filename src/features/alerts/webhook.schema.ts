@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { calledUrl } from '../../gateway/checks/partners/plugins.ts'
+import { calledUrl } from '../../gateway/ports/checks.ts'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
 import { secretField } from '../../lib/json/secret-fields.ts'
 import { nameField } from '../../lib/text/slug.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
-import { gatewayConfig } from '../../gateway/config/config.schema.ts'
+import { gatewayConfig } from '../../gateway/ports/configs.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'

@@ -1,4 +1,4 @@
-import type { GatewayConfig } from '../../gateway/config/config.schema.ts'
+import type { GatewayConfig } from '../../gateway/ports/configs.ts'
 import { ApiError } from '../../lib/errors.ts'
 
 /** Refuses a config that tries more targets one after the other than a request makes attempts. AB01 names the field. */

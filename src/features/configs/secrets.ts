@@ -1,7 +1,6 @@
-import { inlineSecrets } from '../../gateway/checks/secrets.ts'
+import { inlineSecrets, items } from '../../gateway/ports/checks.ts'
 import { isFields } from '../../lib/json/fields.ts'
-import { items } from '../../gateway/dialects/texts/walk.ts'
-import { providerFieldNames, secretConfigFields } from '../../gateway/providers/provider-fields.ts'
+import { providerFieldNames, secretConfigFields } from '../../gateway/ports/providers.ts'
 import type { JsonPath } from '../../lib/json/json-path.ts'
 import type { SecretPlace } from '../../lib/text/masked-secrets.ts'
 

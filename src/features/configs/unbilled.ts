@@ -1,5 +1,5 @@
 import type { Actor } from '../../app/route.ts'
-import { type GatewayConfig, unbilledMirrors } from '../../gateway/config/config.schema.ts'
+import { type GatewayConfig, unbilledMirrors } from '../../gateway/ports/configs.ts'
 import { ApiError } from '../../lib/errors.ts'
 
 /** The right to change the budget of a workspace. */

@@ -1,6 +1,6 @@
-import { inlineUrls } from '../../gateway/checks/secrets.ts'
-import { configsWithin, type GatewayConfig } from '../../gateway/config/config.schema.ts'
-import type { Egress } from '../../gateway/egress/egress.ts'
+import { inlineUrls } from '../../gateway/ports/checks.ts'
+import { configsWithin, type GatewayConfig } from '../../gateway/ports/configs.ts'
+import type { Egress } from '../../gateway/ports/egress.ts'
 import { pathText } from '../../lib/json/json-path.ts'
 import { guardrailFields } from './secrets.ts'
 

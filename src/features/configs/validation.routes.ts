@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { route } from '../../app/route.ts'
-import { laterParts } from '../../gateway/config/compile.ts'
-import { gatewayConfig } from '../../gateway/config/config.schema.ts'
+import { laterParts, gatewayConfig } from '../../gateway/ports/configs.ts'
 import { atLevel } from '../../release/at-level.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { findConfig, readVersion } from './configs.ts'

@@ -2,7 +2,7 @@ import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import { inWorkTable, turnOf, workOff } from '../../app/due-work.ts'
 import type { Job } from '../../app/feature.ts'
-import type { FileBounds } from '../../gateway/batches/ask-batch.ts'
+import type { FileBounds } from '../../gateway/ports/batches.ts'
 import { toApiError } from '../../lib/errors.ts'
 import { type BatchRow, lostAfterDays, settleBatch } from './settle-batch.ts'
 

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { LoggedCharge, LoggedCostLine } from '../../gateway/ports.ts'
-import type { CostState } from '../../gateway/prices/price-usage.ts'
+import type { CostState } from '../../gateway/ports/prices.ts'
 import type { RepricedCost } from './reprice.ts'
 
 /** The range and the filters of a recompute. */

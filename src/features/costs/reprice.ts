@@ -1,10 +1,15 @@
 import type { LoggedCharge, LoggedCostLine } from '../../gateway/ports.ts'
-import { priceRuns } from '../../gateway/metering/runs.ts'
-import type { PriceSource } from '../../gateway/prices/price-source.ts'
-import { type Cost, type CostState, notCharged } from '../../gateway/prices/price-usage.ts'
-import { findPrices } from '../../gateway/prices/resolve.ts'
-import { stateOf } from '../../gateway/prices/state-of.ts'
-import { type IntegrationPrices, isProvisioned } from '../../gateway/prices/terms.ts'
+import {
+  priceRuns,
+  type PriceSource,
+  type Cost,
+  type CostState,
+  notCharged,
+  findPrices,
+  stateOf,
+  type IntegrationPrices,
+  isProvisioned,
+} from '../../gateway/ports/prices.ts'
 
 /** The cost of a log with other price lists. */
 export interface RepricedCost {

@@ -2,11 +2,19 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import { allowedHostsOf } from '../../app/snapshot/allowed-hosts.ts'
-import { askBatch, type AskedProvider, eachAnswer, type FileBounds, type ToldBatch } from '../../gateway/batches/ask-batch.ts'
-import { type BatchCost, type BatchPricing, sumBatch } from '../../gateway/batches/batch-cost.ts'
-import { videoCost } from '../../gateway/batches/video-cost.ts'
+import {
+  askBatch,
+  type AskedProvider,
+  eachAnswer,
+  type FileBounds,
+  type ToldBatch,
+  type BatchCost,
+  type BatchPricing,
+  sumBatch,
+  videoCost,
+} from '../../gateway/ports/batches.ts'
 import type { LoggedCharge } from '../../gateway/ports.ts'
-import type { IntegrationPrices } from '../../gateway/prices/terms.ts'
+import type { IntegrationPrices } from '../../gateway/ports/prices.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { timeOfUuid } from '../../lib/uuid.ts'
 import { loadCredential, type SealedCredential, storedTarget } from '../integrations/index.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { type DataPlaneCall, route } from '../../app/route.ts'
-import { headersWithout } from '../../gateway/wire/header-list.ts'
+import { headersWithout } from '../../gateway/ports/headers.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { explainBody, explanation } from './explain.schema.ts'
 import { presentPast, readLoggedRequest } from './logged-request.ts'

@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import type { z } from 'zod'
 import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
-import type { guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
+import type { guardrailActions } from '../../gateway/ports/checks.ts'
 import type { Place } from '../../app/secrets/vault.ts'
 
 /** Checks of requests and answers, and the actions on their verdicts. */

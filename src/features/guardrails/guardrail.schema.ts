@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
-import { checkList, guardrailActionChanges, newGuardrailActions } from '../../gateway/checks/guardrail.schema.ts'
+import { checkList, guardrailActionChanges, newGuardrailActions } from '../../gateway/ports/checks.ts'
 import { idsFilter } from '../../lib/ids-filter.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/text/slug.ts'

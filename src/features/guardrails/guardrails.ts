@@ -2,12 +2,18 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { flushUnique, holdSlug } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
-import { nameOfRelease, releasesOfCheck } from '../../gateway/checks/check-release.ts'
-import { type CheckEntry, checkList, spelledOut } from '../../gateway/checks/guardrail.schema.ts'
-import { checkListSecrets, checkUrls } from '../../gateway/checks/secrets.ts'
-import { pluginsUsedBy } from '../../gateway/checks/partners/plugins.ts'
-import { findCheck } from '../../gateway/checks/registry.ts'
-import type { Egress } from '../../gateway/egress/egress.ts'
+import {
+  nameOfRelease,
+  releasesOfCheck,
+  type CheckEntry,
+  checkList,
+  spelledOut,
+  checkListSecrets,
+  checkUrls,
+  pluginsUsedBy,
+  findCheck,
+} from '../../gateway/ports/checks.ts'
+import type { Egress } from '../../gateway/ports/egress.ts'
 import { mergeFields } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { pathText } from '../../lib/json/json-path.ts'

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Call } from '../../app/route.ts'
-import type { Guardrail } from '../../gateway/checks/guardrail.ts'
-import { answerOfStream } from '../../gateway/dialects/stream-whole.ts'
-import { type Sample, type Trial, type TrialDeps, tryGuardrail } from '../../gateway/checks/try-guardrail.ts'
+import { type Guardrail, answerOfStream, type Sample, type Trial, type TrialDeps, tryGuardrail } from '../../gateway/ports/checks.ts'
 import { type LogSample, type LogSelection, readSample, selectLogs } from '../logs/index.ts'
 import type { TryGuardrail } from './trial.schema.ts'
 

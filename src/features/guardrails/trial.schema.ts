@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
-import { scopes } from '../../gateway/checks/check.ts'
+import { guardrailActions, scopes } from '../../gateway/ports/checks.ts'
 import { logSelection } from '../logs/index.ts'
 import { checks } from './guardrail.schema.ts'
 

@@ -1,10 +1,14 @@
 import type { Call } from '../../app/route.ts'
-import { compileGuardrail, type Guardrail } from '../../gateway/checks/guardrail.ts'
-import { checkList, guardrailActions } from '../../gateway/checks/guardrail.schema.ts'
-import { withPatterns } from '../../gateway/patterns/pattern-making.ts'
+import {
+  compileGuardrail,
+  type Guardrail,
+  checkList,
+  guardrailActions,
+  type FindCredentials,
+  type TrialDeps,
+} from '../../gateway/ports/checks.ts'
+import { withPatterns } from '../../gateway/ports/patterns.ts'
 import { allowedHostsOf } from '../../app/snapshot/allowed-hosts.ts'
-import type { FindCredentials } from '../../gateway/checks/check.ts'
-import type { TrialDeps } from '../../gateway/checks/try-guardrail.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { storedCredentials } from '../plugins/index.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'

@@ -1,4 +1,4 @@
-import type { SmallRequest } from '../../gateway/egress/egress.ts'
+import type { SmallRequest } from '../../gateway/ports/egress.ts'
 import type { Provider } from './provider-facts.ts'
 
 /** Returns how a provider is called: the operator's own settings need no leave of ALLOWED_CUSTOM_HOSTS, and its certificate may be of its own authority. */

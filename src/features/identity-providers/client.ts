@@ -14,7 +14,7 @@ import {
 } from 'openid-client'
 import { importJWK } from 'jose'
 import { z } from 'zod'
-import type { Egress } from '../../gateway/egress/egress.ts'
+import type { Egress } from '../../gateway/ports/egress.ts'
 import { tenantEgress } from '../../app/tenant-egress.ts'
 import { createLru, type Lru } from '../../lib/collections/lru.ts'
 import { ApiError } from '../../lib/errors.ts'

@@ -1,4 +1,4 @@
-import type { Egress } from '../../gateway/egress/egress.ts'
+import type { Egress } from '../../gateway/ports/egress.ts'
 import { tenantEgress } from '../../app/tenant-egress.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { callsTo } from './calls.ts'

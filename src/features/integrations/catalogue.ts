@@ -1,11 +1,17 @@
 import { z } from 'zod'
-import { notYetBeside, releaseOfField } from '../../gateway/providers/provider-fields.ts'
-import { operations, type Operation } from '../../gateway/operations/operations.ts'
-import { listPathOf } from '../../gateway/models/list-path.ts'
-import { findProvider, type ProviderId, providers } from '../../gateway/providers/catalog.ts'
-import { labels } from '../../gateway/providers/catalog/labels.ts'
-import { secretFields } from '../../gateway/providers/fields.ts'
-import type { Auth, Provider } from '../../gateway/providers/provider.ts'
+import type { Auth } from '../../gateway/ports/credentials.ts'
+import {
+  notYetBeside,
+  releaseOfField,
+  listPathOf,
+  findProvider,
+  type ProviderId,
+  providers,
+  labels,
+  secretFields,
+  type Provider,
+} from '../../gateway/ports/providers.ts'
+import { operations, type Operation } from '../../gateway/ports/operations.ts'
 import type { CatalogueField, CatalogueRow } from './catalogue.schema.ts'
 import { choices, extraFields, fieldType, requiredFields } from './configuration-fields.ts'
 

@@ -1,11 +1,15 @@
 import { z } from 'zod'
-import { type LaterBeside, laterBeside } from '../../gateway/providers/provider-fields.ts'
-import type { Egress } from '../../gateway/egress/egress.ts'
-import { findProvider } from '../../gateway/providers/catalog.ts'
-import { meantSentence } from '../../gateway/providers/meant-provider.ts'
-import { baseUrlOf, withDefaults } from '../../gateway/providers/endpoint.ts'
-import { secretFields } from '../../gateway/providers/fields.ts'
-import type { Provider } from '../../gateway/providers/provider.ts'
+import {
+  type LaterBeside,
+  laterBeside,
+  findProvider,
+  meantSentence,
+  baseUrlOf,
+  withDefaults,
+  secretFields,
+  type Provider,
+} from '../../gateway/ports/providers.ts'
+import type { Egress } from '../../gateway/ports/egress.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { plainIssue } from '../../lib/json/plain-issue.ts'
 import { refusal, refusedPart } from '../../lib/json/schema-faults.ts'

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { notFound } from '../../app/database/find.ts'
 import { findPage } from '../../app/database/list.ts'
-import type { Egress } from '../../gateway/egress/egress.ts'
+import type { Egress } from '../../gateway/ports/egress.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { searching, type ListQuery } from '../../lib/paging.ts'

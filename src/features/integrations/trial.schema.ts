@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { testSteps } from '../../gateway/models/test-provider.ts'
-import { laterProviders } from '../../gateway/providers/catalog.ts'
+import { testSteps, laterProviders } from '../../gateway/ports/providers.ts'
 import { valuesSince } from '../../release/since.ts'
 import { configurationsField, providerKey } from './integration.schema.ts'
 

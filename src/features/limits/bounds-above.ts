@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { findLimits, type LimitScope, type OwnedLimit, presentOwned } from './limited-rows.ts'
 import { standingsOf } from './standing.ts'
 import { isShownGroup } from './shown-groups.ts'
-import { groupsOf } from '../../gateway/limits/value-key.ts'
+import { groupsOf } from '../../gateway/ports/limits.ts'
 
 /** A key or a provider, with the facts that limits above it depend on. */
 export interface BoundedResource extends LimitScope {

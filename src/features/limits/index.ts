@@ -6,9 +6,9 @@ export {
   rateLimitOf,
   toGatewayLimits,
   type WrittenLimits as LimitedRow,
-} from '../../gateway/limits/written-limits.ts'
+  type RateLimit,
+} from '../../gateway/ports/limits.ts'
 export { limitedColumn } from './limited-column.ts'
-export type { RateLimit } from '../../gateway/limits/written-limits.ts'
 export { keepLimits } from './limits.jobs.ts'
 export { boundsAbove } from './bounds-above.ts'
 export { isShownGroup, ownGroups, patternsOfGroups } from './shown-groups.ts'

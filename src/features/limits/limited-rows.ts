@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { Budget, Limit } from '../../gateway/limits/limit.ts'
-import { type RateLimit, toGatewayLimits, windowOfUnit, type WrittenLimits } from '../../gateway/limits/written-limits.ts'
+import { type Budget, type Limit, type RateLimit, toGatewayLimits, windowOfUnit, type WrittenLimits } from '../../gateway/ports/limits.ts'
 import { limitedColumn } from './limited-column.ts'
 
 /** A limit with the thing whose limit it is. */

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { outputPolicies, unpricedTerms } from '../../gateway/limits/limit.ts'
-import type { RateLimit } from '../../gateway/limits/written-limits.ts'
+import { outputPolicies, unpricedTerms, type RateLimit } from '../../gateway/ports/limits.ts'
 import { since, whileOn } from '../../release/since.ts'
 import { givenBorder, moneyFault, periodFault, thresholdFault, toPeriod, usageTypes, wholeFault } from './limit.ts'
 

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { LimitedResource } from '../../gateway/limits/written-limits.ts'
+import type { LimitedResource } from '../../gateway/ports/limits.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { Level } from '../../release/level.ts'
 import { isUsedUp, type BudgetRow } from './shown-usage.ts'

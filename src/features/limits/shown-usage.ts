@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { isFields } from '../../lib/json/fields.ts'
-import type { Limit } from '../../gateway/limits/limit.ts'
-import { type LimitedResource, toGatewayLimits } from '../../gateway/limits/written-limits.ts'
+import { type Limit, type LimitedResource, toGatewayLimits } from '../../gateway/ports/limits.ts'
 import { type LastUse, lastUsesOf } from './last-use.ts'
 import type { UsageLimits } from './limits.schema.ts'
 import { type BudgetPeriod, countedOf, type LimitUsage } from './standing.ts'

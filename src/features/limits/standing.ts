@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { Limit } from '../../gateway/limits/limit.ts'
+import type { Limit } from '../../gateway/ports/limits.ts'
 import { fromPico } from '../../lib/pico.ts'
 
 /** The state of a limit: enough is left, it runs out before it starts again or is nearly used up, it is used up. */

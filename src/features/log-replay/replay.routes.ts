@@ -1,5 +1,5 @@
 import { LaterAnswer, route, type DataPlaneCall } from '../../app/route.ts'
-import { headersWithout } from '../../gateway/wire/header-list.ts'
+import { headersWithout } from '../../gateway/ports/headers.ts'
 import { readLoggedRequest } from '../explain/index.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { parseJson } from '../../lib/json/json.ts'

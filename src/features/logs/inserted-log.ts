@@ -1,7 +1,6 @@
 import type { Actor } from '../../app/route.ts'
 import type { ExchangeBodies, ExchangeRecord } from '../../gateway/ports.ts'
-import { withoutKeys, withoutUser } from '../../gateway/ending/query-keys.ts'
-import { redactionOfHeaders } from '../../gateway/ending/redact.ts'
+import { withoutKeys, withoutUser, redactionOfHeaders } from '../../gateway/ports/records.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import type { InsertedLog } from './insert.schema.ts'
 

@@ -1,4 +1,4 @@
-import { failureKinds } from '../../gateway/routing/verdict.ts'
+import { failureKinds } from '../../gateway/ports/routing.ts'
 import { z } from 'zod'
 import { maxPageSize } from '../../lib/paging.ts'
 import { textField } from '../../lib/text/text.ts'

@@ -1,6 +1,4 @@
-import type { Rates } from '../../gateway/prices/entry.ts'
-import type { PriceEntry } from '../../gateway/prices/entry.ts'
-import { periodAt } from '../../gateway/prices/rates.ts'
+import { type Rates, type PriceEntry, periodAt } from '../../gateway/ports/prices.ts'
 import { centNames, centUnits } from '../../lib/cent-names.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { fromPico } from '../../lib/pico.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
-import { calledUrl, plugins } from '../../gateway/checks/partners/plugins.ts'
+import { calledUrl, plugins } from '../../gateway/ports/checks.ts'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { StoredCredentials } from '../../gateway/checks/check.ts'
+import type { StoredCredentials } from '../../gateway/ports/checks.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
 import { anyOf, byReference, usualLimits, type Views } from '../../app/snapshot/view.ts'
 import { pluginPlace } from './plugin.entity.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { everyText } from '../../gateway/dialects/texts/walk.ts'
-import type { Plugin } from '../../gateway/checks/partners/plugins.ts'
+import { everyText, type Plugin } from '../../gateway/ports/checks.ts'
 import { type JsonPath, pathText, valueAt } from '../../lib/json/json-path.ts'
 import { maskFault, maskSecrets, restoreSecrets, type SecretPlace } from '../../lib/text/masked-secrets.ts'
 

@@ -1,7 +1,7 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { notFound, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
-import { moneyTerms } from '../../gateway/limits/limit.ts'
+import { moneyTerms } from '../../gateway/ports/limits.ts'
 import { changedLimits, demandSetter, type SetterRanks } from '../../lib/access/set-from-above.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'

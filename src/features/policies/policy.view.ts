@@ -1,6 +1,5 @@
 import { anyOf, type ViewLimits, type Views } from '../../app/snapshot/view.ts'
-import type { PolicyCondition, PolicyView } from '../../gateway/limits/policy.ts'
-import { type Limit, type MoneyTerms, moneyTerms } from '../../gateway/limits/limit.ts'
+import { type PolicyCondition, type PolicyView, type Limit, type MoneyTerms, moneyTerms } from '../../gateway/ports/limits.ts'
 import { formatPico, parsePico } from '../../lib/pico.ts'
 import { periodWindow, rateLimitOf, type UsageType } from '../limits/index.ts'
 import type { Condition, Group } from './conditions.schema.ts'

@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { Limit } from '../../gateway/limits/limit.ts'
-import { endpointNamesOfLog, policyLimits, type PolicyRequest, type PolicyView } from '../../gateway/limits/policy.ts'
+import { type Limit, endpointNamesOfLog, policyLimits, type PolicyRequest, type PolicyView } from '../../gateway/ports/limits.ts'
 import { fromPico } from '../../lib/pico.ts'
 import type { Condition, Group } from './conditions.schema.ts'
 import { toCondition } from './policy.view.ts'

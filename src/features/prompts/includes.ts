@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { demandNoDependants, findDependants, type Dependant } from '../../app/database/dependants.ts'
-import { parseReference, versionNumber } from '../../gateway/prompts/reference.ts'
-import { compile, partialsOf } from '../../gateway/prompts/template.ts'
+import { parseReference, versionNumber, compile, partialsOf } from '../../gateway/ports/prompts.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import type { PromptPartial } from './prompt.entity.ts'

@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import { bounds } from '../../gateway/prompts/bounds.ts'
-import { describedMessage, optionalParameters } from '../../gateway/dialects/openai-chat/parameters.ts'
-import { promptRequest } from '../../gateway/bounds/prompt.ts'
+import { bounds, describedMessage, optionalParameters, promptRequest } from '../../gateway/ports/prompts.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { isStorableJson, textField } from '../../lib/text/text.ts'

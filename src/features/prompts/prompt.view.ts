@@ -1,7 +1,13 @@
 import type { ProviderScope } from '../../gateway/ports.ts'
-import type { ReadPartials } from '../../gateway/prompts/partials.ts'
-import { openPrompt, type Prompt, type StoredPrompt } from '../../gateway/prompts/prompt.ts'
-import { parseReference, versionNumber, type Reference } from '../../gateway/prompts/reference.ts'
+import {
+  type ReadPartials,
+  openPrompt,
+  type Prompt,
+  type StoredPrompt,
+  parseReference,
+  versionNumber,
+  type Reference,
+} from '../../gateway/ports/prompts.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { anyOf, longestSlug, templateLimits, type Ask, type Views } from '../../app/snapshot/view.ts'
 import type { LoadedView } from '../../app/snapshot/view-cache.ts'

@@ -1,7 +1,7 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { byIdOrSlug, flushUnique, notFound, onlySlugs, orMeant, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
-import { parseReference, versionNumber } from '../../gateway/prompts/reference.ts'
+import { parseReference, versionNumber } from '../../gateway/ports/prompts.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { findCollection } from '../collections/index.ts'
 import { labelsOf } from '../labels/index.ts'

@@ -1,6 +1,6 @@
 import { notFound } from '../../app/database/find.ts'
 import { route } from '../../app/route.ts'
-import { renderPrompt as render } from '../../gateway/prompts/prompt.ts'
+import { renderPrompt as render } from '../../gateway/ports/prompts.ts'
 import { askThrough } from './ask.ts'
 import { readPrompt } from './prompt.view.ts'
 import { promptParams, renderBody, renderedPrompt } from './prompt.schema.ts'

@@ -2,7 +2,7 @@ import { byReference, usualLimits, type Views } from '../../app/snapshot/view.ts
 import type { Vault } from '../../app/secrets/vault.ts'
 import type { ModelRules, ProviderView } from '../../gateway/ports.ts'
 import type { SealedCredential, StoredCredential } from '../integrations/index.ts'
-import { skipPtuField } from '../../gateway/providers/provider-fields.ts'
+import { skipPtuField } from '../../gateway/ports/providers.ts'
 import { type PricedModel, toPrices } from './terms.ts'
 import { mappedSecretsColumn, type SealedMapping } from '../secret-references/index.ts'
 import { joinLimits, limitedColumn, toGatewayLimits, type LimitedRow } from '../limits/index.ts'

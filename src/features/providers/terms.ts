@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { skipPtuField } from '../../gateway/providers/provider-fields.ts'
-import { readMultipliers } from '../../gateway/prices/multipliers.ts'
-import { customEntry, type IntegrationPrices } from '../../gateway/prices/terms.ts'
+import { skipPtuField } from '../../gateway/ports/providers.ts'
+import { readMultipliers, customEntry, type IntegrationPrices } from '../../gateway/ports/prices.ts'
 import type { PricingConfig } from '../integrations/index.ts'
 
 /** A model of an integration, as far as prices go. */

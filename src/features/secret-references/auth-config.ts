@@ -4,7 +4,7 @@ import { pathText } from '../../lib/json/json-path.ts'
 import { plainIssue } from '../../lib/json/plain-issue.ts'
 import { refusedPart } from '../../lib/json/schema-faults.ts'
 import { maskFault, maskSecrets, restoreSecrets, type SecretPlace } from '../../lib/text/masked-secrets.ts'
-import type { ManagerType } from '../../gateway/secrets/secret-reference.ts'
+import type { ManagerType } from '../../gateway/ports/secrets.ts'
 
 /** A sign-in as it is stored: flat texts. */
 export type AuthConfig = Readonly<Record<string, string>>

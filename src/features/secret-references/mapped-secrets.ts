@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import type { Vault } from '../../app/secrets/vault.ts'
 import { isBuiltWith } from '../../config/version.ts'
-import type { ManagerType, MappedSecret, SecretReference as Reference } from '../../gateway/secrets/secret-reference.ts'
+import type { ManagerType, MappedSecret, SecretReference as Reference } from '../../gateway/ports/secrets.ts'
 import type { AuthConfig } from './auth-config.ts'
 import { authPlace, type SecretReference } from './secret-reference.entity.ts'
 

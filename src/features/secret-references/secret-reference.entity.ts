@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { Place } from '../../app/secrets/vault.ts'
-import { managerTypes } from '../../gateway/secrets/secret-reference.ts'
+import { managerTypes } from '../../gateway/ports/secrets.ts'
 
 /** A secret in an external manager: where it is, and how one signs in there. */
 export const SecretReference = defineEntity({

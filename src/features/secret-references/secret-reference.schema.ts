@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { usedByField, usedByQuery } from '../../app/database/dependants.ts'
-import { managerTypes } from '../../gateway/secrets/secret-reference.ts'
-import { secretSteps } from '../../gateway/secrets/test-secret.ts'
+import { managerTypes, secretSteps } from '../../gateway/ports/secrets.ts'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/text/slug.ts'
 import { tags } from '../../lib/text/tags.ts'

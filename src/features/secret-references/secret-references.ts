@@ -1,4 +1,4 @@
-import { managerOrigin } from '../../gateway/secrets/test-secret.ts'
+import { managerOrigin } from '../../gateway/ports/secrets.ts'
 import { LockMode, type EntityManager, type FilterQuery } from '@mikro-orm/postgresql'
 import { demandNoDependants, findDependants, type Dependant } from '../../app/database/dependants.ts'
 import { byIdOrSlug, flushUnique, holdSlug, orNotFound } from '../../app/database/find.ts'

@@ -1,5 +1,5 @@
-import { withoutQueryKeys, withoutUrlCredentials } from '../../gateway/ending/query-keys.ts'
-import { isCredentialHeader } from '../../gateway/wire/headers.ts'
+import { withoutQueryKeys, withoutUrlCredentials } from '../../gateway/ports/records.ts'
+import { isCredentialHeader } from '../../gateway/ports/headers.ts'
 
 /** Attributes as plain JSON. */
 export type Attributes = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
 import type { OtlpResourceSpans, OtlpSpan } from './otlp.schema.ts'
-import { withoutUrlCredentials } from '../../gateway/ending/query-keys.ts'
+import { withoutUrlCredentials } from '../../gateway/ports/records.ts'
 import { type Attributes, fitting, toAttributes } from './otlp-value.ts'
 
 /** The parts of a span that may hold words of prompts and answers. */

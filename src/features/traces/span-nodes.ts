@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
-import { SealError } from '../../gateway/journal/log-seal.ts'
-import { attemptSpanId, spanIdOf } from '../../gateway/tracing/ids.ts'
+import { SealError, attemptSpanId, spanIdOf } from '../../gateway/ports/journal.ts'
 import type { LogDetail, LogRow } from '../logs/index.ts'
 import { spanKinds, type SpanDetails, spanStatuses } from './read-spans.ts'
 import { spanPlace } from './span-place.ts'

@@ -1,4 +1,4 @@
-import type { LogPlace } from '../../gateway/journal/log-seal.ts'
+import type { LogPlace } from '../../gateway/ports/journal.ts'
 
 export interface SpanKey {
   readonly organisationId: string

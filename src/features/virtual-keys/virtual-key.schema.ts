@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { laterProviders } from '../../gateway/providers/catalog.ts'
+import { laterProviders } from '../../gateway/ports/providers.ts'
 import { listOf } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { since, valuesSince } from '../../release/since.ts'

@@ -2,7 +2,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ApiError, errorBody, type ErrorCode } from '../../../lib/errors.ts'
 import { uuidv7 } from '../../../lib/uuid.ts'
-import { eachHeader } from '../../../gateway/wire/header-list.ts'
+import { eachHeader } from '../../../gateway/ports/headers.ts'
 
 /** Why a request is refused before any handler sees it. */
 export type Fault = readonly [code: ErrorCode, message: string]

@@ -4,7 +4,7 @@ import { answerOn, type Fault } from './refusal.ts'
 import { watchStalls } from './stalls.ts'
 import { createTlsServer, type TlsOptions } from './tls-server.ts'
 import { createTurns, type Turns } from './turns.ts'
-import { countHeaders, headerValues } from '../../../gateway/wire/header-list.ts'
+import { countHeaders, headerValues } from '../../../gateway/ports/headers.ts'
 
 const maxHeaderBytes = 64 * 1024
 /** Far above the number that any client sends, far below one that would take a noticeable time to sort. */

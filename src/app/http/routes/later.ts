@@ -1,4 +1,4 @@
-import { eachHeader } from '../../../gateway/wire/header-list.ts'
+import { eachHeader } from '../../../gateway/ports/headers.ts'
 import type { LaterAnswer } from '../../route.ts'
 import type { Context } from '../context.ts'
 

@@ -1,5 +1,5 @@
-import { egressFor } from '../../../gateway/egress/narrowed.ts'
-import { offeredModels } from '../../../gateway/models/offered-models.ts'
+import { egressFor } from '../../../gateway/ports/egress-making.ts'
+import { offeredModels } from '../../../gateway/ports/models.ts'
 import type { Actor, ListModels } from '../../route.ts'
 import type { FrameServices } from '../frame.ts'
 

@@ -1,6 +1,5 @@
 import { buffer } from 'node:stream/consumers'
-import { isKeyHeader } from '../../../gateway/wire/headers.ts'
-import { headersWithout } from '../../../gateway/wire/header-list.ts'
+import { isKeyHeader, headersWithout } from '../../../gateway/ports/headers.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { DataPlaneCall, ForwardCall, RawAnswer, SendCall } from '../../route.ts'
 import type { Context } from '../context.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Operation } from '../../../gateway/operations/operations.ts'
-import { chatRequest } from '../../../gateway/bounds/prompt.ts'
+import type { Operation } from '../../../gateway/ports/operations.ts'
+import { chatRequest } from '../../../gateway/ports/prompts.ts'
 import { chatCompletion, embeddings, textCompletion } from './completions.ts'
 import { batch, batchList, fineTuningJob, fineTuningJobList, threadMessageList } from './jobs.ts'
 import { open, text } from './parts.ts'

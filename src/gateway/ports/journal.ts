@@ -1,0 +1,10 @@
+/** The journal: its segments and frames, and what they are sealed with; the ids of spans in them. */
+export { type Confidential, decodeConfidential } from '../journal/confidential.ts'
+export { type EncodedFrame, memoryMark, parseFrame, type StoredFrame } from '../journal/frame.ts'
+export { openJournal, type OpenJournal } from '../journal/journal.ts'
+export { createLogSeal, type LogPlace, type LogSeal, SealError } from '../journal/log-seal.ts'
+export { claim, type JournalOwnership, listDirectories } from '../journal/owner.ts'
+export { createSegmentReader, type ReadFrame } from '../journal/reader.ts'
+export { decodeRecord } from '../journal/record.ts'
+export { listSegments, removeDirectory, retireSegment, type Segment } from '../journal/segment.ts'
+export { attemptSpanId, hexId, spanIdOf } from '../tracing/ids.ts'

@@ -1,0 +1,13 @@
+/** Prices: entries of price lists, and the cost of usage. */
+export { dimensions, isDimension } from '../dialects/neutral/counts.ts'
+export { priceRuns } from '../metering/runs.ts'
+export { type ConditionalRates, entryFaults, isPriceEntry, type PriceEntry, type PricePeriod, type Rates } from '../prices/entry.ts'
+export { readMultipliers } from '../prices/multipliers.ts'
+export { type ModelName, namesOf } from '../prices/names.ts'
+export type { ListedModel, ModelFacts, PriceSource } from '../prices/price-source.ts'
+export { type Cost, type CostState, notCharged } from '../prices/price-usage.ts'
+export { periodAt } from '../prices/rates.ts'
+export { findPrices, rankOf } from '../prices/resolve.ts'
+export { stateOf } from '../prices/state-of.ts'
+export { customEntry, type IntegrationPrices, isProvisioned } from '../prices/terms.ts'
+export { divideEven } from '../prices/whole.ts'
