@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { DebianLock } from '../src/distribution/debian/lock.ts'
+import { DebianLock } from '../tools/release/debian/lock.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 const tools = path.join(root, '.tools')

@@ -13,7 +13,7 @@ const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), '
 
 /** `gatehouse`, from this checkout. */
 const gatehouse = async (...args: readonly string[]) =>
-  (await execute(process.execPath, [path.join(root, 'src/cli/gatehouse.ts'), ...args], { maxBuffer: 16 * 1024 * 1024 })).stdout
+  (await execute(process.execPath, [path.join(root, 'tools/gatehouse.ts'), ...args], { maxBuffer: 16 * 1024 * 1024 })).stdout
 
 /** The builds, as folders of releases. */
 export interface Built {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { filesOfLayer } from '../../src/distribution/oci/image-files.ts'
+import { filesOfLayer } from '../../tools/release/image-files.ts'
 import { folderBlobs } from '../../src/distribution/oci/layout.ts'
-import { upstreamVersion } from '../../src/distribution/sbom/cpe.ts'
-import { endedBy } from '../../src/distribution/sbom/end-of-life.ts'
-import type { Component } from '../../src/distribution/sbom/components.ts'
+import { upstreamVersion } from '../../tools/release/sbom/cpe.ts'
+import { endedBy } from '../../tools/release/sbom/end-of-life.ts'
+import type { Component } from '../../tools/release/sbom/components.ts'
 
 /** The version in a binary itself, by the name of the component. Read from its bytes, without the bill of materials. */
 const fingerprints: readonly (readonly [file: RegExp, component: string, version: RegExp])[] = [

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stringify } from 'yaml'
-import { cutSources, type CutRelease } from '../../src/distribution/release/cut.ts'
+import { cutSources, type CutRelease } from '../../tools/release/cut.ts'
 import { root } from '../../test/support/cli.ts'
 
 /** A release that there is not yet: this checkout's code under another version, with migrations of its own. */

@@ -19,6 +19,8 @@ export interface CommandOptions {
   readonly build?: string
   /** A module that is loaded before everything else. */
   readonly preload?: string
+  /** True if the command is one of those that build releases; builds that only run have none of them. */
+  readonly makes?: boolean
 }
 
 /**
@@ -31,9 +33,9 @@ const quickStart = (folder: string) => ({
 })
 
 /** Runs `gatehouse` as a process of its own, beside all other work. */
-export async function runCommand(args: readonly string[], { env, build = root, preload }: CommandOptions): Promise<Ended> {
+export async function runCommand(args: readonly string[], { env, build = root, preload, makes = false }: CommandOptions): Promise<Ended> {
   const imports = preload === undefined ? [] : ['--import', preload]
-  const child = spawn(process.execPath, [...imports, path.join(build, 'src/cli/gatehouse.ts'), ...args], {
+  const child = spawn(process.execPath, [...imports, path.join(build, makes ? 'tools/gatehouse.ts' : 'src/cli/gatehouse.ts'), ...args], {
     env: { PATH: process.env['PATH'] ?? '', NODE_NO_WARNINGS: '1', ...quickStart(build), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -25,7 +25,7 @@ import { addSupportBundle } from './commands/support-bundle.ts'
 import { explain } from './command-help.ts'
 
 /** The functions that add the commands, in the order of the help. */
-const commands: readonly ((program: Command) => unknown)[] = [
+const commands: readonly AddCommands[] = [
   addServe,
   addMigrate,
   addBackfill,
@@ -50,14 +50,17 @@ const commands: readonly ((program: Command) => unknown)[] = [
   addCompletion,
 ]
 
-/** The command line of Gatehouse; it throws instead of ending the process. */
-export function createProgram(): Command {
+/** Adds commands to the command line. */
+export type AddCommands = (program: Command) => unknown
+
+/** The command line of Gatehouse, with the commands of the caller; it throws instead of ending the process. */
+export function createProgram(more: AddCommands = () => {}): Command {
   const program = explain(new Command('gatehouse'), { example: 'gatehouse path 1.3.0 1.12.0' })
     .description('Runs and looks after an installation of Gatehouse and its releases.')
     .version(version())
     .option('--root <folder>', 'the checkout to read; by default the one that holds this program')
     .exitOverride()
-  for (const add of commands) add(program)
+  for (const add of [...commands, more]) add(program)
   for (const command of program.commands) hint(command, 'gatehouse')
   return program.showHelpAfterError('"gatehouse --help" lists the commands.')
 }

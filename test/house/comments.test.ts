@@ -71,7 +71,7 @@ const comments = (folder: string): readonly Text[] =>
 const pages = ['README.md', 'ARCHITECTURE.md', ...sources('docs/guide', '.md'), ...sources('docs/operations', '.md')]
 
 const texts: Readonly<Record<'src' | 'tests' | 'docs', readonly Text[]>> = {
-  src: comments('src'),
+  src: ['src', 'tools'].flatMap(comments),
   tests: ['test', 'scripts', 'bench'].flatMap(comments),
   docs: pages.flatMap((page) => paragraphsOf(read(page)).map((text) => ({ at: page, text }))),
 }
@@ -86,7 +86,7 @@ for (const [rule, ceilingsOf] of Object.entries(plain) as readonly [Rule, (typeo
     })
 
 test(`at most ${bareTypes} types have a name that is no noun phrase`, (t) => {
-  const found = sources('src', '.ts').flatMap((file) =>
+  const found = [...sources('src', '.ts'), ...sources('tools', '.ts')].flatMap((file) =>
     [...read(file).matchAll(/^\s*(?:export )?(?:abstract )?(?:interface|type|class) (\w+)/gm)]
       .filter(([, name = '']) => isNoNoun(name))
       .map(([, name = '']) => `${file}: ${name}`),

@@ -5,7 +5,7 @@ import path from 'node:path'
 import test from 'ava'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { architectures, DebianLock } from '../../src/distribution/debian/lock.ts'
+import { architectures, DebianLock } from '../../tools/release/debian/lock.ts'
 import { readTable } from '../../src/cli/checkout.ts'
 import { findRelease } from '../../src/release/table.ts'
 
@@ -53,7 +53,7 @@ test('what the image is built from is let through to the builder, and nothing el
     files.split(' ').filter((file) => file !== '.'),
   )
   for (const file of copied) t.true(top.has(file.split('/')[0] ?? ''), file)
-  for (const secret of ['.data', '.git', 'node_modules', 'test']) t.false(top.has(secret))
+  for (const secret of ['.data', '.git', 'node_modules', 'test', 'tools']) t.false(top.has(secret))
 })
 
 const Compose = z.object({ services: z.record(z.string(), z.looseObject({ image: z.string() })) })

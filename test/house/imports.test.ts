@@ -3,9 +3,11 @@ import path from 'node:path'
 import test from 'ava'
 
 const root = path.resolve(import.meta.dirname, '../..')
-const sources = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => ({ file: `src/${file}`, text: readFileSync(path.join(root, 'src', file), 'utf8') }))
+const sources = ['src', 'tools'].flatMap((folder) =>
+  readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => ({ file: `${folder}/${file}`, text: readFileSync(path.join(root, folder, file), 'utf8') })),
+)
 
 /** The imports of a file: packages by name, files by their path in the repository. */
 function imports({ file, text }: { file: string; text: string }): readonly string[] {
@@ -32,8 +34,15 @@ const rules: readonly (readonly [folder: string, allowed: RegExp])[] = [
     /^(?:node:(?!net|tls|https?$|dns)|zod$|yaml$|src\/lib\/|src\/release\/|src\/distribution\/|src\/gateway\/ports\/egress)/,
   ],
   ['src/config/', /^(?:node:|envalid$|zod$|ipaddr\.js$|src\/lib\/|src\/release\/(?:version|published)\.ts$|src\/config\/)/],
-  ['src/features/', /^(?!koa|@koa|undici|src\/gateway\/(?!ports(?:\.ts$|\/(?!egress-making)))|src\/app\/http\/|src\/main)/],
-  ['src/app/', /^(?!undici|src\/features\/|src\/main)/],
+  ['src/features/', /^(?!koa|@koa|undici|src\/gateway\/(?!ports(?:\.ts$|\/(?!egress-making)))|src\/app\/http\/|src\/main|tools\/)/],
+  ['src/app/', /^(?!undici|src\/features\/|src\/main|tools\/)/],
+  ['src/', /^(?!tools\/)/],
+  ['tools/records/', /^(?:node:(?!net|tls|https?$|dns)|zod$|yaml$|src\/|tools\/(?:records|chart)\/)/],
+  ['tools/chart/', /^(?:node:(?:fs|path)$|yaml$|src\/(?:release|config)\/|tools\/(?:records|chart)\/)/],
+  [
+    'tools/',
+    /^(?:node:(?!net|tls|https?$|dns)|zod$|yaml$|commander$|src\/(?:lib|release|distribution|cli|app\/database\/schema)\/|tools\/)/,
+  ],
 ]
 
 for (const [folder, allowed] of rules)

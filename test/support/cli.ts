@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import type { Command } from 'commander'
 import { exitCodeFor } from '../../src/cli/failure.ts'
-import { createProgram } from '../../src/cli/program.ts'
+import { createMakersProgram } from '../../tools/program.ts'
 import { nodeEnvironment } from './node-environment.ts'
 import { programFile } from './program.ts'
 
@@ -52,7 +52,7 @@ async function runHere(args: readonly string[], env: Record<string, string>): Pr
   process.env = env
   process.exitCode = undefined
   try {
-    const program = createProgram()
+    const program = createMakersProgram()
     for (const command of withSubcommands(program))
       command.configureOutput({ writeOut: (text) => (output.stdout += text), writeErr: (text) => (output.stderr += text) })
     await program.parseAsync([...args], { from: 'user' }).catch((thrown: unknown) => (process.exitCode = exitCodeFor(thrown)))

@@ -37,6 +37,8 @@ export interface StageOptions {
   readonly earlier?: string | null
 }
 
+const run = (file: string) => `exec "${process.execPath}" "${file}" "$@"\n`
+
 /**
  * An installation with one stored provider: on PostgreSQL, on the machine's own one (`bin`) when its tools are to be used, or on the
  * embedded one. `gatehouse` is on the PATH, and the folder looks like a checkout.
@@ -45,9 +47,9 @@ export async function openStage({ bin, embedded, earlier = null }: StageOptions)
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-docs-'))
   const tools = path.join(folder, '.bin')
   mkdirSync(tools)
-  writeFileSync(path.join(tools, 'gatehouse'), `#!/bin/sh\nexec "${process.execPath}" "${programFile('gatehouse')}" "$@"\n`, {
-    mode: 0o755,
-  })
+  // A checkout has the commands that build releases too.
+  const launcher = `#!/bin/sh\nif [ "$1" = release ]; then ${run(path.join(root, 'tools/gatehouse.ts'))}fi\n${run(programFile('gatehouse'))}`
+  writeFileSync(path.join(tools, 'gatehouse'), launcher, { mode: 0o755 })
   for (const name of ['charts', 'docker', 'releases', 'migrations', 'package.json'])
     symlinkSync(path.join(root, name), path.join(folder, name))
   const own = bin === null || embedded ? null : await startDebianPostgres(bin)

@@ -14,7 +14,7 @@ export const addNotes = (program: Command): Command =>
     .option('--json', 'the records of the releases, as a JSON array')
     .action(async function show(this: Command) {
       const { table, from, to } = readReleasePair(this)
-      const { readCode } = await import('../project.ts')
+      const { readCode } = await import('../own-code.ts')
       const releases = releasesBetween(table, from, to)
       answer(this.opts<{ json?: true }>().json, releases, notes(releases, readCode()))
     })

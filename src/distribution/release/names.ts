@@ -1,5 +1,3 @@
-import type { Variant } from '../image/base.ts'
-
 /** The files in the folder of a release, besides the list of its files and the signature of that. */
 export const releaseFiles = {
   layout: 'oci',
@@ -19,9 +17,6 @@ export const imageProgram = 'app/program/gatehouse.js'
 
 /** The file that starts the command line in its archive. */
 export const cliLauncher = 'gatehouse.cjs'
-
-/** The tag of an image: the release, and its purpose when it is not to be released. */
-export const imageTag = (version: string, variant: Variant): string => (variant === 'release' ? version : `${version}-${variant}`)
 
 /** The repositories of a release in a registry. */
 export const repositories = { image: 'gatehouse', charts: 'charts' } as const

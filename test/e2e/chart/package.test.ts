@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, utimesSync, writeFileSy
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import test from 'ava'
-import { packageChart } from '../../../src/distribution/release/chart.ts'
+import { packageChart } from '../../../tools/release/chart.ts'
 import { chart, ciValues, helm, helms, helmTest, scratch, template } from '../../support/helm.ts'
 
 const newFolder = () => mkdtempSync(path.join(scratch, 'package-'))

@@ -6,6 +6,7 @@ import path from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { Command } from 'commander'
 import { createProgram } from '../../../src/cli/program.ts'
+import { createMakersProgram } from '../../../tools/program.ts'
 import { gatehouse, gatehouseHere } from '../../support/cli.ts'
 import { programFile } from '../../support/program.ts'
 import { nodeEnvironment } from '../../support/node-environment.ts'
@@ -38,7 +39,7 @@ const withSubcommands = (command: Command): readonly Command[] => [command, ...c
 /** `gatehouse release check`. */
 const nameOf = (command: Command): string => (command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`)
 
-for (const command of withSubcommands(createProgram()))
+for (const command of withSubcommands(createMakersProgram()))
   test(`help: ${nameOf(command)}`, (t) => {
     let help = ''
     command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp()
@@ -46,6 +47,15 @@ for (const command of withSubcommands(createProgram()))
     t.regex(help, /\nExit codes:\n {2}0 /)
     t.regex(command.description(), /^[A-Z].*\.$/)
   })
+
+test('the product has the commands that sign, verify and publish releases, and none that builds them', (t) => {
+  const releaseOf = (program: Command) => program.commands.find((command) => command.name() === 'release')
+  const names = (program: Command) => releaseOf(program)?.commands.map((command) => command.name()) ?? []
+  t.deepEqual(names(createProgram()), ['sign', 'verify', 'publish'])
+  t.deepEqual(names(createMakersProgram()).toSorted(), ['build', 'check', 'generate', 'lock', 'new', 'publish', 'sign', 'status', 'verify'])
+  t.regex(gatehouse(['release', '--help']).stdout, /\n {2}publish [^]*$/)
+  t.like(gatehouse(['release', 'build', '--list']), { status: 2, stdout: '' })
+})
 
 test('help: as a process', (t) => {
   t.like(gatehouse(['--help']), { status: 0, stderr: '' })

@@ -8,7 +8,7 @@ import path from 'node:path'
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import test, { type ExecutionContext } from 'ava'
-import { readUris } from '../../../src/distribution/debian/lock.ts'
+import { readUris } from '../../../tools/release/debian/lock.ts'
 import { root } from '../../support/cli.ts'
 
 const onDebian = existsSync('/usr/lib/apt/apt-helper') ? test : test.skip

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
 import { DistributionFault } from '../../../src/distribution/fault.ts'
-import { settingsOfDockerfile } from '../../../src/distribution/image/dockerfile.ts'
+import { settingsOfDockerfile } from '../../../tools/release/image/dockerfile.ts'
 import { parseTarget, repositoryOf } from '../../../src/distribution/registry/target.ts'
 import { formatSums, parseSums } from '../../../src/distribution/sums.ts'
 

@@ -1,9 +1,9 @@
 import test from 'ava'
-import { npmComponents } from '../../../src/distribution/sbom/components.ts'
-import { debianComponents, osOf } from '../../../src/distribution/sbom/debian.ts'
-import { upstreamVersion } from '../../../src/distribution/sbom/cpe.ts'
-import { endedBy } from '../../../src/distribution/sbom/end-of-life.ts'
-import { nodeComponents, nodeVersionOf } from '../../../src/distribution/sbom/node.ts'
+import { npmComponents } from '../../../tools/release/sbom/components.ts'
+import { debianComponents, osOf } from '../../../tools/release/sbom/debian.ts'
+import { upstreamVersion } from '../../../tools/release/sbom/cpe.ts'
+import { endedBy } from '../../../tools/release/sbom/end-of-life.ts'
+import { nodeComponents, nodeVersionOf } from '../../../tools/release/sbom/node.ts'
 
 const lock = JSON.stringify({
   packages: {

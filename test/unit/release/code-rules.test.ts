@@ -1,5 +1,5 @@
 import test from 'ava'
-import { check } from '../../../src/release/check.ts'
+import { check } from '../../../tools/records/check.ts'
 import type { Finding, Project } from '../../../src/release/project.ts'
 import { code, refuses, release, sound } from '../../support/release-rules.ts'
 

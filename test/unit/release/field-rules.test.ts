@@ -1,11 +1,11 @@
 import test from 'ava'
 import { z } from 'zod'
-import { check } from '../../../src/release/check.ts'
+import { check } from '../../../tools/records/check.ts'
 import { marksWithin } from '../../../src/release/marks.ts'
 import { changelog } from '../../../src/release/notes.ts'
 import { ReleaseRecord } from '../../../src/release/record.ts'
 import { since, valuesSince } from '../../../src/release/since.ts'
-import { statusLines } from '../../../src/release/status.ts'
+import { statusLines } from '../../../tools/records/status.ts'
 import { code, refuses, release, sound } from '../../support/release-rules.ts'
 
 const fields = [{ operation: 'GET /tags', at: 'query.name', since: '1.1.0' }]

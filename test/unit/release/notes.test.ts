@@ -1,6 +1,6 @@
 import test from 'ava'
 import { changelog, notes } from '../../../src/release/notes.ts'
-import { statusLines } from '../../../src/release/status.ts'
+import { statusLines } from '../../../tools/records/status.ts'
 import { record, soundProject } from '../../support/release-project.ts'
 
 const { code: built } = soundProject()

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { ReleaseRecord } from '../../../src/release/record.ts'
-import { scaffold } from '../../../src/release/scaffold.ts'
-import { check } from '../../../src/release/check.ts'
+import { scaffold } from '../../../tools/records/scaffold.ts'
+import { check } from '../../../tools/records/check.ts'
 import { soundProject } from '../../support/release-project.ts'
 
 const sound = soundProject()

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { check } from '../../../src/release/check.ts'
+import { check } from '../../../tools/records/check.ts'
 import type { Project } from '../../../src/release/project.ts'
 import { withRelease } from '../../support/release-project.ts'
 import { charts, refuses, release, sound } from '../../support/release-rules.ts'
