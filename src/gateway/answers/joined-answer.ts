@@ -1,21 +1,14 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
-import { jsonOrUndefined } from '../../lib/json/json.ts'
-import type { TaskBody, TaskStream, TypedBytes } from '../dialects/tasks/task.ts'
+import type { DialectId } from '../dialects/dialect.ts'
+import type { TaskBody, TaskStream } from '../dialects/tasks/task.ts'
 import type { EgressHandler } from '../egress/egress.ts'
-import { decompress } from '../wire/encoding.ts'
 import { type HeaderList, headersWithout, headerValue } from '../wire/header-list.ts'
 import { headersFor } from './inspect/answer-head.ts'
 import { withRetryAfter } from './rate-headers.ts'
 import { eventHeaders, TurnedStream } from './turned-stream.ts'
-
-/** An answer that is whole. */
-export interface WholeAnswer extends TypedBytes {
-  readonly status: number
-  readonly rawHeaders: HeaderList
-  /** Undefined: it is no JSON. */
-  readonly json: unknown
-}
+import { isSuccess, typedBytes, wholeAnswer, type WholeAnswer } from './whole-answer.ts'
+import { cutAnswer, noUnused, refusedAnswer, type UnusedAnswer } from './unused-answer.ts'
 
 /** The answer of a caller. */
 export interface OneAnswer {
@@ -32,6 +25,8 @@ export interface JoinedAnswerParts {
   handlerFor(part: number): EgressHandler
   /** Ends the answer with an error. */
   break(error: Error): void
+  /** Returns the answers to the calls that were made, where the caller does not get all of them. */
+  unused(): readonly UnusedAnswer[]
 }
 
 export interface JoinedAnswerOptions {
@@ -43,6 +38,15 @@ export interface JoinedAnswerOptions {
   readonly maxHeldBytes: number
   /** Returns the caller's answer out of all of them, in the order of the calls. May throw an ApiError. `as it comes`: the one call answers the caller. */
   readonly write: ((answers: readonly WholeAnswer[]) => OneAnswer) | 'as it comes'
+  /** How one of several answers is read; absent: there is one. */
+  readonly part?: {
+    /** Throws an ApiError for one that is none. */
+    check(answer: WholeAnswer, part: number): void
+    /** Returns it, for its charge, as if it were all of them. */
+    unused(answer: WholeAnswer, part: number): UnusedAnswer
+  }
+  /** The format of the provider's answers. */
+  readonly dialect: DialectId
   /** Turns the stream of the one call into the caller's; absent: it is answered whole. */
   readonly stream?: TaskStream
   /** Returns the answer to the caller for a call that failed. */
@@ -53,6 +57,10 @@ export interface JoinedAnswerOptions {
 export class JoinedAnswer implements JoinedAnswerParts {
   readonly #options: JoinedAnswerOptions
   readonly #answers: (WholeAnswer | null)[]
+  /** The calls that were made. */
+  readonly #begun = new Set<number>()
+  /** The call whose answer is none; null: there is no such call. */
+  #refused: { readonly part: number; readonly answer: UnusedAnswer } | null = null
   #heldBytes = 0
   #missing: number
   #isOver = false
@@ -67,7 +75,20 @@ export class JoinedAnswer implements JoinedAnswerParts {
     return this.#isOver
   }
 
+  /** Returns nothing for a single call that was cut: the attempt itself was. */
+  unused(): readonly UnusedAnswer[] {
+    const { parts, part: reading } = this.#options
+    if (this.#missing === 0) return noUnused
+    return [...this.#begun].flatMap((part): readonly UnusedAnswer[] => {
+      if (this.#refused?.part === part) return [this.#refused.answer]
+      const answer = this.#answers[part] ?? null
+      if (answer === null) return parts === 1 ? [] : [cutAnswer]
+      return reading === undefined ? [] : [reading.unused(answer, part)]
+    })
+  }
+
   handlerFor(part: number): EgressHandler {
+    this.#begun.add(part)
     const held = new ByteList()
     const { inner, write } = this.#options
     let head: Pick<WholeAnswer, 'status' | 'rawHeaders'> = { status: 0, rawHeaders: [] }
@@ -126,20 +147,35 @@ export class JoinedAnswer implements JoinedAnswerParts {
   #take(part: number, { status, rawHeaders, bytes }: Pick<WholeAnswer, 'status' | 'rawHeaders'> & { readonly bytes: ByteList }): void {
     if (this.#isOver) return
     try {
-      const answer = wholeAnswer(bytes.join(), { status, rawHeaders })
-      const { write, fail } = this.#options
-      if (!isSuccess(status) || write === 'as it comes') {
-        const failed = fail(answer)
-        return this.#answer(failed.status, withRetryAfter(rawHeaders, failed.retryAfter), { json: { ...failed.body } })
-      }
-      this.#answers[part] = answer
-      this.#missing -= 1
-      if (this.#missing > 0) return
-      const written = write(this.#answers.filter((one) => one !== null))
-      this.#answer(written.status ?? status, rawHeaders, written.body)
+      this.#read(part, wholeAnswer(bytes.join(), { status, rawHeaders }))
     } catch (thrown) {
       this.break(toApiError(thrown))
     }
+  }
+
+  #read(part: number, answer: WholeAnswer): void {
+    const { status, rawHeaders } = answer
+    const { write, fail, part: reading } = this.#options
+    if (!isSuccess(status) || write === 'as it comes') {
+      this.#refuse(part, answer)
+      const failed = fail(answer)
+      return this.#answer(failed.status, withRetryAfter(rawHeaders, failed.retryAfter), { json: { ...failed.body } })
+    }
+    try {
+      reading?.check(answer, part)
+      this.#answers[part] = answer
+      if (this.#missing > 1) return void (this.#missing -= 1)
+      const written = write(this.#answers.filter((one) => one !== null))
+      this.#missing = 0
+      this.#answer(written.status ?? status, rawHeaders, written.body)
+    } catch (thrown) {
+      this.#refuse(part, answer)
+      throw thrown
+    }
+  }
+
+  #refuse(part: number, { bytes }: WholeAnswer): void {
+    this.#refused = { part, answer: refusedAnswer(bytes, this.#options.dialect) }
   }
 
   #answer(status: number, rawHeaders: HeaderList, body: TaskBody): void {
@@ -152,19 +188,3 @@ export class JoinedAnswer implements JoinedAnswerParts {
     inner.onEnd([])
   }
 }
-
-const isSuccess = (status: number): boolean => status >= 200 && status <= 299
-
-/** Returns a body as bytes. */
-export const typedBytes = (body: TaskBody): TypedBytes =>
-  'json' in body ? { contentType: 'application/json', bytes: Buffer.from(JSON.stringify(body.json)) } : body
-
-function wholeAnswer(held: Buffer, head: Pick<WholeAnswer, 'status' | 'rawHeaders'>): WholeAnswer {
-  const { rawHeaders } = head
-  const encoding = headerValue(rawHeaders, 'content-encoding')?.toLowerCase() ?? 'identity'
-  const bytes = encoding === 'identity' ? held : decompress(held, encoding)
-  const contentType = headerValue(rawHeaders, 'content-type')?.toLowerCase() ?? ''
-  return { ...head, bytes, contentType, json: isMedia.test(contentType) ? undefined : jsonOrUndefined(bytes.toString('utf8')) }
-}
-
-const isMedia = /^(?:audio|image|video)\//

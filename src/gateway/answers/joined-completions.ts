@@ -4,12 +4,15 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { choicesOf, joinedCompletions, summedUsage } from '../dialects/completions/prompts.ts'
 import { doneMark } from '../dialects/openai-chat/marks.ts'
+import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
 import { saidFields, saidList } from '../dialects/reading.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { type HeaderList, headersWithout } from '../wire/header-list.ts'
 import { SseReader, sseText } from '../wire/sse-events.ts'
 import { headersFor } from './inspect/answer-head.ts'
 import type { JoinedAnswerParts } from './joined-answer.ts'
+import { isEvents, isSuccess } from './whole-answer.ts'
+import { cutAnswer, noUnused, type UnusedAnswer } from './unused-answer.ts'
 
 export interface JoinedCompletionsOptions {
   /** Takes the one answer. */
@@ -20,6 +23,10 @@ export interface JoinedCompletionsOptions {
   readonly perPrompt: number
   /** Returns the translator of a provider's answer to one prompt into a completion. */
   readonly answerFor: (part: number, inner: EgressHandler) => EgressHandler
+  /** The usage of the answer to one prompt, as far as it was read; null: it is not known. */
+  readonly usageOf: (part: number) => TokenUsage | null
+  /** The provider's answer to one prompt that is no completion; none: it is one, or none came. */
+  readonly refusedOf: (part: number) => readonly UnusedAnswer[]
   /** So much of all answers is held. */
   readonly maxHeldBytes: number
 }
@@ -37,6 +44,9 @@ export class JoinedCompletions implements JoinedAnswerParts {
   readonly #options: JoinedCompletionsOptions
   readonly #answers: (Fields | null)[]
   readonly #usages: (Fields | null)[]
+  /** The prompts that were sent, each with whether its answer has ended. */
+  readonly #begun = new Map<number, boolean>()
+  #hasFailed = false
   /** The beginning of the last chunk, which holds the usage of all. */
   #last: Fields | null = null
   #heldBytes = 0
@@ -55,7 +65,18 @@ export class JoinedCompletions implements JoinedAnswerParts {
     return this.#isOver
   }
 
+  /** Returns nothing for streams that the caller cut: their usage so far is that of the whole. */
+  unused(): readonly UnusedAnswer[] {
+    if (this.#missing === 0 || (this.#hasBegun && !this.#hasFailed)) return noUnused
+    return [...this.#begun].flatMap(([part, hasEnded]): readonly UnusedAnswer[] => {
+      const { refusedOf, usageOf } = this.#options
+      const refused = refusedOf(part)
+      return refused.length > 0 ? refused : [{ ...cutAnswer, state: hasEnded ? 'made' : 'cut', usage: usageOf(part) }]
+    })
+  }
+
   handlerFor(part: number): EgressHandler {
+    this.#begun.set(part, false)
     const held = new ByteList()
     const reader = new SseReader()
     let head: Head = { status: 0, rawHeaders: [] }
@@ -72,14 +93,14 @@ export class JoinedCompletions implements JoinedAnswerParts {
         held.push(chunk)
         this.#hold(chunk.length)
       },
-      onEnd: () => this.#try(() => (streams ? this.#endPart() : this.#take(part, head, held.join()))),
+      onEnd: () => this.#try(() => (streams ? this.#endPart(part) : this.#take(part, head, held.join()))),
       onError: (error) => this.break(error),
     })
   }
 
   break(error: Error): void {
     if (this.#isOver) return
-    this.#isOver = true
+    this.#isOver = this.#hasFailed = true
     this.#options.inner.onError(error)
   }
 
@@ -127,7 +148,8 @@ export class JoinedCompletions implements JoinedAnswerParts {
     return sseText({ name: null, data: JSON.stringify({ ...json, choices: choicesOf(json, part, this.#options.perPrompt) }) })
   }
 
-  #endPart(): void {
+  #endPart(part: number): void {
+    this.#begun.set(part, true)
     this.#missing -= 1
     if (this.#missing > 0) return
     this.#isOver = true
@@ -143,6 +165,7 @@ export class JoinedCompletions implements JoinedAnswerParts {
     const json = jsonOrUndefined(bytes.toString('utf8'))
     if (!isFields(json)) return this.break(new ApiError('upstream_bad_response', 'The answer of the provider is no completion.'))
     this.#answers[part] = json
+    this.#begun.set(part, true)
     this.#missing -= 1
     if (this.#missing > 0) return
     const answers = this.#answers.filter((one) => one !== null)
@@ -151,15 +174,15 @@ export class JoinedCompletions implements JoinedAnswerParts {
 
   /** Answers with the failure of one prompt, or ends the stream of the others with it. */
   #refuse(head: Head, bytes: Buffer): void {
+    this.#hasFailed = true
     if (this.#hasBegun) this.#fail(sseText({ name: null, data: bytes.toString('utf8') }))
     else this.#answer(head, bytes)
   }
 
   #fail(text: string): void {
-    this.#isOver = true
-    const { inner } = this.#options
-    inner.onData(Buffer.from(text))
-    inner.onEnd([])
+    this.#isOver = this.#hasFailed = true
+    this.#options.inner.onData(Buffer.from(text))
+    this.#options.inner.onEnd([])
   }
 
   #answer({ status, rawHeaders }: Head, bytes: Buffer): void {
@@ -175,7 +198,3 @@ export class JoinedCompletions implements JoinedAnswerParts {
 function tooLong(): never {
   throw new ApiError('upstream_bad_response', 'The provider sent an event that is too long.')
 }
-
-const isSuccess = (status: number): boolean => status >= 200 && status <= 299
-
-const isEvents = (headers: HeaderList): boolean => headers.some((value, at) => at % 2 === 1 && value.startsWith('text/event-stream'))

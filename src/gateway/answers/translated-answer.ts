@@ -1,9 +1,7 @@
-import { parseAnswer } from '../../lib/json/json.ts'
-import { exactJson, rememberExact } from '../../lib/json/exact-json.ts'
+import { exactJson } from '../../lib/json/exact-json.ts'
 import { ByteList } from '../../lib/collections/byte-list.ts'
-import { ApiError, toApiError } from '../../lib/errors.ts'
+import { ApiError } from '../../lib/errors.ts'
 import type { AnswerContext, ClientCodec, Frame, StreamFraming, ProviderCodec, StreamDecoder, StreamEncoder } from '../dialects/codec.ts'
-import type { DialectId } from '../dialects/dialect.ts'
 import { foldEvents } from '../dialects/neutral/answer.ts'
 import type { NeutralError } from '../dialects/neutral/error.ts'
 import { fitAnswer } from '../dialects/neutral/fit-answer.ts'
@@ -13,12 +11,13 @@ import { mergeUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
 import { namesContextWindow } from '../dialects/provider-error.ts'
 import type { WayBack } from '../dialects/way-back.ts'
 import type { EgressHandler } from '../egress/egress.ts'
-import { decompress } from '../wire/encoding.ts'
 import { headerValue } from '../wire/header-list.ts'
 import { type FrameReader, frameReader, type FrameWriter, frameWriter } from './framing.ts'
 import { headersFor } from './inspect/answer-head.ts'
 import { SignsOfLife } from './signs-of-life.ts'
 import { rateHeaders, withRetryAfter } from './rate-headers.ts'
+import { jsonIn, statusFor, textOf, toAnswerFault } from './translated-body.ts'
+import { refusedAnswer, type UnusedAnswer } from './unused-answer.ts'
 
 export interface TranslatedAnswerOptions {
   /** Takes the answer in the caller's dialect. */
@@ -72,6 +71,8 @@ export class TranslatedAnswer implements EgressHandler {
   #waiting: Frame[] = []
   #usage: TokenUsage | null = null
   #providerError: string | null = null
+  /** The provider's answer, unless the caller got it: it may state its usage all the same. */
+  #unread: string | null = null
 
   constructor(options: TranslatedAnswerOptions) {
     this.#options = options
@@ -90,6 +91,11 @@ export class TranslatedAnswer implements EgressHandler {
   /** The error of the provider in its own words; null: it gave none. */
   get providerError(): string | null {
     return this.#providerError
+  }
+
+  /** The provider's answer that is an error, or none of its API; null: it is neither, or its usage so far was read. */
+  get refused(): UnusedAnswer | null {
+    return this.#unread === null ? null : refusedAnswer(Buffer.from(this.#unread), this.#options.provider.id)
   }
 
   /** The tokens that the answer used, as far as it stated them. */
@@ -204,7 +210,10 @@ export class TranslatedAnswer implements EgressHandler {
   #takeError(event: NeutralEvent & { readonly type: 'error' }, written: Frame[]): void {
     this.#isWhole = true
     this.#life.stop()
-    if (!this.#hasBegun) return this.#fail(event.error)
+    if (!this.#hasBegun) {
+      if (this.#usage === null) this.#unread = this.#providerError
+      return this.#fail(event.error)
+    }
     if (this.#encoder === null) this.#events.push(event)
     else written.push(...this.#encoder.event({ type: 'error', error: this.#inClientWords(event.error) }))
   }
@@ -280,7 +289,9 @@ export class TranslatedAnswer implements EgressHandler {
   }
 
   #translateWhole(): void {
-    const json = this.#json()
+    const text = textOf(this.#held, this.#head.rawHeaders)
+    const json = jsonIn(text)
+    this.#unread = text
     const { provider, context, back } = this.#options
     const events = provider.answer.decode(json, context)
     const turned = (back === null ? events : events.flatMap((event) => back(event))).flatMap(this.#fit)
@@ -290,7 +301,12 @@ export class TranslatedAnswer implements EgressHandler {
       return this.#fail(last.error)
     }
     if (last?.type !== 'end') return this.#break('The answer of the provider is not one of its API.')
-    if (this.#encoder === null) return this.#send(turned)
+    if (this.#encoder === null) this.#send(turned)
+    else this.#writeWhole(turned)
+    this.#unread = null
+  }
+
+  #writeWhole(turned: readonly NeutralEvent[]): void {
     const written: Frame[] = []
     for (const event of turned) this.#take(event, written)
     this.#begin()
@@ -306,7 +322,9 @@ export class TranslatedAnswer implements EgressHandler {
   }
 
   #failWhole(): void {
-    const json = this.#json()
+    const text = textOf(this.#held, this.#head.rawHeaders)
+    const json = jsonIn(text)
+    this.#unread = text
     this.#providerError = typeof json === 'string' ? json : JSON.stringify(json)
     this.#fail(this.#options.provider.error.decode(this.#head.status, json))
   }
@@ -333,32 +351,4 @@ export class TranslatedAnswer implements EgressHandler {
     inner.onData(bytes)
     inner.onEnd([])
   }
-
-  /** Returns the body as JSON, or as its text. */
-  #json(): unknown {
-    const encoding = headerValue(this.#head.rawHeaders, 'content-encoding')?.toLowerCase()
-    const bytes = this.#held.join()
-    const text = (encoding === undefined || encoding === 'identity' ? bytes : decompress(bytes, encoding)).toString('utf8')
-    this.#held.clear()
-    try {
-      const json = parseAnswer(text)
-      rememberExact(json, text)
-      return json
-    } catch {
-      return text
-    }
-  }
-}
-
-/** Values that are nested so deeply that they cannot be written again are the provider's fault, and not ours. */
-const toAnswerFault = (thrown: unknown): ApiError =>
-  thrown instanceof RangeError
-    ? new ApiError('upstream_bad_response', 'The provider answered with values that are too long, or nested too deeply.', { cause: thrown })
-    : toApiError(thrown)
-
-/** Returns the status of a failure for a client: only Anthropic's support 529, and a response that is too long for its model is a 400. */
-function statusFor(client: DialectId, error: NeutralError): number {
-  if (error.status === 529 && client !== 'anthropic') return 503
-  if (error.status === 424) return 502
-  return client === 'openai-responses' && error.status < 500 && namesContextWindow(error) ? 400 : error.status
 }

@@ -1,5 +1,6 @@
 import { isFields } from '../../lib/json/fields.ts'
 import { JoinedCompletions } from '../answers/joined-completions.ts'
+import { noUnused } from '../answers/unused-answer.ts'
 import type { AimedCall } from '../call.ts'
 import { severalPrompts } from '../dialects/completions/prompts.ts'
 import { sumUsages } from '../dialects/neutral/token-usage.ts'
@@ -33,18 +34,26 @@ interface JoinOptions {
   readonly maxHeldBytes: number
 }
 
-const joined = (calls: readonly TranslatedCall[], { first, perPrompt, maxHeldBytes }: JoinOptions): TaskCall => ({
-  ...first,
-  bodies: calls.map(({ body }) => body),
-  joinedFor: (inner) =>
-    new JoinedCompletions({
-      inner,
-      parts: calls.length,
-      perPrompt,
-      maxHeldBytes,
-      answerFor: (part, handler) => calls[part]?.answerFor(handler) ?? handler,
-    }),
-  close: () => calls.map((call) => call.close()).find((ms) => ms !== null) ?? null,
-  usage: () => sumUsages(calls.map((call) => call.usage())),
-  providerError: () => calls.map((call) => call.providerError()).find((error) => error !== null) ?? null,
-})
+function joined(calls: readonly TranslatedCall[], { first, perPrompt, maxHeldBytes }: JoinOptions): TaskCall {
+  let answer: JoinedCompletions | null = null
+  return {
+    ...first,
+    bodies: calls.map(({ body }) => body),
+    joinedFor: (inner) => {
+      answer = new JoinedCompletions({
+        inner,
+        parts: calls.length,
+        perPrompt,
+        maxHeldBytes,
+        answerFor: (part, handler) => calls[part]?.answerFor(handler) ?? handler,
+        usageOf: (part) => calls[part]?.usage() ?? null,
+        refusedOf: (part) => calls[part]?.unused() ?? noUnused,
+      })
+      return answer
+    },
+    unused: () => answer?.unused() ?? noUnused,
+    close: () => calls.map((call) => call.close()).find((ms) => ms !== null) ?? null,
+    usage: () => sumUsages(calls.map((call) => call.usage())),
+    providerError: () => calls.map((call) => call.providerError()).find((error) => error !== null) ?? null,
+  }
+}

@@ -1,6 +1,8 @@
 import { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
-import { type JoinedAnswerParts, JoinedAnswer, typedBytes, type WholeAnswer } from '../answers/joined-answer.ts'
+import { type JoinedAnswerOptions, type JoinedAnswerParts, JoinedAnswer } from '../answers/joined-answer.ts'
+import { typedBytes, type WholeAnswer } from '../answers/whole-answer.ts'
+import { cutAnswer, noUnused } from '../answers/unused-answer.ts'
 import type { AimedCall } from '../call.ts'
 import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
 import { Loss } from '../dialects/neutral/loss.ts'
@@ -107,8 +109,9 @@ function toTaskCall({ call }: AimedCall, { asked, serving, translation, maxHeldB
   const [first] = translation.bodies
   if (body === undefined || first === undefined) return null
   const { requestId } = call.exchange
-  const { write, headers = [], suffix = '', steps, stream } = translation
+  const { write, part, headers = [], suffix = '', steps, stream } = translation
   const told: { usage: TokenUsage | null; error: string | null } = { usage: null, error: null }
+  let joined: JoinedAnswer | null = null
   return {
     ...unchanged(body, { path: (stream === undefined ? serving.path : serving.streamPath) + suffix, model: serving.model, stream: false }),
     baseUrl: serving.baseUrl,
@@ -118,18 +121,19 @@ function toTaskCall({ call }: AimedCall, { asked, serving, translation, maxHeldB
     headers,
     sameDialect: false,
     dropped: translation.loss.dropped,
-    joinedFor: (inner) =>
-      new JoinedAnswer({
+    joinedFor(inner) {
+      joined = new JoinedAnswer({
         inner,
         parts: bodies.length,
         maxHeldBytes,
+        dialect: serving.dialect,
         ...(stream !== undefined && { stream }),
+        ...(bodies.length > 1 && part !== undefined && { part: partReader(part, asked) }),
         write:
           write === 'as it comes'
             ? write
             : (answers) => {
-                const written = write(answers, Math.floor(Date.now() / 1000))
-                if (written === null) throw new ApiError('upstream_bad_response', `The answer of the provider is no ${asked.task}.`)
+                const written = write(answers, nowSeconds()) ?? noAnswer(asked)
                 told.usage = written.usage
                 return written
               },
@@ -137,11 +141,31 @@ function toTaskCall({ call }: AimedCall, { asked, serving, translation, maxHeldB
           told.error = answer.bytes.toString('utf8')
           return failure(answer, { asked, serving, requestId })
         },
-      }),
+      })
+      return joined
+    },
+    unused: () => joined?.unused() ?? noUnused,
     usage: () => told.usage ?? stream?.usage() ?? null,
     providerError: () => told.error,
   }
 }
+
+const nowSeconds = (): number => Math.floor(Date.now() / 1000)
+
+function noAnswer({ task }: AskedTask): never {
+  throw new ApiError('upstream_bad_response', `The answer of the provider is no ${task}.`)
+}
+
+/** Returns how one of several answers is read: for its charge it is written alone, in the caller's words. */
+const partReader = (part: NonNullable<TaskTranslation['part']>, asked: AskedTask): NonNullable<JoinedAnswerOptions['part']> => ({
+  check: (answer, at) => (part.isAnswer(answer, at) ? undefined : noAnswer(asked)),
+  unused(answer, at) {
+    const made = part.write(answer, at, nowSeconds())
+    if (made === null) return cutAnswer
+    const { body, usage, status } = made
+    return { state: status === undefined ? 'made' : 'refused', written: { bytes: typedBytes(body).bytes, dialect: asked.dialect }, usage }
+  },
+})
 
 function failure(
   { status, json, bytes }: WholeAnswer,

@@ -1,5 +1,6 @@
 import { exactJson } from '../../lib/json/exact-json.ts'
 import { TranslatedAnswer, type TranslatedAnswerOptions } from '../answers/translated-answer.ts'
+import { noUnused, type UnusedAnswer } from '../answers/unused-answer.ts'
 import { HostedAnswer } from '../answers/hosted-answer.ts'
 import type { AimedCall, Call } from '../call.ts'
 import type { TokenUsage } from '../dialects/neutral/token-usage.ts'
@@ -53,6 +54,8 @@ export interface TranslatedCall {
   answerFor(inner: EgressHandler): EgressHandler
   /** The tokens that the answer used; null: not known. */
   usage(): TokenUsage | null
+  /** The provider's answers that may cost although the caller got an error, or nothing; none: the attempt has one answer, which is charged as it came. */
+  unused(): readonly UnusedAnswer[]
   /** The error of the provider in its own words; null: it gave none. */
   providerError(): string | null
   /** Forgets the timers of its answer, which has ended. Returns the milliseconds after which the head of its stream went out without any content; null: it did not. */
@@ -212,6 +215,7 @@ export const unchanged = (body: RequestBody, way: Way): TranslatedCall => ({
   dropped: [],
   answerFor: (inner) => inner,
   usage: () => null,
+  unused: () => noUnused,
   providerError: () => null,
   close: () => null,
 })
@@ -284,7 +288,7 @@ export function isStrict({ headers, config }: Call): boolean {
 function answersOf(
   translation: Translation,
   held: Pick<TranslatedAnswerOptions, 'maxHeldBytes' | 'framing' | 'opensAfterMs'>,
-): Pick<TranslatedCall, 'answerFor' | 'usage' | 'providerError' | 'close'> {
+): Pick<TranslatedCall, 'answerFor' | 'usage' | 'unused' | 'providerError' | 'close'> {
   let answer: TranslatedAnswer | null = null
   return {
     answerFor(inner) {
@@ -301,6 +305,7 @@ function answersOf(
       return answer
     },
     usage: () => answer?.usage ?? null,
+    unused: () => (answer === null || answer.refused === null ? noUnused : [answer.refused]),
     providerError: () => answer?.providerError ?? null,
     close: () => answer?.close() ?? null,
   }

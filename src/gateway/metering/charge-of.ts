@@ -3,6 +3,7 @@ import { isFields } from '../../lib/json/fields.ts'
 import type { Attempt } from '../attempts/attempt.ts'
 import { isRecalled } from './is-recalled.ts'
 import type { RelayResult } from '../answers/relay.ts'
+import { noUnused } from '../answers/unused-answer.ts'
 import type { MatchedOperation } from '../operations/match.ts'
 import type { AskedWork } from '../operations/asked-work.ts'
 import { asksBackground } from '../operations/jobs.ts'
@@ -10,7 +11,7 @@ import { notCharged } from '../prices/price-usage.ts'
 import type { Task } from '../operations/operations.ts'
 import { fillCounts } from '../tokens/estimate-usage.ts'
 import { outputTokens } from '../dialects/neutral/disjoint.ts'
-import { noUsage, type TokenUsage } from '../dialects/neutral/token-usage.ts'
+import { noUsage, sumFigures, type TokenUsage } from '../dialects/neutral/token-usage.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { isProvisioned, saysProvisioned } from '../prices/terms.ts'
 import { servedModel } from '../targets/azure-deployment.ts'
@@ -18,7 +19,7 @@ import type { Target } from '../targets/target.ts'
 import { drawnCharges } from './drawn-charges.ts'
 import { type Charge, noCharge, sumCharges, untoldCharge } from './charge.ts'
 import { mayGoOn } from './may-go-on.ts'
-import { meter, type MeteredUsage, type MeteredRequest, tellsUse, withCounts } from './meter.ts'
+import { meter, meterUnused, type MeteredUsage, type MeteredRequest, tellsUse, withCounts } from './meter.ts'
 import { priceMetered } from './price-metered.ts'
 import { hidesOutput } from './unseen.ts'
 
@@ -41,15 +42,22 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
   const { target } = attempt
   const { work } = exchange
   if (target === null || !usesModel(work)) return noCharge
-  if (result === null) return unansweredCharge({ attempt, target, work }, error)
+  const unused = unusedCharge({ attempt, target, work }, { exchange, prices })
+  if (unused !== null) return unused
+  return result === null
+    ? unansweredCharge({ attempt, target, work }, error)
+    : answeredCharge({ attempt, target, work }, result, { exchange, prices })
+}
+
+function answeredCharge({ attempt, target, work }: ChargeRequest, result: ChargedAnswer, { exchange, prices }: PricingContext): Charge {
   const told = result.told()
   const answer = { ...result, told: () => told }
   const request = requestOf(attempt, { exchange, provider: target.providerId })
   const read = ofDeployment(meter(answer, request), target)
   if (beganJob(work, result) || runsOn(read, result, { attempt, target, work })) return { ...untoldCharge, metered: read }
   const metered = filled(read, result, { attempt, target, work, prices, hasEnded: told.hasEnded })
-  if (!isCharged(result) && !tellsUse(metered)) return { ...noCharge, metered }
   const parts = metered.estimated ? undefined : result.counted?.parts
+  if (!isCharged(result) && !tellsUse(metered) && parts === undefined) return { ...noCharge, metered }
   if (parts === undefined) return priced(metered, { attempt, target }, { exchange, prices })
   const each = partsOf(parts, result).map((counted) => ofDeployment(meter({ ...answer, counted }, request), target))
   return sumCharges(
@@ -84,6 +92,23 @@ function unansweredCharge(asked: ChargeRequest, error: ApiError | null): Charge 
   if (!mayGoOn(asked.attempt, error)) return noCharge
   const isBroken = error?.code === 'upstream_bad_response'
   return !isBroken || asked.work?.beginsJob === true || isInBackground(asked) ? untoldCharge : noCharge
+}
+
+/** Returns the charge of the answers of an attempt that its caller did not get; null: there are none that cost. One that was cut has an unknown part. */
+function unusedCharge({ attempt, target }: ChargeRequest, { exchange, prices }: PricingContext): Charge | null {
+  const answers = attempt.translated?.unused() ?? noUnused
+  if (answers.length === 0) return null
+  const request = requestOf(attempt, { exchange, provider: target.providerId })
+  const each = answers.flatMap((answer) => {
+    const read = ofDeployment(meterUnused(answer, request), target)
+    if (answer.state === 'refused' && !tellsUse(read)) return []
+    return [answer.state === 'cut' ? withUnseen(answer.usage === null ? { ...read, counts: {} } : read) : read]
+  })
+  const charges = each.map((metered) => priced(metered, { attempt, target }, { exchange, prices }))
+  const [first] = charges
+  const [whole] = each
+  if (first === undefined || whole === undefined) return null
+  return charges.length === 1 ? first : sumCharges({ ...whole, usage: sumFigures(each.map(({ usage }) => usage)) }, charges)
 }
 
 const nothingTold: TokenUsage = { ...noUsage, own: {} }
@@ -168,7 +193,7 @@ interface TargetedAttempt {
   readonly target: Target
 }
 
-function priced(told: MeteredUsage, { attempt, target }: TargetedAttempt, { exchange, prices }: Omit<ChargeContext, 'error'>): Charge {
+function priced(told: MeteredUsage, { attempt, target }: TargetedAttempt, { exchange, prices }: PricingContext): Charge {
   const terms = target.view?.prices ?? null
   const request = { target, terms, prices, json: attempt.body?.json, startedAt: exchange.receivedAt }
   const { metered, facts, found, cost } = priceMetered(told, request)
@@ -201,6 +226,8 @@ function withDrawn(own: Charge, { target, json, ...of }: DrawnAnswer): Charge {
 /** Returns true if the answer came from provisioned throughput, which the caller leaves out of the costs. */
 const isPaidAhead = ({ skipsPtuCost, view }: Target, raw: MeteredUsage['raw']): boolean =>
   (skipsPtuCost && saysProvisioned(raw)) || isProvisioned(view?.prices ?? null, raw)
+
+type PricingContext = Omit<ChargeContext, 'error'>
 
 export interface ChargeContext {
   readonly exchange: ChargedExchange

@@ -1,5 +1,6 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
 import type { RelayResult } from '../answers/relay.ts'
+import type { UnusedAnswer } from '../answers/unused-answer.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { type Counts, isDimension, sumCounts } from '../dialects/neutral/counts.ts'
 import { disjointCounts, outputTokens, promptTokens } from '../dialects/neutral/disjoint.ts'
@@ -9,7 +10,7 @@ import type { Usage } from '../dialects/neutral/usage.ts'
 import { readCounts, tellsNone } from '../dialects/read-counts.ts'
 import { reportedCost, type ServedFacts, servedFacts } from '../dialects/served-facts.ts'
 import { readToldAnswer } from '../dialects/answer-reader.ts'
-import type { ToldAnswer } from '../dialects/told-answer.ts'
+import { type ToldAnswer, toldNothing } from '../dialects/told-answer.ts'
 import { usageFigures } from '../dialects/usage-figures.ts'
 import type { WatchedForm } from '../wire/form-watch.ts'
 import { type Run, runsOf } from './runs.ts'
@@ -59,6 +60,19 @@ export const meter = ({ capture, counted, told }: MeteredAnswer, request: Metere
 /** Reads the usage of an answer that came in a file with others. */
 export const meterJson = (json: Buffer, dialect: DialectId | null, request: MeteredRequest): MeteredUsage =>
   meterTold({ told: readToldAnswer(dialect, json), counted: null, tail: () => json }, request)
+
+/** Reads the usage of an answer that the caller did not get. */
+export const meterUnused = ({ written, usage }: UnusedAnswer, request: MeteredRequest): MeteredUsage =>
+  meterTold(
+    {
+      told: written === null ? toldNothing : readToldAnswer(written.dialect, written.bytes),
+      counted: usage,
+      tail: () => written?.bytes ?? nothing,
+    },
+    request,
+  )
+
+const nothing = Buffer.alloc(0)
 
 interface MeteredFacts extends Pick<MeteredAnswer, 'counted'> {
   readonly told: ToldAnswer

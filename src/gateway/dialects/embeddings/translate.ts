@@ -1,7 +1,7 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { headerValue, type HeaderList } from '../../wire/header-list.ts'
 import { countOf, noUsage, sumOf } from '../neutral/token-usage.ts'
-import type { TaskAnswer, TaskContext, TaskTranslation, WrittenAnswer } from '../tasks/task.ts'
+import { readOnce, type TaskAnswer, type TaskContext, type TaskTranslation, type WrittenAnswer } from '../tasks/task.ts'
 import { saidFields, unreadable } from '../reading.ts'
 import { asOpenai } from './compatible.ts'
 import { googleClient } from './google-client.ts'
@@ -31,10 +31,17 @@ export function translateEmbeddings(asked: AskedEmbeddings, context: TaskContext
   if (provider.isCompatible !== true) refuseOthers(request, context)
   refuseMany(request, provider.most)
   const groups = groupsOf(request.inputs, provider.most)
+  const read = readOnce(({ json, rawHeaders }) => withHeader(provider.decode(json), rawHeaders))
+  const writing = { asked, request, client, provider, model: context.model, read }
+  const groupAt = (at: number): readonly (readonly unknown[])[] => groups.slice(at, at + 1)
   return {
     bodies: groups.map((inputs) => ({ json: provider.encode({ ...request, inputs }, context) })),
     loss: context.loss,
-    write: (answers) => write(answers, { asked, request, client, provider, groups, model: context.model }),
+    part: {
+      isAnswer: (answer, at) => read(answer)?.vectors.length === groups[at]?.length,
+      write: (answer, at) => writeVectors([answer], { ...writing, groups: groupAt(at) }),
+    },
+    write: (answers) => write(answers, { ...writing, groups }),
   }
 }
 
@@ -64,6 +71,7 @@ interface WriteOptions {
   readonly provider: EmbeddingProvider
   readonly groups: readonly (readonly unknown[])[]
   readonly model: string
+  readonly read: (answer: TaskAnswer) => EmbeddingAnswer | null
 }
 
 function write(answers: readonly TaskAnswer[], writing: WriteOptions): WrittenAnswer | null {
@@ -77,18 +85,18 @@ function write(answers: readonly TaskAnswer[], writing: WriteOptions): WrittenAn
 
 function writeVectors(
   answers: readonly TaskAnswer[],
-  { asked, request, client, provider, groups, model }: WriteOptions,
+  { asked, client, groups, model, read: readAnswer }: WriteOptions,
 ): WrittenAnswer | null {
-  const read = answers.map(({ json, rawHeaders }, at) => {
-    const answer = provider.decode(json)
-    return answer?.vectors.length === groups[at]?.length ? withHeader(answer, rawHeaders) : null
+  const read = answers.map((one, at) => {
+    const answer = readAnswer(one)
+    return answer?.vectors.length === groups[at]?.length ? answer : null
   })
   if (!read.every((one) => one !== null)) return null
   const told = read.every(({ tokens }) => tokens !== null) ? sumOf(...read.map(({ tokens }) => tokens)) : null
   const [first] = answers
   const named = isFields(first?.json) && typeof first.json['model'] === 'string' ? first.json['model'] : model
   const vectors = read.flatMap((one) => one.vectors)
-  const tokens = told ?? asked.estimate(request.inputs.filter((one) => typeof one === 'string'))
+  const tokens = told ?? asked.estimate(groups.flat().filter((one) => typeof one === 'string'))
   return {
     body: { json: client.encode({ vectors, tokens, estimated: told === null, model: named }, asked.body) },
     usage: told === null ? null : { ...noUsage, input: told, output: 0 },

@@ -1,10 +1,10 @@
 import type { Fields } from '../../../lib/json/fields.ts'
 import { sumUsages } from '../neutral/token-usage.ts'
-import type { SentFile, TaskAnswer, TaskContext, TaskTranslation, WrittenAnswer } from '../tasks/task.ts'
+import { readOnce, type SentFile, type TaskAnswer, type TaskContext, type TaskTranslation, type WrittenAnswer } from '../tasks/task.ts'
 import { canvas, inpaintOnBedrock, stabilityOnBedrock } from './bedrock.ts'
 import { gemini, imagen, imagenEdit } from './google.ts'
 import { fireworks, hyperbolic, segmind, xai } from './hosts.ts'
-import type { ImageProvider, ImageRequest } from './neutral.ts'
+import type { ImageAnswer, ImageProvider, ImageRequest } from './neutral.ts'
 import { decode, encode } from './openai-client.ts'
 import { huggingface, stability, stabilityEdit, workersAi } from './others.ts'
 import { replicate } from './replicate.ts'
@@ -45,13 +45,18 @@ export function translateImages({ task, to, body, files }: AskedImages, context:
   const request = decode(task === 'image-variation' ? { prompt: '', ...body } : body, files)
   dropOthers(request, provider, context)
   const counts = countsOf(request.count, provider.most)
+  const read = readOnce((answer) => provider.decode(answer))
   return {
     bodies: counts.map((count, at) => provider.encode({ ...request, count, seed: seedOf(request, at) }, context)),
     headers: provider.headers ?? [],
     suffix: provider.suffix?.(request) ?? '',
     ...(provider.steps !== undefined && { steps: provider.steps(request.asUrl && body['stream'] !== true) }),
     loss: context.loss,
-    write: (answers, now) => write(answers, { provider, body, now }),
+    part: {
+      isAnswer: (answer) => read(answer) !== null,
+      write: (answer, _, now) => write([answer], { read, body, now }),
+    },
+    write: (answers, now) => write(answers, { read, body, now }),
   }
 }
 
@@ -73,13 +78,13 @@ function dropOthers(request: ImageRequest, { takes, takesMask = false, takesOwn 
 }
 
 interface WriteOptions {
-  readonly provider: ImageProvider
+  readonly read: (answer: TaskAnswer) => ImageAnswer | null
   readonly body: Fields
   readonly now: number
 }
 
-function write(answers: readonly TaskAnswer[], { provider, body, now }: WriteOptions): WrittenAnswer | null {
-  const read = answers.map((answer) => provider.decode(answer))
+function write(answers: readonly TaskAnswer[], { read: readAnswer, body, now }: WriteOptions): WrittenAnswer | null {
+  const read = answers.map(readAnswer)
   if (!read.every((one) => one !== null)) return null
   const images = read.flatMap((one) => one.images)
   const usage = sumUsages(read.map((one) => one.usage))

@@ -104,3 +104,19 @@ export const plainUsage = ({ input, output, cacheRead, cacheWrite, reasoning }: 
   cacheWriteTokens: cacheWrite,
   reasoningTokens: reasoning,
 })
+
+/** Returns the figures of several answers together; null when none has any. */
+export function sumFigures(parts: readonly (Usage | null)[]): Usage | null {
+  const told = parts.filter((one) => one !== null)
+  const of = (name: keyof Usage): number | null => sumOf(...told.map((one) => one[name]))
+  return told.length === 0
+    ? null
+    : {
+        inputTokens: of('inputTokens'),
+        outputTokens: of('outputTokens'),
+        totalTokens: of('totalTokens'),
+        cacheReadTokens: of('cacheReadTokens'),
+        cacheWriteTokens: of('cacheWriteTokens'),
+        reasoningTokens: of('reasoningTokens'),
+      }
+}

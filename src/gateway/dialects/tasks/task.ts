@@ -51,6 +51,8 @@ export interface TaskTranslation {
   /** The caller's stream out of the provider's; absent: none is asked for, or it is written when the answer is whole. */
   readonly stream?: TaskStream
   readonly loss: Loss
+  /** How one of several answers is read; absent: there is one. */
+  readonly part?: PartReader
   /** How the caller's answer comes about. `as it comes`: out of the one call, whose bytes are the caller's. */
   readonly write: WriteAnswer | 'as it comes'
 }
@@ -63,6 +65,23 @@ export interface TaskStream {
   end(): string | null
   /** Null: the provider stated no tokens. */
   usage(): TokenUsage | null
+}
+
+/** Reads the answer to one of several calls. */
+export interface PartReader {
+  isAnswer(answer: TaskAnswer, part: number): boolean
+  /** Writes it as if it were all of them. */
+  write(answer: TaskAnswer, part: number, nowSeconds: number): WrittenAnswer | null
+}
+
+/** Reads each answer once, although it is looked at when it comes and when all of them are there. */
+export function readOnce<Read>(read: (answer: TaskAnswer) => Read): (answer: TaskAnswer) => Read {
+  const held = new WeakMap<TaskAnswer, { readonly value: Read }>()
+  return (answer) => {
+    let found = held.get(answer)
+    if (found === undefined) held.set(answer, (found = { value: read(answer) }))
+    return found.value
+  }
 }
 
 /** Writes the caller's answer out of those of all calls, in their order; null: one of them is no answer. */
