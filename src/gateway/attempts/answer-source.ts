@@ -98,6 +98,7 @@ function prepareSource(
     operation: call.operation,
     timeouts,
     leavesNothing: leavesNothing(call),
+    noteSent: () => void (attempt.reachedAt ??= performance.now()),
     forward: way.forward,
     egress: egress.ownedBy(call.caller.key.organisationId),
     signing,

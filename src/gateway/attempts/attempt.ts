@@ -45,6 +45,8 @@ export interface Attempt {
   recalled: RecallResult | null
   /** `performance.now()` when the request went out to the provider; null: it did not. */
   sentAt: number | null
+  /** `performance.now()` when a connection to the provider took the request; null: none did, and so the provider has none of it. */
+  reachedAt: number | null
   /** The number of this repetition of its target, 0 for the first try; -1 when it failed and was the last that the config allows. */
   retries: number
   /** Milliseconds for which the exchange waited before it. */
@@ -89,6 +91,7 @@ export const beginAttempt = (option: string, body: RequestBody | null, retries =
   heard: null,
   recalled: null,
   sentAt: null,
+  reachedAt: null,
   retries,
   waitMs: 0,
   late: false,

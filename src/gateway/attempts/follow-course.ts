@@ -5,6 +5,7 @@ import { begunJob } from '../batches/begun-batch.ts'
 import { planGuardrails } from '../checks/plan.ts'
 import { type ChosenConfig, configOf } from '../config/choose.ts'
 import { chargeOf } from '../metering/charge-of.ts'
+import { expectedOutput } from '../limits/expected-output.ts'
 import { reachedBy } from '../metering/may-go-on.ts'
 import { route } from '../routing/route.ts'
 import type { Measures } from '../routing/measures.ts'
@@ -143,7 +144,12 @@ function giveUp(attempt: Attempt, ended: RelayEnd | ApiError, { deps, call }: Gi
   const error = errorOf(ended)
   const { operation, work, exchange } = call
   const receivedAt = Date.now() - (performance.now() - exchange.startedAt)
-  attempt.charge = chargeOf(attempt, result, { prices, exchange: { operation, method: exchange.method, work, receivedAt }, error })
+  attempt.charge = chargeOf(attempt, result, {
+    prices,
+    expected: expectedOutput,
+    exchange: { operation, method: exchange.method, work, receivedAt },
+    error,
+  })
   attempt.usage = attempt.charge.metered?.usage ?? null
   attempt.job = begunJob(attempt, call, result)
   attempt.spent = attempt.reservation?.settle(attempt.charge, reachedBy(attempt, true)) ?? null

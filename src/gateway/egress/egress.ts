@@ -53,6 +53,8 @@ export interface EgressRequest {
   readonly body: Uint8Array | NodeJS.ReadableStream | null
   /** True if it leaves no state behind although its method may: asked twice, it answers twice. */
   readonly leavesNothing?: boolean
+  /** Called when it goes out on a connection; each time, where it is sent again. */
+  readonly noteSent?: (() => void) | undefined
   readonly timeouts: { readonly firstByteMs: number; readonly idleMs: number }
 }
 

@@ -143,6 +143,7 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
+    this.#request.noteSent?.()
     if (this.#paused) controller.pause()
   }
 
@@ -265,7 +266,7 @@ export class Exchange implements EgressCall, Waiter, Dispatcher.DispatchHandler 
 /** Methods that may be sent twice (RFC 9110, 9.2.2). */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 /** The time of one round trip, and no more: a request that is lost later may have been worked on. */
-const lostAtOnceMs = 2000
+export const lostAtOnceMs = 2000
 
 /** Node fires a longer timer at once. */
 const longestTimerMs = 2 ** 31 - 1

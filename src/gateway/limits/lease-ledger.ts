@@ -168,12 +168,16 @@ class LeaseReservation implements Reservation {
     this.#by = by
   }
 
+  usualOutput(): number | null {
+    return this.#by === null ? null : this.#state.usual.of(this.#by)
+  }
+
   settle(charge: Charge | null, reached: RequestProgress): readonly BudgetSpend[] | null {
     if (this.#settled) return null
     this.#settled = true
     const { counters, overcounted, usual } = this.#state
     const said = charge?.metered?.usage?.outputTokens ?? 0
-    if (this.#by !== null && said > 0) usual.note(this.#by, said)
+    if (this.#by !== null && said > 0 && charge?.isGuess !== true) usual.note(this.#by, said)
     return settleAll(counters, this.standings, { charge, reached, overcounted })
   }
 }
@@ -206,8 +210,8 @@ function amountOf(used: number, charge: Charge | null): bigint {
   return amount === null || (isLeast(charge) && counted > amount) ? counted : amount
 }
 
-/** Returns true for a cost that is a lower bound. */
-const isLeast = (charge: Charge | null): boolean => charge?.cost.state === 'partly_priced'
+/** Returns true for a cost that is a lower bound, or that of an answer which nobody saw. */
+const isLeast = (charge: Charge | null): boolean => charge?.cost.state === 'partly_priced' || charge?.isGuess === true
 
 /** A million US dollars or 10^15 tokens: providers may answer any figure, and numbers are exact so far. */
 const mostOfAnswer = 1e15
@@ -227,7 +231,7 @@ function usedOf({ limit, amount }: TakenAmount, { charge, reached, overcounted }
   return nanoOf(limit.id, cost, overcounted)
 }
 
-const hidesTokens = (charge: Charge | null): boolean => (charge?.metered?.counts.unseen_output ?? 0) > 0
+const hidesTokens = (charge: Charge | null): boolean => charge?.isGuess === true || (charge?.metered?.counts.unseen_output ?? 0) > 0
 
 /** Returns all tokens of an answer. Some providers leave cache reads and writes out of their total: the counts have them. */
 function tokensOf(charge: Charge | null): number | null {

@@ -34,6 +34,8 @@ export interface Reservation {
   readonly maxOutput: number | null
   /** How the limits that it was taken from stand; null: there are none. */
   readonly standings: readonly RateLimitState[] | null
+  /** Returns so many tokens as 99 of 100 answers to the key and the model have; null, or absent: no limit counts them. */
+  usualOutput?(): number | null
   /**
    * Returns the amounts counted against budgets; null: there are none. `charge` is null for an answer without a charge. Settles once: later calls
    * have no effect.

@@ -2,15 +2,10 @@ import type { ApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import type { Attempt } from '../attempts/attempt.ts'
 import { isRecalled } from './is-recalled.ts'
-import type { RelayResult } from '../answers/relay.ts'
-import { noUnused } from '../answers/unused-answer.ts'
-import type { MatchedOperation } from '../operations/match.ts'
+import { cutAnswer, noUnused } from '../answers/unused-answer.ts'
 import type { AskedWork } from '../operations/asked-work.ts'
 import { asksBackground } from '../operations/jobs.ts'
 import { notCharged } from '../prices/price-usage.ts'
-import type { Task } from '../operations/operations.ts'
-import { fillCounts } from '../tokens/estimate-usage.ts'
-import { outputTokens } from '../dialects/neutral/disjoint.ts'
 import { noUsage, sumFigures, type TokenUsage } from '../dialects/neutral/token-usage.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { isProvisioned, saysProvisioned } from '../prices/terms.ts'
@@ -19,50 +14,55 @@ import type { Target } from '../targets/target.ts'
 import { drawnCharges } from './drawn-charges.ts'
 import { type Charge, noCharge, sumCharges, untoldCharge } from './charge.ts'
 import { mayGoOn } from './may-go-on.ts'
-import { meter, meterUnused, type MeteredUsage, type MeteredRequest, tellsUse, withCounts } from './meter.ts'
+import { meter, meterUnused, type MeteredUsage, type MeteredRequest, tellsUse } from './meter.ts'
+import {
+  type ChargedAnswer,
+  type ChargedExchange,
+  type ExpectedReader,
+  filled,
+  isCharged,
+  isEstimable,
+  leftStatus,
+  nothingSeen,
+  unseen,
+  withUnseen,
+} from './fill-usage.ts'
 import { priceMetered } from './price-metered.ts'
-import { hidesOutput } from './unseen.ts'
-
-/** The facts of the exchange that an attempt belongs to. */
-export interface ChargedExchange {
-  readonly operation: MatchedOperation
-  readonly method: string
-  /** The work that its call asks for; null: none. */
-  readonly work: AskedWork | null
-  /** Epoch milliseconds. */
-  readonly receivedAt: number
-}
 
 /**
  * Meters and prices one attempt, once. Requests that only read or change earlier results, and token counts, are free: their answers may repeat
  * earlier usage. A failure costs the usage in its answer, and is free without one. All other work may cost: it is unpriced where its answer has no
- * usage, and a job that costs when it has ended is unpriced until then. A request whose answer did not come in time is unpriced. A cache hit states the saved cost.
+ * usage, and a job that costs when it has ended is unpriced until then. A request whose answer did not come in time is estimated. A cache hit states the saved cost.
  */
-export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { exchange, prices, error }: ChargeContext): Charge {
+export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { exchange, prices, expected, error }: ChargeContext): Charge {
   const { target } = attempt
   const { work } = exchange
   if (target === null || !usesModel(work)) return noCharge
-  const unused = unusedCharge({ attempt, target, work }, { exchange, prices })
+  const [asked, pricing] = [
+    { attempt, target, work },
+    { exchange, prices, expected },
+  ] as const
+  const unused = unusedCharge(asked, pricing)
   if (unused !== null) return unused
-  return result === null
-    ? unansweredCharge({ attempt, target, work }, error)
-    : answeredCharge({ attempt, target, work }, result, { exchange, prices })
+  return result === null ? unansweredCharge(asked, error, pricing) : answeredCharge(asked, result, pricing)
 }
 
-function answeredCharge({ attempt, target, work }: ChargeRequest, result: ChargedAnswer, { exchange, prices }: PricingContext): Charge {
+function answeredCharge({ attempt, target, work }: ChargeRequest, result: ChargedAnswer, pricing: PricingContext): Charge {
+  const { exchange } = pricing
+  if (isUnreached(attempt, result)) return noCharge
   const told = result.told()
   const answer = { ...result, told: () => told }
   const request = requestOf(attempt, { exchange, provider: target.providerId })
   const read = ofDeployment(meter(answer, request), target)
   if (beganJob(work, result) || runsOn(read, result, { attempt, target, work })) return { ...untoldCharge, metered: read }
-  const metered = filled(read, result, { attempt, target, work, prices, hasEnded: told.hasEnded })
+  const metered = filled(read, result, { attempt, target, work, ...pricing, hasEnded: told.hasEnded })
   const parts = metered.estimated ? undefined : result.counted?.parts
   if (!isCharged(result) && !tellsUse(metered) && parts === undefined) return { ...noCharge, metered }
-  if (parts === undefined) return priced(metered, { attempt, target }, { exchange, prices })
+  if (parts === undefined) return asGuess(metered, priced(metered, { attempt, target }, pricing))
   const each = partsOf(parts, result).map((counted) => ofDeployment(meter({ ...answer, counted }, request), target))
   return sumCharges(
     metered,
-    each.map((part) => priced(part, { attempt, target }, { exchange, prices })),
+    each.map((part) => priced(part, { attempt, target }, pricing)),
   )
 }
 
@@ -85,26 +85,31 @@ const isInBackground = ({ attempt: { body, translated }, target, work }: ChargeR
   translated?.sameDialect !== false && asksBackground({ json: body?.json, operation: work?.operation ?? null, provider: target.providerId })
 
 /**
- * Returns the charge of a request that was not answered: unknown where the provider has the request and may do its work, since a caller chooses how long
- * to wait. A broken connection ends the work, except a job and a response in the background.
+ * Returns the charge of a request that was not answered, where the provider has it and may do its work: a caller chooses how long to wait. It is an estimate, or
+ * unknown where none can be made, and for a job and a response in the background, which end later.
  */
-function unansweredCharge(asked: ChargeRequest, error: ApiError | null): Charge {
-  if (!mayGoOn(asked.attempt, error)) return noCharge
-  const isBroken = error?.code === 'upstream_bad_response'
-  return !isBroken || asked.work?.beginsJob === true || isInBackground(asked) ? untoldCharge : noCharge
+function unansweredCharge(asked: ChargeRequest, error: ApiError | null, pricing: PricingContext): Charge {
+  const { attempt, target, work } = asked
+  const counted = attempt.translated?.usage() ?? null
+  if (counted === null && !mayGoOn(attempt, error)) return noCharge
+  if (work?.beginsJob === true || isInBackground(asked) || !isEstimable(work)) return untoldCharge
+  const request = requestOf(attempt, { exchange: pricing.exchange, provider: target.providerId })
+  const read = ofDeployment(meterUnused({ ...cutAnswer, usage: counted }, request), target)
+  const metered = unseen(read, nothingSeen, { attempt, target, work, ...pricing })
+  return asGuess(metered, priced(metered, { attempt, target }, pricing))
 }
 
 /** Returns the charge of the answers of an attempt that its caller did not get; null: there are none that cost. One that was cut has an unknown part. */
-function unusedCharge({ attempt, target }: ChargeRequest, { exchange, prices }: PricingContext): Charge | null {
-  const answers = attempt.translated?.unused() ?? noUnused
+function unusedCharge({ attempt, target }: ChargeRequest, pricing: PricingContext): Charge | null {
+  const answers = attempt.reachedAt === null ? noUnused : (attempt.translated?.unused() ?? noUnused)
   if (answers.length === 0) return null
-  const request = requestOf(attempt, { exchange, provider: target.providerId })
+  const request = requestOf(attempt, { exchange: pricing.exchange, provider: target.providerId })
   const each = answers.flatMap((answer) => {
     const read = ofDeployment(meterUnused(answer, request), target)
     if (answer.state === 'refused' && !tellsUse(read)) return []
     return [answer.state === 'cut' ? withUnseen(answer.usage === null ? { ...read, counts: {} } : read) : read]
   })
-  const charges = each.map((metered) => priced(metered, { attempt, target }, { exchange, prices }))
+  const charges = each.map((metered) => priced(metered, { attempt, target }, pricing))
   const [first] = charges
   const [whole] = each
   if (first === undefined || whole === undefined) return null
@@ -125,68 +130,11 @@ function ofDeployment(told: MeteredUsage, target: Target): MeteredUsage {
   return model === null ? told : { ...told, model }
 }
 
-/** The part of an answer that is charged. */
-export type ChargedAnswer = Pick<RelayResult, 'status' | 'outcome' | 'stream' | 'capture' | 'encoding' | 'told' | 'counted'>
+/** Returns true if the caller left before a connection took its request. */
+const isUnreached = ({ reachedAt, recalled }: Attempt, { status }: ChargedAnswer): boolean =>
+  reachedAt === null && recalled === null && status === leftStatus
 
-/** The tasks whose tokens can be estimated, and those of them that sell answers by the token. */
-const estimatedTasks: Readonly<Partial<Record<Task, { readonly sellsOutput: boolean }>>> = {
-  conversation: { sellsOutput: true },
-  completion: { sellsOutput: true },
-  embedding: { sellsOutput: false },
-}
-
-interface ChargeInput {
-  readonly attempt: Attempt
-  readonly target: Target
-  readonly prices: PriceSource
-  readonly work: AskedWork | null
-  /** True if the stream came to its end. */
-  readonly hasEnded: boolean
-}
-
-/**
- * Estimates the charged tokens that a provider did not state, or not to the end. A statement that none were used counts; the answer may contradict it. Hidden thinking and sound are in no estimate: the cost is a lower bound then, and budgets keep the reservation.
- */
-function filled(told: MeteredUsage, result: ChargedAnswer, { attempt, target, work, prices, hasEnded }: ChargeInput): MeteredUsage {
-  if (!isEstimable(work) || !isCharged(result) || isRecalled(attempt) || (told.hasTokens && isToldWhole(result, hasEnded))) return told
-  const full = estimated(told, result, { attempt, work })
-  if (told.toldNone && result.outcome === 'complete') return { ...told, inconsistent: outputTokens(full.counts) > 0 }
-  const { dialect } = work
-  const asked = { json: attempt.body?.json, dialect, provider: target.providerId, models: [told.model, target.model] }
-  return sellsOutput(work) && hidesOutput(asked, prices) ? withUnseen(full) : full
-}
-
-/** Returns true if the usage in an answer is that of all of it, and not of the part of a stream that came. */
-const isToldWhole = ({ outcome, stream }: ChargedAnswer, hasEnded: boolean): boolean => outcome === 'complete' || !stream || hasEnded
-
-const withUnseen = (full: MeteredUsage): MeteredUsage => ({ ...full, counts: { ...full.counts, unseen_output: 1 } })
-
-type Estimable = AskedWork & { readonly task: Task }
-const isEstimable = (work: AskedWork | null): work is Estimable =>
-  work !== null && work.task !== null && estimatedTasks[work.task] !== undefined
-
-/** The status of an answer whose caller has left; no provider sends it. */
-const leftStatus = 499
-
-/** A caller who leaves before the answer begins is charged for the prompt: the provider has it. */
-const isCharged = ({ status, outcome }: ChargedAnswer): boolean =>
-  (status >= 200 && status < 300) || (status === leftStatus && outcome === 'client_closed')
-
-const sellsOutput = ({ task }: Estimable): boolean => estimatedTasks[task]?.sellsOutput ?? false
-
-interface EstimatedAttempt {
-  readonly attempt: Attempt
-  readonly work: Estimable
-}
-
-function estimated(told: MeteredUsage, result: ChargedAnswer, { attempt, work }: EstimatedAttempt): MeteredUsage {
-  const counts = fillCounts(told.counts, {
-    request: { json: attempt.body?.json, dialect: work.dialect, model: attempt.target?.model ?? null },
-    answer: { head: result.capture.plain(result.encoding), size: result.capture.size, stream: result.stream },
-    sellsOutput: sellsOutput(work),
-  })
-  return counts === told.counts ? told : withCounts(told, counts)
-}
+const asGuess = ({ isGuess }: MeteredUsage, charge: Charge): Charge => (isGuess === true ? { ...charge, isGuess } : charge)
 
 interface TargetedAttempt {
   readonly attempt: Attempt
@@ -232,6 +180,7 @@ type PricingContext = Omit<ChargeContext, 'error'>
 export interface ChargeContext {
   readonly exchange: ChargedExchange
   readonly prices: PriceSource
+  readonly expected: ExpectedReader
   /** The error in place of an answer; null: there is none. */
   readonly error: ApiError | null
 }

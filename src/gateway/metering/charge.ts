@@ -17,6 +17,8 @@ export interface Charge {
   readonly saved: bigint | null
   /** The model that was asked, where it is not the one of the request: a tool of the provider's asked it. */
   readonly asked?: string
+  /** True if nobody saw the end of its answer: its output is what such a request is expected to have. */
+  readonly isGuess?: true
   /** For a joined answer: the charge of each part. Null: it is one. */
   readonly parts: readonly Charge[] | null
 }

@@ -41,6 +41,8 @@ export interface MeteredUsage extends ServedFacts {
   readonly reported: bigint | null
   /** True: the counts are not the provider's. */
   readonly estimated: boolean
+  /** True if nobody saw the end of its answer, so that its output is a guess; absent: it is none. */
+  readonly isGuess?: true
   /** True: the provider's figures contradict each other. */
   readonly inconsistent: boolean
   readonly promptTokens: number

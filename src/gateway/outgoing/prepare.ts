@@ -35,6 +35,8 @@ export interface UnsignedRequest {
   readonly timeouts: EgressRequest['timeouts']
   /** True if it leaves no state behind, so that it may be sent again when its connection is lost at once. */
   readonly leavesNothing?: boolean
+  /** Called when it goes out on a connection. */
+  readonly noteSent?: () => void
   readonly egress: Egress
   /** To which hosts the installation, and the caller's organisation, lets requests go; null: to all. */
   readonly allowed: { readonly everywhere: AllowedHosts | null; readonly here: AllowedHosts | null }
@@ -84,7 +86,7 @@ function prepareWithSecrets(origin: EgressOrigin, request: SendRequest, secrets:
 }
 
 function prepareFor(origin: EgressOrigin, request: SendRequest): MaybePromise<PreparedRequest> {
-  const { target, egress, method, body, timeouts, leavesNothing = false } = request
+  const { target, egress, method, body, timeouts, leavesNothing = false, noteSent } = request
   const { path, headers } = composeRequest(request, origin)
   const signing = authorize(
     {
@@ -106,6 +108,7 @@ function prepareFor(origin: EgressOrigin, request: SendRequest): MaybePromise<Pr
       headers: headersReplaced(headers, signed.headers),
       body: body.bytes ?? body.stream,
       leavesNothing,
+      noteSent,
       timeouts,
     },
   }))

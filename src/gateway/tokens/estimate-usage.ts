@@ -11,6 +11,8 @@ import { type EstimatedRequest, estimateAnswer, estimateInput, estimateTexts } f
 export interface EstimatedExchange {
   readonly request: EstimatedRequest
   readonly answer: DeliveredAnswer
+  /** The tokens that an answer is expected to have at least, of which nobody saw the end. */
+  readonly expected: number
   /** False for operations, such as embeddings, whose answers are not sold by the token. */
   readonly sellsOutput: boolean
 }
@@ -22,15 +24,17 @@ export interface DeliveredAnswer {
   /** All bytes, of which the head is the beginning. */
   readonly size: number
   readonly stream: boolean
+  /** True if it did not come to its end. */
+  readonly isCut: boolean
 }
 
 /**
  * Fills the counts that a provider did not state: a prompt that it counted stays as it is, and an answer that broke off has at least the tokens that
  * the caller got. Hidden reasoning is not in the estimate: it is a lower bound.
  */
-export function fillCounts(told: Counts, { request, answer, sellsOutput }: EstimatedExchange): Counts {
+export function fillCounts(told: Counts, { request, answer, expected, sellsOutput }: EstimatedExchange): Counts {
   const input = promptTokens(told) > 0 ? 0 : atLeastOne(request)
-  const missing = sellsOutput ? estimateDelivered(answer, request) - outputTokens(told) : 0
+  const missing = sellsOutput ? Math.max(estimateDelivered(answer, request), expected) - outputTokens(told) : 0
   if (input === 0 && missing <= 0) return told
   return {
     ...told,
@@ -43,17 +47,24 @@ export function fillCounts(told: Counts, { request, answer, sellsOutput }: Estim
 const atLeastOne = (request: EstimatedRequest): number => (isFields(request.json) ? Math.max(1, estimateInput(request)) : 0)
 
 /** Estimates the tokens of an answer by its first bytes; the rest is taken to be like them. */
-function estimateDelivered({ head, size, stream }: DeliveredAnswer, { dialect, model }: EstimatedRequest): number {
+function estimateDelivered({ head, size, stream, isCut }: DeliveredAnswer, { dialect, model }: EstimatedRequest): number {
   if (head.length === 0) return 0
-  const counted = stream ? estimateTexts(textsOfStream(head, dialect), model) : estimateWhole(jsonOf(head), dialect, model)
+  const counted = stream ? estimateTexts(textsOfStream(head, dialect), model) : estimateWhole(head, { dialect, model, isCut })
   return size > head.length ? Math.ceil((counted * size) / head.length) : counted
 }
 
 const jsonOf = (head: Buffer): unknown => jsonOrUndefined(head.toString('utf8'))
 
-/** The words of an error are the provider's, and not the model's. */
-const estimateWhole = (json: unknown, dialect: DialectId | null, model: string | null): number =>
-  isError(json) ? 0 : estimateAnswer(json, dialect, model)
+interface WholeEstimate extends Pick<EstimatedRequest, 'dialect' | 'model'> {
+  readonly isCut: boolean
+}
+
+/** The words of an error are the provider's, and not the model's. An answer whose JSON is cut is counted as a text. */
+function estimateWhole(head: Buffer, { dialect, model, isCut }: WholeEstimate): number {
+  const json = jsonOf(head)
+  if (json === undefined && isCut) return estimateTexts([head.toString('utf8')], model)
+  return isError(json) ? 0 : estimateAnswer(json, dialect, model)
+}
 
 const textsOfStream = (head: Buffer, dialect: DialectId | null): readonly string[] =>
   spanningTexts(
