@@ -26,6 +26,40 @@ export const feeCharges: Readonly<Record<string, Charged>> = {
     lines: { input: 100, output: 10, web_search: 1 },
     amount: '25350000000',
   },
+  // 3.00, out 15.00, a search $0.01: 30,000,000 + 150,000,000 + 20,000,000,000
+  'Claude whose counts of the cache are null': {
+    provider: 'anthropic',
+    model: 'claude-sonnet-4-5',
+    path: '/v1/messages',
+    body: { max_tokens: 10, messages: hello },
+    answer: {
+      ...claude({
+        input_tokens: 10,
+        cache_creation_input_tokens: null,
+        cache_read_input_tokens: null,
+        cache_creation: null,
+        output_tokens: 10,
+        server_tool_use: { web_search_requests: 2 },
+        service_tier: null,
+      }),
+      model: 'claude-sonnet-4-5',
+    },
+    lines: { input: 10, output: 10, web_search: 2 },
+    amount: '20180000000',
+  },
+  // 300,000,000 + 3,750,000,000 + 150,000,000
+  'Claude that wrote into its cache and counts no read': {
+    provider: 'anthropic',
+    model: 'claude-sonnet-4-5',
+    path: '/v1/messages',
+    body: { max_tokens: 10, messages: hello },
+    answer: {
+      ...claude({ input_tokens: 100, cache_creation_input_tokens: 1000, cache_read_input_tokens: null, output_tokens: 10 }),
+      model: 'claude-sonnet-4-5',
+    },
+    lines: { input: 100, cache_write: 1000, output: 10 },
+    amount: '4200000000',
+  },
   'the fee of a chat model that always searches, in a stream': {
     provider: 'openai',
     model: 'gpt-4o-search-preview',

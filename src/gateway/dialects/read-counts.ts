@@ -37,7 +37,10 @@ const readers: readonly (readonly [field: string, read: Reader, of?: ReadonlySet
   ['cache_read_input_tokens', anthropic],
   ['cache_creation_input_tokens', anthropic],
   ['cache_creation', anthropic],
-  ['input_tokens', (usage, about) => spoken(responses(usage, { isImage: isImage(about) }), about)],
+  [
+    'input_tokens',
+    (usage, about) => (isAnthropic(usage) ? anthropic(usage) : spoken(responses(usage, { isImage: isImage(about) }), about)),
+  ],
   ['output_tokens', anthropic],
   ['prompt_tokens', (usage, about) => recorded(usage, about) ?? chat(usage, about.provider)],
   ['inputTokens', converse],
@@ -51,6 +54,12 @@ const readers: readonly (readonly [field: string, read: Reader, of?: ReadonlySet
   ['total_input_tokens', interactions],
   ['total_tokens', (usage) => one('input', countAt(usage, 'total_tokens'))],
 ]
+
+/** Returns true for Anthropic's own words, whose counts of its cache may be null. */
+const isAnthropic = (usage: Fields): boolean =>
+  isFields(usage['server_tool_use']) ||
+  Object.hasOwn(usage, 'cache_read_input_tokens') ||
+  Object.hasOwn(usage, 'cache_creation_input_tokens')
 
 /** The tokens of speech are sound. */
 function spoken(read: ReadCounts, { operation }: CountsAbout): ReadCounts {

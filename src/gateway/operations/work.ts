@@ -20,7 +20,7 @@ export function workOf(asking: WorkQuery, json: unknown): AskedWork | null {
   if (name !== 'proxy') return ofOperations.get(name) ?? null
   const [path = ''] = asking.upstreamPath.split('?', 1)
   if (reads.has(asking.exchange.method)) return isReadSession(path) ? job : null
-  if (isConversation(path) && asksModel(json)) return { ...ofUnknown, task: 'conversation', operation: 'chatComplete' }
+  if (isConversation(path) && asksModel(json, path)) return { ...ofUnknown, task: 'conversation', operation: 'chatComplete' }
   if (isKeeping(path)) return null
   if (isCount(path)) return tokenCount
   if (conversationOf(asking) !== null) return { ...ofUnknown, task: 'conversation', dialect: 'google', operation: 'chatComplete' }
@@ -29,8 +29,12 @@ export function workOf(asking: WorkQuery, json: unknown): AskedWork | null {
   return ofEnd(plainPath(path))
 }
 
-/** A conversation at Mistral has `inputs` for a model or an agent, and at OpenAI neither. */
-const asksModel = (json: unknown): boolean => !isFields(json) || json['inputs'] !== undefined
+/** A conversation at OpenAI has these fields alone, and changes by its metadata. At Mistral a model answers, also one that goes on without `inputs`. */
+const keeping: ReadonlySet<string> = new Set(['items', 'metadata'])
+const asksModel = (json: unknown, path: string): boolean =>
+  !isFields(json) ||
+  Object.keys(json).some((name) => !keeping.has(name)) ||
+  (!path.endsWith('/conversations') && json['metadata'] === undefined)
 
 const reads: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
 const ofUnknown: AskedWork = { task: null, dialect: null, operation: null, beginsJob: false }

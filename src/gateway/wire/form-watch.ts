@@ -7,7 +7,7 @@ import { createFormScan, type FileTaker } from './form-scan.ts'
 export interface WatchedForm {
   /** Null: it names none. */
   readonly model: string | null
-  /** Null: there are more than are looked at, or the form cannot be read. */
+  /** Null: there are more than are looked at, the form cannot be read, or the provider fetches one itself. */
   readonly files: readonly WatchedFile[] | null
 }
 
@@ -23,7 +23,9 @@ export interface WatchedFile {
 const watchedBytes = 128 * 1024
 /** Providers read one recording. */
 const mostFiles = 4
-const watchedFields: ReadonlySet<string> = new Set(['model'])
+/** The fields by which a provider fetches a recording itself: Groq, Mistral, ElevenLabs. */
+const elsewhere = ['url', 'file_url', 'file_id', 'source_url', 'cloud_storage_url']
+const watchedFields: ReadonlySet<string> = new Set(['model', ...elsewhere])
 
 /** Looks at a form as it passes. A class, because it keeps its place between pieces. */
 export class FormWatch {
@@ -35,7 +37,7 @@ export class FormWatch {
   constructor(delimiter: string) {
     this.#scan = createFormScan(delimiter, {
       names: watchedFields,
-      tell: ({ text }) => this.#named(text),
+      tell: ({ name, text }) => (name === 'model' ? this.#named(text) : this.#fetched(text)),
       file: (name) => this.#file(name),
       unclear: (head) => this.#unclear(head),
     })
@@ -58,6 +60,11 @@ export class FormWatch {
   #named(text: string): void {
     if (this.#model !== null && this.#model !== text) throw twice()
     this.#model = text
+  }
+
+  /** It is unknown how long a file is that does not pass. */
+  #fetched(text: string): void {
+    if (text !== '') this.#isClear = false
   }
 
   #file(name: string): FileTaker | null {

@@ -122,6 +122,18 @@ for (const asked of unknown)
     },
   )
 
+for (const [path, body] of [
+  ['/conversations', { agent_id: 'ag_1' }],
+  ['/conversations', { agent_id: 'ag_1', inputs: 'hi' }],
+  ['/conversations/conv_1', {}],
+  ['/conversations/conv_1', { tool_confirmations: [] }],
+  ['/conversations/conv_1', { metadata: {}, stream: true }],
+] as const)
+  test.serial(`a conversation at Mistral runs a model, with or without inputs: ${path} ${JSON.stringify(body)}`, async (t) => {
+    t.is((await ask(await keyWith('deny'), { path, body })).status, 412)
+    t.like(await costOf(await ask(await keyWith('allow'), { path, body })), { state: 'unpriced', cost_pico_usd: null })
+  })
+
 test.serial('work of a known model at an unknown path keeps in a budget what was reserved for it', async (t) => {
   const key = await keyWith('deny')
   const asked = { path: '/proxy/v1/dreams', body: { model: 'gpt-4o', input: 'hi', max_tokens: 16_384 } }
@@ -154,6 +166,8 @@ const free: readonly Asked[] = [
   { path: '/threads', body: {} },
   { path: '/threads/thread_1/messages', body: { role: 'user', content: 'hi' } },
   { path: '/conversations', body: {} },
+  { path: '/proxy/v1/conversations', body: { items: [], metadata: {} } },
+  { path: '/conversations/conv_1', body: { metadata: {} } },
   { path: '/proxy/v1/messages/count_tokens', body: { model: 'claude-sonnet-4-5', messages: [] } },
   { path: '/proxy/v1/responses/input_tokens', body: { model: 'gpt-5', input: 'hi' } },
   { path: '/proxy/v1beta/models/gemini-2.5-pro:countTokens', body: { contents: [] } },

@@ -183,6 +183,12 @@ test.serial('a recording is charged by the file and the model that the provider 
   await eventually(() => bed.logged.length > before, 2000)
   // 1,250 ms x 100,000 a millisecond, although the head says that a second has four gigabytes
   t.like(bed.logged.at(-1)?.record.cost, { state: 'estimated', amount: '125000000' })
+  const recorded = ['file', new File([recording], 'tone.wav')] as const
+  for (const name of ['url', 'file_url', 'file_id', 'source_url', 'cloud_storage_url']) {
+    const fetched = await ask(['model', 'whisper-1'], recorded, [name, 'https://a.example/a-long-film.mp4'])
+    t.is(await fetched.text(), 'just words')
+    t.is(bed.logged.at(-1)?.record.cost?.state, 'unpriced', `${name}: the provider may read that one, whose length is unknown`)
+  }
   const twice = await ask(['model', 'whisper-1'], ['file', new File([recording], 'tone.wav')], ['model', 'gpt-4o-transcribe'])
   t.is(twice.status, 400, await twice.text())
 })
