@@ -1,6 +1,6 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
-import { listOf } from '../dialects/openai-responses/sold-tools.ts'
-import { positive, withOptions } from './output-bound.ts'
+import { toolNames, toolsOf } from './asked-tools.ts'
+import { positive } from './output-bound.ts'
 
 /** The beginnings of the names of tools by which a provider adds to a prompt: pages, files, the answers of servers. */
 const fetching: readonly string[] = [
@@ -25,25 +25,26 @@ const fetching: readonly string[] = [
   'mcp',
 ]
 /** The fields by which a request names a prompt, a cache or servers at its provider. */
-const naming = ['cachedContent', 'cached_content', 'mcp_servers', 'plugins', 'search_parameters'] as const
+const naming = ['cachedContent', 'cached_content', 'mcp_servers', 'plugins', 'search_parameters', 'connectors'] as const
 
 /** Returns the most tokens that a provider adds to a prompt by itself; Infinity: nobody bounds them; 0: it adds none. */
 export function addedTokens(json: unknown): number {
   if (!isFields(json)) return 0
-  const { additionalModelRequestFields: ofBedrock, prompt } = json
+  const { prompt } = json
   if (naming.some((name) => (json[name] ?? null) !== null)) return Infinity
   // A template that is kept at the provider.
   if (isFields(prompt)) return Infinity
   let tokens = 0
-  for (const fields of [...withOptions(json), ...(isFields(ofBedrock) ? [ofBedrock] : [])])
-    for (const tool of listOf(fields['tools'])) if (isFields(tool)) tokens += addedBy(tool)
+  for (const tool of toolsOf(json)) tokens += addedBy(tool)
   return tokens
 }
 
 function addedBy(tool: Fields): number {
-  const { type } = tool
-  const names = typeof type === 'string' ? [type] : Object.keys(tool)
-  if (!names.some((name) => fetching.some((one) => name.startsWith(one)))) return 0
+  const names = toolNames(tool)
+  if (!names.some(isFetchingName)) return 0
   const [content, uses] = [positive(tool['max_content_tokens']), positive(tool['max_uses'])]
   return content === null || uses === null || !names.some((name) => name.startsWith('web_fetch')) ? Infinity : content * uses
 }
+
+/** Returns true for the name of a tool by which a provider adds to a prompt. */
+export const isFetchingName = (name: string): boolean => fetching.some((one) => name.startsWith(one))

@@ -110,7 +110,7 @@ function moneyOf(
   const injects = output === 'typical' && hasPolicy(limits, 'inject') && speaks(task)
   const maxOutput = injects && isFields(body.json) && !isBounded(body.json, reader) ? usual : null
   const cost = worstCost(
-    { target, body, contentType: call.headers.contentType, task, reader, receivedAt: Date.now(), usual },
+    { target, body, contentType: call.headers.contentType, headers: call.headers.forward, task, reader, receivedAt: Date.now(), usual },
     prices,
     output,
   )

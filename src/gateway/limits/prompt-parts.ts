@@ -1,10 +1,15 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
+import { listOf } from '../dialects/openai-responses/sold-tools.ts'
 
 /** The parts of a prompt beside text. */
 export interface PromptParts {
   readonly pictures: number
   /** The characters of sound in base64. */
   readonly audio: number
+  /** True when it has sound, or a file that may be sound. */
+  readonly hasSound: boolean
+  /** True when it has a film, or a file that may be one. */
+  readonly hasFilm: boolean
   /** The characters of pictures and sound, which are no text. */
   readonly characters: number
   /** True when it names a file or sound that is not in the body: it may fill the window. */
@@ -15,27 +20,60 @@ export interface PromptParts {
   readonly isPacked: boolean
 }
 
-/** Looks through the values of a body. Its texts are not looked into, so that long ones cost no time. */
+/** Each of several models that may answer asks for the parts of the same body. */
+const known = new WeakMap<object, PromptParts>()
+
+/** Looks through the values of a body, once. Its texts are not looked into, so that long ones cost no time. */
 export function partsOf(json: unknown): PromptParts {
+  if (!isFields(json)) return noParts
+  const found = known.get(json)
+  if (found !== undefined) return found
   const parts: MutableParts = { ...noParts }
-  if (!isFields(json)) return parts
-  parts.isPartial = (json['previous_response_id'] ?? json['conversation'] ?? null) !== null
-  for (const field of promptFields) look(json[field], parts, 0)
+  parts.isPartial = (json['previous_response_id'] ?? json['conversation'] ?? null) !== null || listOf(json['input']).some(isReference)
+  // Contents that are kept at the provider may be of any kind.
+  parts.hasSound = parts.hasFilm = parts.isPartial
+  for (const field in json) if (!otherFields.has(field)) look(json[field], parts, 0)
   for (const field of pictureFields) {
     const held = json[field] ?? null
     if (held !== null) addMedia('image', [field, held], parts)
   }
+  known.set(json, parts)
   return parts
 }
 
-const noParts: PromptParts = { pictures: 0, audio: 0, characters: 0, isOpen: false, isPartial: false, isPacked: false }
+const noParts: PromptParts = {
+  pictures: 0,
+  audio: 0,
+  hasSound: false,
+  hasFilm: false,
+  characters: 0,
+  isOpen: false,
+  isPartial: false,
+  isPacked: false,
+}
 
 type MutableParts = { -readonly [Name in keyof PromptParts]: PromptParts[Name] }
 
-/** The fields in which prompts stand, in all formats. Tools may have parameters of any name. */
-const promptFields = ['input', 'messages', 'contents', 'system', 'systemInstruction'] as const
 /** The pictures of requests for images: each has one, or a list. */
 const pictureFields = ['image', 'images', 'mask', 'reference_images'] as const
+/** Fields beside the prompt, in all formats: tools may have parameters, and schemas properties, of any name. */
+const otherFields: ReadonlySet<string> = new Set([
+  ...pictureFields,
+  'tools',
+  'functions',
+  'tool_choice',
+  'toolConfig',
+  'response_format',
+  'text',
+  'output_format',
+  'output_config',
+  'outputConfig',
+  'generationConfig',
+  'generation_config',
+  'additionalModelRequestFields',
+  'metadata',
+  'labels',
+])
 
 /** Arguments and results of tools have fields of any name; citations of an earlier answer are not read again. */
 const foreignFields: ReadonlySet<string> = new Set([
@@ -58,8 +96,9 @@ const addressFields: ReadonlySet<string> = new Set(['file_url', 'document_url', 
 const deepest = 10
 
 function look(value: unknown, parts: MutableParts, depth: number): void {
-  if (depth > deepest) return
-  if (Array.isArray(value)) for (const one of value as readonly unknown[]) look(one, parts, depth + 1)
+  // Contents that are not looked at may name anything.
+  if (depth > deepest) parts.isPartial ||= isHolder(value)
+  else if (Array.isArray(value)) for (const one of value as readonly unknown[]) look(one, parts, depth + 1)
   else if (isFields(value)) lookInto(value, parts, depth)
 }
 
@@ -68,12 +107,52 @@ function lookInto(fields: Fields, parts: MutableParts, depth: number): void {
     const held = fields[name]
     if (typeof held !== 'string' && !isHolder(held)) continue
     if (foreignFields.has(name)) continue
-    if (isPacked(name, held, fields)) parts.isPacked = true
+    if (isPacked(name, held, fields)) addPacked(name, held, parts)
     const media = mediaOf(name, held, fields)
     if (media !== null) addMedia(media, [name, held], parts)
-    else if (namesFile(name, held)) parts.isOpen = parts.isPartial = true
+    else if (namesFile(name, held)) addFile(fields, parts)
     else look(held, parts, depth + 1)
   }
+}
+
+/** Items of a response that is kept at the provider, by the field in which their contents come where they are in the body. */
+const keptItems: Readonly<Record<string, string | null>> = {
+  item_reference: null,
+  reasoning: 'encrypted_content',
+  image_generation_call: 'result',
+  web_search_call: null,
+  file_search_call: 'results',
+  code_interpreter_call: 'outputs',
+}
+
+/** Returns true for an item whose contents the provider itself adds: an id without them. */
+function isReference(item: unknown): boolean {
+  if (!isFields(item) || typeof item['id'] !== 'string') return false
+  // The type of a reference may be left out.
+  const { type = 'item_reference' } = item
+  if (type === 'item_reference' && 'role' in item) return false
+  const contents = typeof type === 'string' && Object.hasOwn(keptItems, type) ? keptItems[type] : undefined
+  return contents !== undefined && (contents === null || (item[contents] ?? null) === null)
+}
+
+/** A file by its name alone may be sound or a film, unless its type is beside it. */
+function addFile(fields: Fields, parts: MutableParts): void {
+  parts.isOpen = parts.isPartial = true
+  const type = mediaType(fields)
+  if (typeof type !== 'string') parts.hasSound = parts.hasFilm = true
+  else noteType(type, parts)
+}
+
+function noteType(type: string, parts: MutableParts): void {
+  if (type.startsWith('video/')) parts.hasFilm = parts.hasSound = true
+  if (type.startsWith('audio/')) parts.hasSound = true
+}
+
+function addPacked(name: string, held: unknown, parts: MutableParts): void {
+  parts.isPacked = true
+  const type = isFields(held) ? mediaType(held) : null
+  if (typeof type === 'string') noteType(type, parts)
+  else if (name.startsWith('video')) parts.hasFilm = parts.hasSound = true
 }
 
 const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null
@@ -114,8 +193,10 @@ function addMedia(media: Media, [name, held]: readonly [name: string, held: unkn
   for (const one of Array.isArray(held) ? (held as readonly unknown[]) : [held]) {
     const length = longestText(one)
     parts.characters += length
-    if (media === 'audio') parts.audio += length
-    else parts.pictures += 1
+    if (media === 'audio') {
+      parts.audio += length
+      parts.hasSound = true
+    } else parts.pictures += 1
     if (!isNamed(name, one)) continue
     parts.isPartial = true
     // A recording outside the body has an unknown length.
@@ -130,6 +211,8 @@ const mediaFields: Readonly<Record<string, (held: unknown, of: Fields) => Media 
   file_id: (_, { type }) => (type === 'input_image' ? 'image' : null),
   source: (_, { type }) => (type === 'image' ? 'image' : null),
   input_audio: () => 'audio',
+  // Sound that the model made before.
+  audio: (held) => (isFields(held) && typeof held['id'] === 'string' ? 'audio' : null),
   inlineData: kindIn,
   inline_data: kindIn,
   fileData: pictureIn,
@@ -156,7 +239,7 @@ const address = /^(?!data:)[a-z][a-z0-9+.-]{1,15}:/i
 
 /** Returns true for media that are named by their id or address. */
 function isNamed(name: string, held: unknown, depth = 0): boolean {
-  if (typeof held === 'string') return idFields.has(name) || address.test(held)
+  if (typeof held === 'string') return idFields.has(name) || (name === 'id' && depth > 0) || address.test(held)
   if (depth > deepestText || !isFields(held)) return false
   for (const inner in held) if (isNamed(inner, held[inner], depth + 1)) return true
   return false

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Dimension } from '../dialects/neutral/counts.ts'
-import { containerGigabytes, isLocal } from '../dialects/openai-responses/sold-tools.ts'
-import { withOptions } from './output-bound.ts'
+import { containerGigabytes, isLocal, listOf } from '../dialects/openai-responses/sold-tools.ts'
+import { toolNames, toolsOf } from './asked-tools.ts'
 
 /** The tools that providers run themselves and sell by the call, by the beginnings of their names in all formats. */
 const soldTools: readonly (readonly [name: string, sold: Dimension])[] = [
@@ -26,6 +26,9 @@ const soldTools: readonly (readonly [name: string, sold: Dimension])[] = [
   ['codeExecution', 'code_execution'],
 ]
 
+/** Returns true for the name of a tool that is sold by the call. */
+export const isSoldName = (named: string): boolean => soldTools.some(([name]) => named.startsWith(name))
+
 /** The calls of a request that sets no number. */
 const usualCalls = 5
 /** The sources that xAI reads for a request that sets no number. */
@@ -36,33 +39,23 @@ export function soldCalls(json: Fields): Partial<Record<Dimension, number>> | nu
   let calls: Partial<Record<Dimension, number>> | null = null
   let gigabytes: number | null = null
   const most = wholeOf(json['max_tool_calls']) ?? Infinity
+  const tools = toolsOf(json)
   const add = (sold: Dimension, count: number): void => {
     calls ??= {}
-    const asked = sold === 'code_session' ? (gigabytes ??= containerGigabytes(json['tools'])) : Math.min(count, most)
+    const asked = sold === 'code_session' ? (gigabytes ??= containerGigabytes(tools)) : Math.min(count, most)
     calls[sold] = Math.max(calls[sold] ?? 0, asked)
   }
-  for (const fields of withOptions(json)) addTools(fields['tools'], add)
-  const { additionalModelRequestFields: ofBedrock, search_parameters: sources, plugins } = json
-  if (isFields(ofBedrock)) addTools(ofBedrock['tools'], add)
+  for (const tool of tools) if (!isLocal(tool)) for (const name of toolNames(tool)) addNamed(name, tool, add)
+  const { search_parameters: sources, plugins } = json
   if (isFields(json['web_search_options'])) add('web_search', usualCalls)
   if (isFields(sources) && sources['mode'] !== 'off') add('web_search', wholeOf(sources['max_search_results']) ?? usualSources)
-  if (Array.isArray(plugins) && plugins.some((plugin: unknown) => isFields(plugin) && plugin['id'] === 'web')) add('web_search', usualCalls)
+  if (listOf(plugins).some(isWebPlugin)) add('web_search', usualCalls)
   return calls
 }
 
-function addTools(tools: unknown, add: (sold: Dimension, count: number) => void): void {
-  if (!Array.isArray(tools)) return
-  for (const tool of tools as readonly unknown[]) {
-    if (!isFields(tool)) continue
-    const { type } = tool
-    if (typeof type === 'string') addNamed(type, tool, add)
-    // Google names a tool by the field that holds it.
-    else for (const name in tool) addNamed(name, tool, add)
-  }
-}
+const isWebPlugin = (plugin: unknown): boolean => isFields(plugin) && plugin['id'] === 'web' && plugin['enabled'] !== false
 
 function addNamed(named: string, tool: Fields, add: (sold: Dimension, count: number) => void): void {
-  if (named === 'function' || isLocal(tool)) return
   for (const [name, sold] of soldTools) if (named.startsWith(name)) add(sold, wholeOf(tool['max_uses']) ?? usualCalls)
 }
 

@@ -1,35 +1,38 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
-import type { Counts, Dimension } from '../dialects/neutral/counts.ts'
+import type { Counts } from '../dialects/neutral/counts.ts'
 import type { Task } from '../operations/operations.ts'
 import type { PriceEntry } from '../prices/entry.ts'
 import type { PriceSource } from '../prices/price-source.ts'
-import { priceAmount } from '../prices/price-usage.ts'
-import { findRate, holdingRates, periodAt, type PriceFacts } from '../prices/rates.ts'
+import { isModePriced, priceAmount } from '../prices/price-usage.ts'
+import type { PriceFacts } from '../prices/rates.ts'
 import { type FoundPrices, findPrices } from '../prices/resolve.ts'
-import { searchFeeOf, searchSizeOf } from '../prices/search-fee.ts'
 import { servedModel } from '../targets/azure-deployment.ts'
 import type { Target } from '../targets/target.ts'
 import { placeOf } from '../metering/region.ts'
-import { tokensOfImage } from '../tokens/estimate-tokens.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { listOf } from '../dialects/openai-responses/sold-tools.ts'
-import { asksSound } from '../dialects/asks-sound.ts'
 import { isForm } from '../wire/form.ts'
+import { type HeaderList, headerList } from '../wire/header-list.ts'
 import { recordedMs } from '../wire/recorded-length.ts'
-import { outputTokens, promptsOf } from './estimate.ts'
+import { dearestTier } from './dear-tier.ts'
+import { outputTokens } from './estimate.ts'
 import { imagesOf, inputsOf } from './pieces.ts'
 import { type BoundForm, boundForm, tokensOfForm } from './form-bound.ts'
-import { drawnAmount, imageAmount } from './image-bound.ts'
+import { dearer, drawnAmount, imageAmount, tokensOfDrawn } from './image-bound.ts'
 import { inputBound, strictInputBound } from './input-bound.ts'
 import type { MoneyTerms } from './limit.ts'
-import { type OutputReader, withOptions } from './output-bound.ts'
-import { soldCalls } from './sold-calls.ts'
+import { hasOpenPrice, isOpenModel, lacksFee } from './open-price.ts'
+import type { OutputReader } from './output-bound.ts'
+import { searchBound } from './rerank-bound.ts'
+import { drawsUnpriced, tokenCounts, type Tokens, toolCounts } from './token-counts.ts'
 
 /** A request that is about to be sent to a target. */
 export interface PricedRequest {
   readonly target: Target
   readonly body: RequestBody
   readonly contentType: string
+  /** The headers of the caller that may go with it. */
+  readonly headers: HeaderList
   /** Unknown: the path is the provider's own. Null: it runs no model. */
   readonly task: Task | 'unknown' | null
   readonly reader: OutputReader
@@ -53,7 +56,7 @@ export function worstCost(request: PricedRequest, prices: PriceSource, output: E
 }
 
 /** Providers that take another one of the models that a request lists when the first fails. */
-const fallingBack: ReadonlySet<string> = new Set(['openrouter', 'vercel'])
+const fallingBack: ReadonlySet<string> = new Set(['openrouter', 'vercel', 'perplexity-ai'])
 const noOthers: readonly unknown[] = []
 /** No provider tries so many, and each is priced by the whole body. */
 const mostModels = 8
@@ -72,16 +75,50 @@ function worstOf(request: PricedRequest, prices: PriceSource, output: Exclude<Mo
   if (request.task === null || request.task === 'token-count') return 0
   const found = findPrices({ provider: target.providerId, answered: servedModel(target), sent: target.model, terms }, prices)
   if (found === null) return terms?.skipsCost === true ? 0 : null
+  const amount = amountOf(request, saleOf(request, found, output), prices)
+  return amount === null ? null : Number((amount + picoPerNano - 1n) / picoPerNano)
+}
+
+function amountOf(request: PricedRequest, sale: Sale, prices: PriceSource): bigint | null {
+  const { json, facts, isStrict } = sale
+  const { target } = request
+  if (isStrict && isUnbounded(sale, target)) return null
+  const drawn = drawnAmount(json, facts, { target, prices, isStrict })
+  const amount = drawn === null ? null : saleAmount(request, sale)
+  return drawn === null || amount === null ? null : amount + drawn
+}
+
+function saleOf(request: PricedRequest, found: FoundPrices, output: Exclude<MoneyTerms['output'], 'inject'>): Sale {
   const { form, json } = fieldsOf(request)
   const tokens = tokensOf(request, found, { json, form, output })
-  const facts = factsOf(request, found, { json, promptTokens: tokens.input })
-  const drawn = drawnAmount(json, facts, { target, prices, isStrict: output === 'strict' })
-  if (drawn === null) return null
-  for (const counts of waysToSell(request, { json, tokens, found, facts, isStrict: output === 'strict' })) {
-    const amount = counts.image === undefined ? priceAmount({ counts, facts }, found) : imageAmount(counts, facts, found)
-    if (amount !== null) return Number((amount + drawn + picoPerNano - 1n) / picoPerNano)
+  const tier = dearestTier(json, headersOf(request))
+  const facts = factsOf(request, found, { json, promptTokens: tokens.input, mode: tier.mode })
+  return { json, tokens, found, facts, isTierNamed: tier.isNamed, isStrict: output === 'strict' }
+}
+
+/** Returns true for a request with work or a tier whose price no figure bounds. */
+function isUnbounded({ json, facts, found, isTierNamed }: Sale, { model }: Target): boolean {
+  if (isTierNamed && !isModePriced(found, facts)) return true
+  if (hasOpenPrice(json) || isOpenModel(found.model) || (model !== null && isOpenModel(model)) || drawsUnpriced(found)) return true
+  const tools = toolCounts(json, found)
+  return tools !== null && lacksFee(tools, facts, found)
+}
+
+function headersOf({ headers, target: { customHeaders } }: PricedRequest): HeaderList {
+  for (const name in customHeaders) if (name !== '') return [...headers, ...headerList(customHeaders)]
+  return headers
+}
+
+/** The first way that has a price counts, and of images under a strict limit the dearest. */
+function saleAmount(request: PricedRequest, sale: Sale): bigint | null {
+  const { facts, found, isStrict } = sale
+  const isDearest = isStrict && (request.task === 'image' || request.task === 'image-edit' || request.task === 'image-variation')
+  let most: bigint | null = null
+  for (const counts of waysToSell(request, sale)) {
+    most = dearer(most, counts.image === undefined ? priceAmount({ counts, facts }, found) : imageAmount(counts, facts, found))
+    if (most !== null && !isDearest) return most
   }
-  return null
+  return most
 }
 
 const noFields: Fields = {}
@@ -97,11 +134,6 @@ function fieldsOf({ body, contentType }: PricedRequest): AskedFields {
   if (kind !== 'bytes' || bytes === null || !isForm(contentType)) return { json: isFields(json) ? json : noFields, form: null }
   const form = boundForm(bytes, contentType)
   return { json: form?.fields ?? noFields, form }
-}
-
-interface Tokens {
-  readonly input: number
-  readonly output: number
 }
 
 function tokensOf(
@@ -124,8 +156,12 @@ function tokensOf(
 function inputOf({ body, target, task }: PricedRequest, window: number, isStrict: boolean): number {
   const { tokens, isOpen } = isStrict ? strictInputBound(body, target.model) : inputBound(body)
   const most = window * inputsOf(body.json, task)
-  return isOpen && window !== Infinity ? most : Math.min(tokens, most)
+  if (!isOpen) return Math.min(tokens, most)
+  return window !== Infinity ? most : isStrict ? Math.max(tokens, longestInput) : tokens
 }
+
+/** The window of a model without a known one. */
+const longestInput = 2_000_000
 
 const lengthOf = ({ bytes, length }: RequestBody): number | null => bytes?.length ?? length
 
@@ -135,13 +171,13 @@ const longestOutput = 128_000
 function factsOf(
   { target, receivedAt }: PricedRequest,
   found: FoundPrices,
-  { json, promptTokens }: { json: Fields; promptTokens: number },
+  { json, promptTokens, mode }: { json: Fields; promptTokens: number; mode: string | null },
 ): PriceFacts {
   const { geo, region } = placeOf(target, found)
   // Each by its name, as in the log's record.
   return {
     startedAt: receivedAt,
-    mode: dearestMode(json),
+    mode,
     promptTokens,
     geo: geo ?? dearestPlace(found.entry),
     region,
@@ -158,88 +194,7 @@ function dearestPlace({ uplift }: PriceEntry): string | null {
   return dearest
 }
 
-/** A request that leaves the tier open may be served in the dear one. */
-function dearestMode(json: Fields): string | null {
-  const all = withOptions(json)
-  if (all.some(({ speed }) => speed === 'fast')) return 'fast'
-  return all.some((fields) => tiersOf(fields).some((tier) => dearTiers.has(tier))) ? 'priority' : null
-}
-
-const dearTiers: ReadonlySet<string> = new Set(['priority', 'auto'])
-
-/** Returns the tiers that a request names, in the words of every format. */
-const tiersOf = ({ service_tier: snake, serviceTier: camel }: Fields): readonly string[] =>
-  [snake, isFields(camel) ? camel['type'] : camel].flatMap((tier) => (typeof tier === 'string' ? [tier.toLowerCase()] : []))
-
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
-
-/** Counts the tokens of a conversation as the dearest that they may be, and the tools that its provider may run and sell beside them. */
-function tokenCounts(tokens: Tokens, found: FoundPrices, of: { readonly facts: PriceFacts; readonly request: PricedRequest }): Counts {
-  const { bytes, json } = of.request.body
-  const { output } = tokens
-  const spoken = asksSound(json) ? { output_audio: output, output: 0 } : null
-  const extras = extrasOf(found.entry)
-  // A body is only looked through for parts that cost more.
-  const said =
-    extras.audio && bytes?.includes('"input_audio"') === true ? { input_audio: tokens.input, output } : textCounts(tokens, found, of)
-  const read = spoken === null ? said : { ...said, ...spoken }
-  const calls = isFields(json) ? soldCalls(json) : null
-  const fee = searchFeeOf(found, json) ?? requestFeeOf(extras, json)
-  if (fee !== null) return { ...read, ...calls, web_search: 0, [fee]: isFields(json) ? promptsOf(json) : 1 }
-  return calls === null ? read : { ...read, ...calls }
-}
-
-/** The parts of a request beside plain text for which a model has a rate. */
-interface Extras {
-  readonly audio: boolean
-  readonly writes: boolean
-  /** The dearest of the fees for a request by how much of the web it reads; null: there are none. */
-  readonly dearestFee: Dimension | null
-}
-
-const extrasByEntry = new WeakMap<PriceEntry, Extras>()
-
-function extrasOf(entry: PriceEntry): Extras {
-  const known = extrasByEntry.get(entry)
-  if (known !== undefined) return known
-  const named = new Set(entry.prices.flatMap(({ rates, when = [] }) => [rates, ...when.map((one) => one.rates)].flatMap(Object.keys)))
-  const dearestFee = feesBySize.find((fee) => named.has(fee)) ?? null
-  const extras = {
-    audio: named.has('input_audio'),
-    writes: named.has('cache_write') || named.has('cache_write_1h'),
-    dearestFee,
-  }
-  extrasByEntry.set(entry, extras)
-  return extras
-}
-
-const feesBySize = ['web_search_high', 'web_search_medium', 'web_search_low'] as const satisfies readonly Dimension[]
-
-/** Returns the fee that Perplexity takes for a request: that of the size which it names, or else the dearest. */
-function requestFeeOf({ dearestFee }: Extras, json: unknown): Dimension | null {
-  const size = dearestFee === null ? null : searchSizeOf(json)
-  return feesBySize.find((fee) => fee === `web_search_${size}`) ?? dearestFee
-}
-
-/** Models whose prompts are written into a cache without a request for it: platform.openai.com/docs/guides/prompt-caching. */
-const writtenUnasked = /\bgpt-/i
-const asksToWrite = (bytes: Buffer): boolean => bytes.includes('"cache_control"') || bytes.includes('"cachePoint"')
-
-/** A prompt that is written into a cache costs more than one that is not. */
-function textCounts(
-  tokens: Tokens,
-  { entry, model }: FoundPrices,
-  { facts, request: { body } }: { facts: PriceFacts; request: PricedRequest },
-): Counts {
-  if (!extrasOf(entry).writes || body.bytes === null || !(writtenUnasked.test(model) || asksToWrite(body.bytes))) return tokens
-  const period = periodAt(entry, facts.startedAt)
-  if (period === null) return tokens
-  const { input, output } = tokens
-  const holding = holdingRates(period, facts)
-  const rate = (name: Dimension) => findRate(name, period, holding)?.rate ?? 0
-  const written = body.bytes.includes('"1h"') ? 'cache_write_1h' : 'cache_write'
-  return rate(written) > rate('input') ? { [written]: input, output } : tokens
-}
 
 /** The length of an upload without a known one: the providers' maximum. */
 const longestUpload = 25 * 1024 * 1024
@@ -251,50 +206,64 @@ interface Sale {
   readonly tokens: Tokens
   readonly found: FoundPrices
   readonly facts: PriceFacts
+  /** True if the request names its tier. */
+  readonly isTierNamed: boolean
   readonly isStrict: boolean
 }
 
 /** Returns the ways in which models for a task are sold, by the piece or by the token. The first that has a price counts. */
 function waysToSell(request: PricedRequest, sale: Sale): readonly Counts[] {
-  const { json, tokens, found, facts, isStrict } = sale
+  const { json, tokens, isStrict } = sale
+  const ofTokens = (): Counts => tokenCounts(tokens, { ...sale, body: request.body })
   switch (request.task) {
     case 'image':
-      return imageSale(json, tokens)
+      return imageSale(sale)
     case 'image-edit':
     case 'image-variation':
-      return imageSale(json, tokens, 'input_image')
+      return imageSale(sale, 'input_image')
     case 'speech':
-      return speechSale(json, tokens)
+      return speechSale(sale)
     case 'transcription':
     case 'translation':
       return recordingSale(request.body, isStrict)
     case 'rerank':
-      return [{ search_unit: searchUnits(json) }, { input: tokens.input }]
+      return searchSale(sale)
     case 'unknown':
       return [
-        tokenCounts(tokens, found, { facts, request }),
-        ...imageSale(json, tokens),
-        ...speechSale(json, tokens),
+        ofTokens(),
+        ...imageSale(sale),
+        ...speechSale(sale),
         ...recordingSale(request.body, isStrict),
-        { search_unit: 1 },
+        { search_unit: searchBound(json, isStrict).units },
       ]
     default:
-      return [tokenCounts(tokens, found, { facts, request })]
+      return [ofTokens()]
   }
 }
 
-/** Returns the units of a search, which has up to a hundred documents: docs.cohere.com/docs/rate-limits. */
-const searchUnits = ({ documents }: Fields): number => (Array.isArray(documents) ? Math.max(1, Math.ceil(documents.length / 100)) : 1)
-
-/** `ofPrompt`: the kind of its tokens. Pictures have a rate of their own at some. */
-function imageSale(json: Fields, { input }: Tokens, ofPrompt: 'input' | 'input_image' = 'input'): readonly Counts[] {
-  const images = imagesOf(json)
-  return [{ image: images }, { [ofPrompt]: input, output_image: images * tokensOfImage }]
+/** Models that are sold by the token read the query once for each document. */
+function searchSale({ json, tokens, isStrict }: Sale): readonly Counts[] {
+  const { units, queryTokens, documents } = searchBound(json, isStrict)
+  return [{ search_unit: units }, { input: tokens.input + queryTokens * (documents - 1) }]
 }
 
-function speechSale(json: Fields, { input }: Tokens): readonly Counts[] {
+/** `ofPrompt`: the kind of its tokens. Pictures have a rate of their own at some. */
+function imageSale({ json, tokens: { input }, isStrict }: Sale, ofPrompt: 'input' | 'input_image' = 'input'): readonly Counts[] {
+  const images = imagesOf(json)
+  return [{ image: images }, { [ofPrompt]: input, output_image: images * tokensOfDrawn(text(json['size']), isStrict) }]
+}
+
+/** Tokens of speech for a character; a strict limit expects words that are spelled out, and a second for each where the speaker may be told to be slow. */
+const [usualSpeech, spelledSpeech, slowSpeech] = [2, 12, 32] as const
+/** A speaker that is told how to speak may say more than it is given. */
+const longestTold = 8192
+
+function speechSale({ json, tokens: { input }, found, isStrict }: Sale): readonly Counts[] {
   const characters = text(json['input'])?.length ?? 0
-  return [{ input_character: characters }, { input, output_audio: characters * 2 }]
+  const isTold = (json['instructions'] ?? json['speed'] ?? null) !== null
+  const spoken = !isStrict ? characters * usualSpeech : isTold ? Math.max(longestTold, characters * slowSpeech) : characters * spelledSpeech
+  const output = isStrict ? Math.min(spoken, found.entry.limits?.output ?? Infinity) : spoken
+  return [{ input_character: characters }, { input, output_audio: output }]
 }
 
 /** The length of a recording is measured where its form is held. */

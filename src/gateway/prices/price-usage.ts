@@ -232,4 +232,10 @@ function ofPlace(rate: bigint, { conditions }: FoundRate, { usage, prices, notes
   return divideEven(rate * BigInt(perMille), 1000n)
 }
 
+/** Returns true if a model has rates for the mode of a request, or its provider a rule for them. */
+export function isModePriced({ entry, modeDefault }: ModelPrices, { mode, startedAt }: PriceFacts): boolean {
+  const period = periodAt(entry, startedAt)
+  return mode === null || entry.free === true || modeDefault?.[mode] !== undefined || (period !== null && hasRatesFor(period, mode))
+}
+
 const hasRatesFor = ({ when = [] }: PricePeriod, mode: string | null): boolean => mode !== null && when.some((entry) => entry.mode === mode)

@@ -1,79 +1,7 @@
 // The most that a request can cost, with figures worked out by hand from the rates given here, in nano-US-dollars.
 import test from 'ava'
 import { faultOf } from '../../../support/doors/door.ts'
-import { type PricedRequest, worstCost } from '../../../../src/gateway/limits/worst-cost.ts'
-import { operations, type Task } from '../../../../src/gateway/operations/operations.ts'
-import { outputReader } from '../../../../src/gateway/limits/output-bound.ts'
-import type { PriceEntry } from '../../../../src/gateway/prices/entry.ts'
-import { noPrices } from '../../../../src/gateway/prices/price-source.ts'
-import { findProvider } from '../../../../src/gateway/providers/catalog.ts'
-
-const entry: PriceEntry = {
-  prices: [
-    {
-      rates: { input: 1_000_000, output: 2_000_000, cache_write: 1_250_000, cache_write_1h: 2_000_000, web_search: 10_000_000_000 },
-      when: [
-        { over: 5000, rates: { input: 3_000_000, output: 6_000_000 } },
-        { mode: 'priority', rates: { input: 2_000_000, output: 4_000_000 } },
-      ],
-    },
-  ],
-  limits: { context: 10_000, output: 4000 },
-}
-const listed: Readonly<Record<string, PriceEntry>> = {
-  m: entry,
-  plain: { prices: [{ rates: { input: 1_000_000, output: 2_000_000 } }], limits: { context: 10_000, output: 4000 } },
-  'reads-less': { prices: [{ rates: { input: 1_000_000, output: 2_000_000 } }], limits: { context: 10_000, input: 8000, output: 4000 } },
-  'gpt-5.6': entry,
-  ranks: { prices: [{ rates: { search_unit: 2_000_000_000 } }] },
-  free: { prices: [{ rates: {} }], free: true },
-  pictures: { prices: [{ rates: { image: 40_000_000_000 } }] },
-  voice: { prices: [{ rates: { input_character: 15_000_000 } }] },
-  abroad: { ...entry, uplift: { eu: 1100 } },
-}
-const prices = {
-  ...noPrices,
-  find: (_: string, model: string) => {
-    const found = listed[model]
-    return found === undefined ? null : { entry: found, source: 'built_in', catalogue: 'x' }
-  },
-}
-
-interface Asked {
-  readonly operation?: keyof typeof operations
-  /** The path that is no operation; absent: that of the operation. */
-  readonly task?: Task
-  readonly policy?: 'strict' | 'typical'
-  /** The target is provisioned throughput that is not charged. */
-  readonly provisioned?: boolean
-  readonly providerId?: string
-}
-
-function bound(json: object, asked: Asked = {}) {
-  const { operation = 'chatComplete', task: named, policy = 'strict', provisioned = false, providerId = 'openai' } = asked
-  const bytes = Buffer.from(JSON.stringify(json))
-  const { dialect } = operations[operation]
-  const { task = null } = named === undefined ? (operations[operation] as { readonly task?: Task }) : { task: named }
-  const provider = findProvider(providerId)
-  if (provider === null) throw new Error(providerId)
-  const target = {
-    providerId,
-    provider,
-    view: provisioned ? { credential: { fields: {} }, prices: { multipliers: null, models: new Map(), skipsCost: true } } : null,
-    credential: { fields: {} },
-    model: 'model' in json ? json.model : null,
-  }
-  const request = {
-    target,
-    task,
-    reader: outputReader({ dialect, provider, providerId, fields: {}, isOwnPath: false }),
-    contentType: 'application/json',
-    receivedAt: 0,
-    usual: 1024,
-    body: { kind: 'json', bytes, json, stream: null, length: null },
-  }
-  return { nano: worstCost(request as unknown as PricedRequest, prices, policy), bytes: bytes.length }
-}
+import { type Asked, bound } from '../../../support/limits/bound.ts'
 
 test('the input is at most the bytes of the body, the output what the request names, times its answers', (t) => {
   const { nano, bytes } = bound({ model: 'm', messages: [], max_tokens: 100, n: 3 })
@@ -209,7 +137,6 @@ const beyond: Readonly<Record<string, object>> = {
   "Google's search": tool({ googleSearch: {} }),
   'a server of MCP': tool({ type: 'mcp', server_url: 'https://mcp.example' }),
   'a page that Claude fetches': tool({ type: 'web_fetch_20250910', name: 'web_fetch' }),
-  'a prompt that is kept at the provider': { model: 'm', prompt: { id: 'pmpt_1' }, max_tokens: 10 },
   'contents that are kept at the provider': { model: 'm', contents: [], cachedContent: 'cachedContents/1', max_tokens: 10 },
   'a PDF of Anthropic': said({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf } }),
   'a PDF of responses': {
