@@ -187,4 +187,43 @@ export const toolCharges: Readonly<Record<string, Charged>> = {
     lines: { input: 200, output: 10, web_search: 1, image: 2 },
     amount: 'any',
   },
+  // claude-sonnet-4-5: 3.00, out 15.00: 300,000,000 + 150,000,000, and what the tool's model costs
+  'a tool that no table has: its cost is not known, whether it ran or not': {
+    provider: 'anthropic',
+    model: 'claude-sonnet-4-5',
+    path: '/v1/messages',
+    body: {
+      max_tokens: 10,
+      messages: [{ role: 'user', content: 'hi' }],
+      tools: [{ type: 'advisor_20260301', name: 'advisor', model: 'x' }],
+    },
+    answer: { type: 'message', model: 'claude-sonnet-4-5', content: [], usage: { input_tokens: 100, output_tokens: 10 } },
+    state: 'partly_priced',
+    amount: '450000000',
+  },
+  // gpt-4o: 350,000,000
+  'a tool in the input of a response that no table has': {
+    ...asked,
+    body: { input: [{ type: 'additional_tools', role: 'developer', tools: [{ type: 'unheard_of' }] }] },
+    answer: response([said]),
+    state: 'partly_priced',
+    amount: '350000000',
+  },
+  'functions and free tools are priced whole': {
+    provider: 'anthropic',
+    model: 'claude-sonnet-4-5',
+    path: '/v1/messages',
+    body: {
+      max_tokens: 10,
+      messages: [{ role: 'user', content: 'hi' }],
+      tools: [
+        { name: 'a', input_schema: { type: 'object' } },
+        { type: 'web_fetch_20250910', name: 'web_fetch' },
+        { type: 'bash_20250124', name: 'bash' },
+      ],
+    },
+    answer: { type: 'message', model: 'claude-sonnet-4-5', content: [], usage: { input_tokens: 100, output_tokens: 10 } },
+    state: 'priced',
+    amount: '450000000',
+  },
 }

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { type HeaderList, headerValues } from '../wire/header-list.ts'
-import { withOptions } from './output-bound.ts'
+import { withOptions } from '../dialects/asked-tools.ts'
 
 /** The mode of the dearest tier in which a request may be served. */
 export interface AskedTier {

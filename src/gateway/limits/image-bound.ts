@@ -9,7 +9,7 @@ import { type FoundPrices, findPrices } from '../prices/resolve.ts'
 import { toolFeesOf } from '../prices/tool-fees.ts'
 import type { Target } from '../targets/target.ts'
 import { tokensOfImage } from '../tokens/estimate-tokens.ts'
-import { toolsOf } from './asked-tools.ts'
+import { toolsOf } from '../dialects/asked-tools.ts'
 import { positive } from './output-bound.ts'
 
 /** Returns the cost of images. Where a request leaves their size or quality to the model, they may be the dearest. */

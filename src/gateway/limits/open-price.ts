@@ -1,13 +1,6 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
-import { type Counts, type Dimension, isDimension } from '../dialects/neutral/counts.ts'
 import { listOf } from '../dialects/openai-responses/sold-tools.ts'
-import { priceAmount } from '../prices/price-usage.ts'
-import type { PriceFacts } from '../prices/rates.ts'
-import type { FoundPrices } from '../prices/resolve.ts'
-import { isOwnName, isOwnTool, toolNames, toolsOf } from './asked-tools.ts'
-import { isFetchingName } from './beyond-body.ts'
-import { withOptions } from './output-bound.ts'
-import { isSoldName } from './sold-calls.ts'
+import { isUnknownTool, toolsOf, withOptions } from '../dialects/asked-tools.ts'
 
 /** Models that work in rounds of their own: no field bounds how much they read, think and search. */
 const agents = /deep-?(?:re)?search|multi-agent|sonar-pro-search/i
@@ -29,15 +22,6 @@ export function hasOpenPrice(json: Fields): boolean {
   }
   return toolsOf(json).some(isUnknownTool)
 }
-
-/** A tool that no table has may sell anything, such as the work of another model. */
-function isUnknownTool(tool: Fields): boolean {
-  if (isOwnTool(tool)) return false
-  const isTyped = typeof tool['type'] === 'string'
-  return toolNames(tool).some((name) => (isTyped || isGiven(tool[name])) && !isKnownName(name))
-}
-
-const isKnownName = (name: string): boolean => isOwnName(name) || isSoldName(name) || isFetchingName(name)
 
 const isGiven = (held: unknown): boolean =>
   held !== null && held !== undefined && held !== false && held !== '' && (!Array.isArray(held) || held.length > 0)
@@ -83,18 +67,4 @@ const isCompaction = (edit: unknown): boolean => isFields(edit) && String(edit['
 function sellsMore(fields: Fields): boolean {
   for (const name in selling) if (Object.hasOwn(fields, name) && selling[name]?.(fields[name]) === true) return true
   return false
-}
-
-/** Sold by the container at some providers, and by the call at others: one rate is enough. */
-const codeDimensions: ReadonlySet<string> = new Set<Dimension>(['code_session', 'code_execution'])
-/** Images have the price of the model that draws them. */
-const drawn: Dimension = 'image'
-
-/** Returns true if a tool that a request may call has no known fee. */
-export function lacksFee(calls: Counts, facts: PriceFacts, found: FoundPrices): boolean {
-  const names = Object.keys(calls)
-    .filter(isDimension)
-    .filter((name) => name !== drawn && (calls[name] ?? 0) > 0)
-  const isPriced = (name: Dimension): boolean => found.entry.free !== true && priceAmount({ counts: { [name]: 1 }, facts }, found) !== null
-  return names.some((name) => !(codeDimensions.has(name) ? names.some((one) => codeDimensions.has(one) && isPriced(one)) : isPriced(name)))
 }

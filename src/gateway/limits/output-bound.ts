@@ -1,4 +1,5 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
+import { optionsField } from '../dialects/asked-tools.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import type { Provider } from '../providers/provider.ts'
 import { spokenHere } from '../providers/endpoint.ts'
@@ -64,8 +65,6 @@ const holders = [
   'chatRequest',
   'input',
 ] as const
-/** The holder of fields for single formats, which take the place of translated ones. */
-const optionsField = 'provider_options'
 /** Holders that such fields replace as a whole. */
 const replaced = ['generationConfig', 'generation_config', 'inferenceConfig'] as const
 
@@ -147,12 +146,6 @@ function note(fields: Fields, found: FoundBound): void {
     if (bound !== null && bound > (found.most ?? 0)) found.most = bound
   }
   for (const name of answerNames) found.answers = Math.max(found.answers, positive(fields[name]) ?? 1)
-}
-
-/** Returns the fields of a request, and those that it gives for single formats. */
-export function withOptions(json: Fields): readonly Fields[] {
-  const options = json[optionsField]
-  return isFields(options) ? [json, ...Object.values(options).filter(isFields)] : [json]
 }
 
 /** Returns a figure of a request as a whole number; null: it names none. Some providers read figures in texts. */

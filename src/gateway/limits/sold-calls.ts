@@ -1,33 +1,8 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Dimension } from '../dialects/neutral/counts.ts'
 import { containerGigabytes, isLocal, listOf } from '../dialects/openai-responses/sold-tools.ts'
-import { toolNames, toolsOf } from './asked-tools.ts'
-
-/** The tools that providers run themselves and sell by the call, by the beginnings of their names in all formats. */
-const soldTools: readonly (readonly [name: string, sold: Dimension])[] = [
-  ['web_search', 'web_search'],
-  ['google_search', 'web_search'],
-  ['googleSearch', 'web_search'],
-  ['enterprise_web_search', 'enterprise_web_search'],
-  ['enterpriseWebSearch', 'enterprise_web_search'],
-  ['google_maps', 'maps'],
-  ['googleMaps', 'maps'],
-  ['file_search', 'file_search'],
-  ['x_search', 'x_search'],
-  ['web_search_premium', 'web_search_high'],
-  ['collections_search', 'file_search'],
-  ['retrieval', 'file_search'],
-  // Sold by the container or by the call.
-  ['code_interpreter', 'code_session'],
-  ['code_interpreter', 'code_execution'],
-  ['shell', 'code_session'],
-  ['image_generation', 'image'],
-  ['code_execution', 'code_execution'],
-  ['codeExecution', 'code_execution'],
-]
-
-/** Returns true for the name of a tool that is sold by the call. */
-export const isSoldName = (named: string): boolean => soldTools.some(([name]) => named.startsWith(name))
+import { toolNames, toolsOf } from '../dialects/asked-tools.ts'
+import { soldAs } from '../dialects/tool-names.ts'
 
 /** The calls of a request that sets no number. */
 const usualCalls = 5
@@ -56,7 +31,7 @@ export function soldCalls(json: Fields): Partial<Record<Dimension, number>> | nu
 const isWebPlugin = (plugin: unknown): boolean => isFields(plugin) && plugin['id'] === 'web' && plugin['enabled'] !== false
 
 function addNamed(named: string, tool: Fields, add: (sold: Dimension, count: number) => void): void {
-  for (const [name, sold] of soldTools) if (named.startsWith(name)) add(sold, wholeOf(tool['max_uses']) ?? usualCalls)
+  for (const sold of soldAs(named)) add(sold, wholeOf(tool['max_uses']) ?? usualCalls)
 }
 
 const wholeOf = (value: unknown): number | null =>

@@ -9,7 +9,7 @@ import { searchFeeOf, searchSizeOf } from '../prices/search-fee.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { promptsOf } from './estimate.ts'
 import { holdsWord } from './held-words.ts'
-import { withOptions } from './output-bound.ts'
+import { withOptions } from '../dialects/asked-tools.ts'
 import { partsOf } from './prompt-parts.ts'
 import { soldCalls } from './sold-calls.ts'
 

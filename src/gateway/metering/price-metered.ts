@@ -7,6 +7,7 @@ import type { IntegrationPrices } from '../prices/terms.ts'
 import type { Target } from '../targets/target.ts'
 import type { MeteredUsage } from './meter.ts'
 import { placeOf } from './region.ts'
+import { asksUnpricedTool } from './tool-uses.ts'
 import { priceRuns } from './runs.ts'
 
 /** The request behind an answer, as far as its price depends on it. */
@@ -35,7 +36,7 @@ export function priceMetered(told: MeteredUsage, { target, terms, prices, json, 
   const query = { provider: target.providerId, answered: told.model, sent: target.model, terms }
   const found = findPrices(query, prices)
   const facts = factsOf(told, placeOf(target, found), startedAt)
-  const metered = withFees(told, { query, found, json })
+  const metered = withFees(told, { query, found, json, facts })
   const { counts, reported, estimated, raw } = metered
   const cost = priceRuns({ counts, facts, reported, estimated, raw }, { query, found, prices })
   return { metered, facts, found, cost }
@@ -45,12 +46,15 @@ interface Fees {
   readonly query: PriceQuery
   readonly found: FoundPrices | null
   readonly json: unknown
+  readonly facts: PriceFacts
 }
 
 /** Counts the fees of a request beside the usage in its answer. Nearly every request stays as it is. */
-function withFees(metered: MeteredUsage, { query, found, json }: Fees): MeteredUsage {
+function withFees(metered: MeteredUsage, { query, found, json, facts }: Fees): MeteredUsage {
   const routed = isRouted(query) ? { ...metered.counts, routing: metered.promptTokens } : metered.counts
-  const counts = withSearchFee(routed, found, json)
+  const priced = withSearchFee(routed, found, json)
+  const hasUnpriced = found !== null && metered.hasTokens && metered.reported === null && asksUnpricedTool(json, facts, found)
+  const counts = hasUnpriced ? { ...priced, unpriced_tool: 1 } : priced
   return counts === metered.counts ? metered : { ...metered, counts }
 }
 

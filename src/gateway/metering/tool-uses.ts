@@ -1,8 +1,13 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
+import { isUnknownTool, toolNames, toolsOf } from '../dialects/asked-tools.ts'
 import type { Counts, Dimension } from '../dialects/neutral/counts.ts'
 import { countAt, fieldsIn } from '../dialects/neutral/disjoint.ts'
-import { listOf, soldTools } from '../dialects/openai-responses/sold-tools.ts'
+import { isLocal, listOf, soldTools } from '../dialects/openai-responses/sold-tools.ts'
+import { soldAs } from '../dialects/tool-names.ts'
 import type { ToldAnswer } from '../dialects/told-answer.ts'
+import { lacksFee } from '../prices/lacks-fee.ts'
+import type { ModelPrices } from '../prices/price-usage.ts'
+import type { PriceFacts } from '../prices/rates.ts'
 
 interface ToolUseQuery {
   readonly operation: string
@@ -98,4 +103,15 @@ const searching = ['web_search', 'enterprise_web_search'] as const
 export function billedSearches(counts: Counts, model: string | null): Counts {
   const name = searching.find((one) => (counts[one] ?? 0) > 1)
   return name !== undefined && model !== null && perPrompt.test(model) ? { ...counts, [name]: 1 } : counts
+}
+
+/** Returns true if a request lets its provider run a tool without a known fee, of which an answer need not tell. */
+export function asksUnpricedTool(json: unknown, facts: PriceFacts, found: ModelPrices): boolean {
+  if (!isFields(json)) return false
+  let asked: Partial<Record<Dimension, number>> | null = null
+  for (const tool of toolsOf(json)) {
+    if (isUnknownTool(tool)) return true
+    if (!isLocal(tool)) for (const name of toolNames(tool)) for (const sold of soldAs(name)) (asked ??= {})[sold] = 1
+  }
+  return asked !== null && lacksFee(asked, facts, found)
 }

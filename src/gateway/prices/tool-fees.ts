@@ -8,11 +8,17 @@ const openai: Rates = {
   code_session: 30_000_000_000,
 }
 const azure: Rates = { web_search: 14_000_000_000, file_search: 2_500_000_000, code_session: 33_000_000_000 }
-const anthropic: Rates = { web_search: 10_000_000_000 }
+const anthropic: Rates = {
+  web_search: 10_000_000_000,
+  // An hour of the container: platform.claude.com/docs. No answer counts it, but budgets expect it.
+  code_execution: 50_000_000_000,
+}
 const google: Rates = {
   web_search: 35_000_000_000,
   maps: 25_000_000_000,
   enterprise_web_search: 45_000_000_000,
+  // Its tokens alone: ai.google.dev/gemini-api/docs/code-execution.
+  code_execution: 0,
   // A search in a store of the caller's.
   file_search: 2_500_000_000,
 }

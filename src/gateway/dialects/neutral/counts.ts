@@ -69,6 +69,8 @@ export const dimensions = {
   training_hour: hour,
   // An answer that used more tokens than its provider stated and its caller got. No list has a rate for it.
   unseen_output: each('answer'),
+  // An answer for which the provider may have run tools without a known fee. No list has a rate for it either.
+  unpriced_tool: each('answer'),
 } satisfies Readonly<Record<string, DimensionFacts>>
 
 export type Dimension = keyof typeof dimensions

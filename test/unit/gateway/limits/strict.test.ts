@@ -78,6 +78,8 @@ const ordinary: Readonly<Record<string, readonly [json: object, asked?: Asked]>>
   'tools of Bedrock': [
     { model: 'plain', messages: [], toolConfig: { tools: [{ toolSpec: { name: 'a' } }, { cachePoint: { type: 'default' } }] } },
   ],
+  'code that Claude runs': [withTool({ type: 'code_execution_20250825', name: 'code_execution' }), { providerId: 'anthropic' }],
+  'code that Gemini runs': [{ model: 'plain', contents: [], tools: [{ codeExecution: {} }, { urlContext: {} }] }, { providerId: 'google' }],
   'a shell of the caller': [withTool({ type: 'shell', environment: { type: 'local' } })],
   'what OpenRouter takes from every client': [
     chat({ models: ['m'], provider: { allow_fallbacks: false, data_collection: 'deny', sort: 'price' }, transforms: [], plugins: [] }),

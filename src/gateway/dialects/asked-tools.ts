@@ -1,6 +1,6 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
-import { isLocal, listOf } from '../dialects/openai-responses/sold-tools.ts'
-import { withOptions } from './output-bound.ts'
+import { isLocal, listOf } from './openai-responses/sold-tools.ts'
+import { isFetchingName, isOwnName, soldAs } from './tool-names.ts'
 
 /** Groups of tools may have groups in them. */
 const deepest = 3
@@ -34,22 +34,6 @@ export function toolNames(tool: Fields): readonly string[] {
   return typeof type === 'string' ? [type] : Object.keys(tool)
 }
 
-/** Tools that the caller runs, and the groups of such: they cost no more than the tokens in the body. */
-const ownNames: ReadonlySet<string> = new Set([
-  'function',
-  'custom',
-  'namespace',
-  'tool_search',
-  'local_shell',
-  'apply_patch',
-  'toolSpec',
-  'cachePoint',
-  'functionDeclarations',
-  'function_declarations',
-])
-/** The same with a date or a variant at the end. */
-const ownBeginnings: readonly string[] = ['computer', 'bash_', 'text_editor_', 'memory_', 'tool_search_tool_']
-
 /** Returns true for a tool that the caller runs. One without a type is a function if it has a name. */
 export function isOwnTool(tool: Fields): boolean {
   const { type } = tool
@@ -58,4 +42,20 @@ export function isOwnTool(tool: Fields): boolean {
   return typeof tool['name'] === 'string' || isFields(tool['function'])
 }
 
-export const isOwnName = (name: string): boolean => ownNames.has(name) || ownBeginnings.some((beginning) => name.startsWith(beginning))
+/** Returns true for a tool that no table has: it may sell anything, such as the work of another model. */
+export function isUnknownTool(tool: Fields): boolean {
+  if (isOwnTool(tool)) return false
+  const isTyped = typeof tool['type'] === 'string'
+  return toolNames(tool).some((name) => (isTyped || (tool[name] ?? null) !== null) && !isKnownName(name))
+}
+
+const isKnownName = (name: string): boolean => isOwnName(name) || isFetchingName(name) || soldAs(name).length > 0
+
+/** The holder of fields for single formats, which take the place of translated ones. */
+export const optionsField = 'provider_options'
+
+/** Returns the fields of a request, and those that it gives for single formats. */
+export function withOptions(json: Fields): readonly Fields[] {
+  const options = json[optionsField]
+  return isFields(options) ? [json, ...Object.values(options).filter(isFields)] : [json]
+}
