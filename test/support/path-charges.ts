@@ -93,4 +93,30 @@ export const pathCharges: Readonly<Record<string, Charged>> = {
     answer: gemini,
     amount: '11250000000',
   },
+  // 4.375, out 21.875
+  'a tier by a header, which the answer does not tell': {
+    provider: 'bedrock-priority',
+    model: 'amazon.nova-premier-v1:0',
+    path: '/v1/proxy/model/amazon.nova-premier-v1:0/converse',
+    body: none,
+    answer: converse,
+    amount: '26250000000',
+  },
+  'the same, where the answer tells another': {
+    provider: 'bedrock-priority',
+    model: 'amazon.nova-premier-v1:0',
+    path: '/v1/proxy/model/amazon.nova-premier-v1:0/converse',
+    body: none,
+    answer: { ...converse, serviceTier: { type: 'default' } },
+    amount: '15000000000',
+  },
+  'a tier by a header of a model without a price for it': {
+    provider: 'bedrock-priority',
+    model: sonnet,
+    path: `/v1/proxy/model/global.${sonnet}/converse`,
+    body: none,
+    answer: converse,
+    state: 'partly_priced',
+    amount: '18000000000',
+  },
 }

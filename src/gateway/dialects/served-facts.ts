@@ -1,4 +1,6 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
+import type { HeaderList } from '../wire/header-list.ts'
+import { tiersInHeaders } from './tier-headers.ts'
 import type { ToldAnswer } from './told-answer.ts'
 
 /** The facts of how an answer was served, as far as prices depend on it. */
@@ -17,24 +19,35 @@ const modes: Readonly<Record<string, string>> = {
   flex: 'flex',
   batch: 'batch',
   ultrafast: 'ultrafast',
+  optimized: 'optimized',
   ON_DEMAND_PRIORITY: 'priority',
   ON_DEMAND_FLEX: 'flex',
 }
 
 /** Modes that cost more than the usual one. */
-const dearModes: ReadonlySet<string> = new Set(['priority', 'ultrafast', 'fast'])
+export const dearModes: ReadonlySet<string> = new Set(['priority', 'ultrafast', 'fast', 'optimized'])
 /** The word for a mode that is left open. */
 const open = 'auto'
+
+/** The request behind an answer: its body, and its headers as they were sent; absent: it has none of its own. */
+interface ServedRequest {
+  readonly json: Fields
+  readonly headers?: HeaderList | undefined
+}
 
 /**
  * Reads how an answer was served from the values at its places, and from its usage object. The request does not count where the answer states it: priority is often asked and not given. Where it does not, a mode that costs more counts as asked, and a discount is not given.
  */
-export function servedFacts(told: Pick<ToldAnswer, 'model' | 'tier'>, usage: Fields | null, request: Fields): ServedFacts {
+export function servedFacts(
+  told: Pick<ToldAnswer, 'model' | 'tier'>,
+  usage: Fields | null,
+  { json: request, headers }: ServedRequest,
+): ServedFacts {
   const tier = textIn(usage, 'service_tier') ?? textIn(usage, 'trafficType') ?? textIn(usage, 'serviceTier') ?? told.tier
   const speed = textIn(usage, 'speed') ?? (usage !== null && 'speed' in usage ? null : textIn(request, 'speed'))
   return {
     model: told.model,
-    mode: speed === 'fast' ? 'fast' : tier === null || tier === open ? dearMode(request) : modeOf(tier),
+    mode: speed === 'fast' ? 'fast' : tier === null || tier === open ? dearMode(request, headers) : modeOf(tier),
     geo: known(textIn(usage, 'inference_geo')),
   }
 }
@@ -42,8 +55,12 @@ export function servedFacts(told: Pick<ToldAnswer, 'model' | 'tier'>, usage: Fie
 const modeOf = (tier: string): string | null => modes[tier] ?? modes[tier.toLowerCase()] ?? null
 
 /** Returns the mode that a request asks for, in the words of any format, if it costs more than the usual one. */
-function dearMode({ service_tier: snake, serviceTier: camel }: Fields): string | null {
-  for (const asked of [snake, isFields(camel) ? camel['type'] : camel]) {
+function dearMode(
+  { service_tier: snake, serviceTier: camel, performanceConfig: performance }: Fields,
+  headers: HeaderList | undefined,
+): string | null {
+  const named = [snake, isFields(camel) ? camel['type'] : camel, isFields(performance) ? performance['latency'] : null]
+  for (const asked of headers === undefined ? named : [...named, ...tiersInHeaders(headers)]) {
     const mode = typeof asked === 'string' ? modeOf(asked) : null
     if (mode !== null && dearModes.has(mode)) return mode
   }

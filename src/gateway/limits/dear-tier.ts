@@ -1,5 +1,6 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
-import { type HeaderList, headerValues } from '../wire/header-list.ts'
+import { tiersInHeaders } from '../dialects/tier-headers.ts'
+import type { HeaderList } from '../wire/header-list.ts'
 import { withOptions } from '../dialects/asked-tools.ts'
 
 /** The mode of the dearest tier in which a request may be served. */
@@ -19,18 +20,11 @@ const dearTiers: Readonly<Record<string, string>> = {
 }
 /** The word for a tier that is left open. */
 const open = 'auto'
-/** Headers that choose a tier: cloud.google.com/vertex-ai/generative-ai/docs, docs.aws.amazon.com/bedrock/latest/APIReference. */
-const tierHeaders = [
-  'x-vertex-ai-llm-shared-request-type',
-  'x-amzn-bedrock-service-tier',
-  'x-amzn-bedrock-performanceconfig-latency',
-] as const
-
 /** A request that leaves the tier open may be served in the dear one. */
 export function dearestTier(json: Fields, headers: HeaderList): AskedTier {
   const all = withOptions(json)
   if (all.some(({ speed }) => speed === 'fast')) return { mode: 'fast', isNamed: true }
-  const words = [...all.flatMap(tiersOf), ...tierHeaders.flatMap((name) => headerValues(headers, name))]
+  const words = [...all.flatMap(tiersOf), ...tiersInHeaders(headers)]
   const asked = new Set(words.map((tier) => tier.trim().toLowerCase()))
   const named = Object.keys(dearTiers).find((tier) => asked.has(tier))
   if (named !== undefined) return { mode: dearTiers[named] ?? null, isNamed: true }

@@ -185,10 +185,14 @@ export interface ChargeContext {
   readonly error: ApiError | null
 }
 
-const requestOf = ({ body }: Attempt, { exchange, provider }: { exchange: ChargedExchange; provider: string }): MeteredRequest => ({
+const requestOf = (
+  { body, prepared }: Attempt,
+  { exchange, provider }: { exchange: ChargedExchange; provider: string },
+): MeteredRequest => ({
   operation: exchange.work?.operation ?? exchange.operation.name,
   method: exchange.method,
   provider,
   json: body?.json,
   upload: body?.watched?.told() ?? null,
+  headers: prepared?.request.headers,
 })

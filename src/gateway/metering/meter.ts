@@ -13,6 +13,7 @@ import { readToldAnswer } from '../dialects/answer-reader.ts'
 import { type ToldAnswer, toldNothing } from '../dialects/told-answer.ts'
 import { usageFigures } from '../dialects/usage-figures.ts'
 import type { WatchedForm } from '../wire/form-watch.ts'
+import type { HeaderList } from '../wire/header-list.ts'
 import { type Run, runsOf } from './runs.ts'
 import { billedSearches, withTools } from './tool-uses.ts'
 import { soundCounts } from './unseen.ts'
@@ -28,6 +29,8 @@ export interface MeteredRequest {
   readonly json: unknown
   /** The form that was sent; null: it is none, or no reader reads it. */
   readonly upload: WatchedForm | null
+  /** As they were sent; absent: there are none of its own. */
+  readonly headers?: HeaderList | undefined
 }
 
 /** The usage in an answer. */
@@ -88,7 +91,7 @@ function meterTold(answer: MeteredFacts, request: MeteredRequest): MeteredUsage 
   const raw = counted?.own ?? told.usage
   const used = counted === null ? countsOf(request, { ...answer, raw, json }) : translatedCounts(counted)
   const { size, quality } = madeFacts(used.counts, told, json)
-  const served = servedFacts(told, raw, json)
+  const served = servedFacts(told, raw, { json, headers: request.headers })
   const shown = raw && withTotals(usageFigures(raw), used.counts)
   // Each by its name, because an object that is spread from others grows step by step.
   return {

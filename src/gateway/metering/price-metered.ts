@@ -1,4 +1,6 @@
-import type { Cost } from '../prices/price-usage.ts'
+import type { Counts } from '../dialects/neutral/counts.ts'
+import { dearModes } from '../dialects/served-facts.ts'
+import { type Cost, isModePriced } from '../prices/price-usage.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import type { PriceFacts } from '../prices/rates.ts'
 import { findPrices, type FoundPrices, isRouted, type PriceQuery } from '../prices/resolve.ts'
@@ -49,14 +51,25 @@ interface Fees {
   readonly facts: PriceFacts
 }
 
-/** Counts the fees of a request beside the usage in its answer. Nearly every request stays as it is. */
+/** Counts the fees of a request beside the usage in its answer, and what has no price. Nearly every request stays as it is. */
 function withFees(metered: MeteredUsage, { query, found, json, facts }: Fees): MeteredUsage {
   const routed = isRouted(query) ? { ...metered.counts, routing: metered.promptTokens } : metered.counts
-  const priced = withSearchFee(routed, found, json)
-  const hasUnpriced = found !== null && metered.hasTokens && metered.reported === null && asksUnpricedTool(json, facts, found)
-  const counts = hasUnpriced ? { ...priced, unpriced_tool: 1 } : priced
+  const counts = withSearchFee(routed, found, json)
+  const open = found === null || !metered.hasTokens || metered.reported !== null ? null : unpricedOf({ query, found, json, facts })
+  if (open !== null) return { ...metered, counts: { ...counts, ...open } }
   return counts === metered.counts ? metered : { ...metered, counts }
 }
+
+/** Returns counts of what a request had done that has no known price; null: nothing. */
+function unpricedOf({ query, found, json, facts }: Fees & { readonly found: FoundPrices }): Counts | null {
+  const hasTool = asksUnpricedTool(json, facts, found)
+  const hasTier = isDearer(facts, query) && !isModePriced(found, facts)
+  return hasTool || hasTier ? { ...(hasTool && { unpriced_tool: 1 }), ...(hasTier && { unpriced_tier: 1 }) } : null
+}
+
+/** Priority at Anthropic is capacity that was bought before, at rates of its own. */
+const isDearer = ({ mode }: PriceFacts, { provider }: PriceQuery): boolean =>
+  mode !== null && dearModes.has(mode) && !(provider === 'anthropic' && mode === 'priority')
 
 const factsOf = (metered: MeteredUsage, place: Pick<PriceFacts, 'geo' | 'region'>, startedAt: number): PriceFacts => ({
   startedAt,

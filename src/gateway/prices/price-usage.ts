@@ -233,9 +233,11 @@ function ofPlace(rate: bigint, { conditions }: FoundRate, { usage, prices, notes
 }
 
 /** Returns true if a model has rates for the mode of a request, or its provider a rule for them. */
-export function isModePriced({ entry, modeDefault }: ModelPrices, { mode, startedAt }: PriceFacts): boolean {
-  const period = periodAt(entry, startedAt)
-  return mode === null || entry.free === true || modeDefault?.[mode] !== undefined || (period !== null && hasRatesFor(period, mode))
+export function isModePriced({ entry, modeDefault }: ModelPrices, facts: PriceFacts): boolean {
+  const { mode } = facts
+  if (mode === null || entry.free === true || modeDefault?.[mode] !== undefined) return true
+  const period = periodAt(entry, facts.startedAt)
+  return period !== null && holdingRates(period, facts).some((rates) => rates.mode === mode)
 }
 
 const hasRatesFor = ({ when = [] }: PricePeriod, mode: string | null): boolean => mode !== null && when.some((entry) => entry.mode === mode)

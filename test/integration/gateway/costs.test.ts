@@ -66,6 +66,11 @@ test.before(async () => {
   bed = await startGateway({
     providers: {
       ...Object.fromEntries(given),
+      'bedrock-priority': {
+        provider: 'bedrock',
+        customHost: emulator.url,
+        customHeaders: { 'x-amzn-bedrock-service-tier': 'priority' },
+      },
       oracle: { provider: 'oracle', customHost: emulator.origin, credential: oracleCredential() },
       'workers-ai': {
         provider: 'workers-ai',

@@ -71,6 +71,8 @@ export const dimensions = {
   unseen_output: each('answer'),
   // An answer for which the provider may have run tools without a known fee. No list has a rate for it either.
   unpriced_tool: each('answer'),
+  // An answer in a tier that costs more, by a model without rates for it.
+  unpriced_tier: each('answer'),
 } satisfies Readonly<Record<string, DimensionFacts>>
 
 export type Dimension = keyof typeof dimensions
