@@ -3,12 +3,14 @@ import { listOf } from '../dialects/openai-responses/sold-tools.ts'
 import { isUnknownTool, toolsOf, withOptions } from '../dialects/asked-tools.ts'
 
 /** Models that work in rounds of their own: no field bounds how much they read, think and search. */
-const agents = /deep-?(?:re)?search|multi-agent|sonar-pro-search/i
+const agents = /deep-research|deepsearch|multi-agent|sonar-pro-search/i
+/** Models that hand a request on to any other, at its price. */
+const routers = /(?:^|\/)(?:auto|model-router|model-optimizer[\w-]*)$/
 /** Parts of a model's name that add a search, choose a dearer host, or stand for settings at the provider: openrouter.ai/docs. */
 const additions = /:(?:online|nitro)$|@preset\//
 
 /** Returns true for a model for which no field of a request bounds the cost. */
-export const isOpenModel = (model: string): boolean => agents.test(model) || additions.test(model)
+export const isOpenModel = (model: string): boolean => agents.test(model) || routers.test(model) || additions.test(model)
 
 /** Objects that hold fields of a request at some providers. */
 const holders = ['parameters', 'extra_body', 'additionalModelRequestFields'] as const

@@ -30,8 +30,13 @@ export function soldCalls(json: Fields): Partial<Record<Dimension, number>> | nu
 
 const isWebPlugin = (plugin: unknown): boolean => isFields(plugin) && plugin['id'] === 'web' && plugin['enabled'] !== false
 
+/** The date at the end of the names of Claude's tools, which alone read a number of uses. */
+const dated = /_20\d{6}$/
+
 function addNamed(named: string, tool: Fields, add: (sold: Dimension, count: number) => void): void {
-  for (const sold of soldAs(named)) add(sold, wholeOf(tool['max_uses']) ?? usualCalls)
+  const uses = wholeOf(tool['max_uses'])
+  const count = uses === null || dated.test(named) ? (uses ?? usualCalls) : Math.max(uses, usualCalls)
+  for (const sold of soldAs(named)) add(sold, count)
 }
 
 const wholeOf = (value: unknown): number | null =>

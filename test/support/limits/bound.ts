@@ -45,6 +45,7 @@ const listed: Readonly<Record<string, PriceEntry>> = {
     prices: [{ rates: { input: 1_000_000, output: 2_000_000, web_search_low: 5_000_000_000, web_search_high: 12_000_000_000 } }],
     limits: { context: 10_000 },
   },
+  'model-router': { prices: [{ rates: { input: 1_000_000, output: 2_000_000 } }] },
   'plain:online': { prices: [{ rates: { input: 1_000_000, output: 2_000_000 } }] },
   'reads-by-token': { prices: [{ rates: { input: 1_000_000 } }] },
   'image-tokens': { prices: [{ rates: { input: 1_000_000, output_image: 30_000_000 } }] },

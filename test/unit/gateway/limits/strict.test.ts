@@ -9,6 +9,7 @@ const withTool = (tool: object) => chat({ tools: [tool] })
 /** Requests with work that no figure bounds. */
 const open: Readonly<Record<string, readonly [json: object, asked?: Asked]>> = {
   'a model that researches by itself': [chat({ model: 'sonar-deep-research' }), { providerId: 'perplexity-ai' }],
+  'a model that hands requests on to others': [chat({ model: 'model-router' }), { providerId: 'azure-openai' }],
   'the web by the name of a model': [chat({ model: 'plain:online' }), { providerId: 'openrouter' }],
   'a dearer host by the name of a model': [chat({ model: 'plain:nitro' }), { providerId: 'openrouter' }],
   'settings at the provider by the name of a model': [chat({ model: 'plain@preset/mine' }), { providerId: 'openrouter' }],
@@ -247,6 +248,16 @@ test('models of Perplexity that search by the token read the query with each doc
   const json = { model: 'reads-by-token', query: 'q'.repeat(100), documents: ['a', 'b', 'c'] }
   const { nano, bytes } = bound(json, { task: 'rerank' })
   t.is(nano, (bytes + 2 * 100) * 1000)
+})
+
+test('the uses of a tool count less than five only where they are read', (t) => {
+  for (const [type, calls] of [
+    ['web_search_20250305', 1],
+    ['web_search', 5],
+  ] as const) {
+    const { nano } = bound({ ...withTool({ type, name: 'web_search', max_uses: 1 }), model: 'm' }, { providerId: 'anthropic' })
+    t.is(nano, 10_000 * 3000 + 10 * 6000 + calls * 10_000_000, type)
+  }
 })
 
 test('a typical limit expects what it did of such requests', (t) => {
