@@ -4,7 +4,7 @@ import type { Task } from '../operations/operations.ts'
 import type { PriceEntry } from '../prices/entry.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import { isModePriced, priceAmount } from '../prices/price-usage.ts'
-import { lacksFee } from '../prices/lacks-fee.ts'
+import { lacksFee, lacksRate } from '../prices/lacks-fee.ts'
 import type { PriceFacts } from '../prices/rates.ts'
 import { type FoundPrices, findPrices } from '../prices/resolve.ts'
 import { servedModel } from '../targets/azure-deployment.ts'
@@ -116,6 +116,7 @@ function saleAmount(request: PricedRequest, sale: Sale): bigint | null {
   const isDearest = isStrict && (request.task === 'image' || request.task === 'image-edit' || request.task === 'image-variation')
   let most: bigint | null = null
   for (const counts of waysToSell(request, sale)) {
+    if (isStrict && lacksRate(counts, facts, found)) continue
     most = dearer(most, counts.image === undefined ? priceAmount({ counts, facts }, found) : imageAmount(counts, facts, found))
     if (most !== null && !isDearest) return most
   }

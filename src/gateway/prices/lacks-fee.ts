@@ -1,4 +1,4 @@
-import { type Counts, type Dimension, isDimension } from '../dialects/neutral/counts.ts'
+import { type Counts, type Dimension, dimensions, isDimension } from '../dialects/neutral/counts.ts'
 import { type ModelPrices, priceAmount } from './price-usage.ts'
 import type { PriceFacts } from './rates.ts'
 
@@ -14,4 +14,13 @@ export function lacksFee(calls: Counts, facts: PriceFacts, found: ModelPrices): 
     .filter((name) => name !== drawn && (calls[name] ?? 0) > 0)
   const isPriced = (name: Dimension): boolean => found.entry.free !== true && priceAmount({ counts: { [name]: 1 }, facts }, found) !== null
   return names.some((name) => !(codeDimensions.has(name) ? names.some((one) => codeDimensions.has(one) && isPriced(one)) : isPriced(name)))
+}
+
+/** Returns true if any of the kinds of tokens that were counted has no rate: a price without them is a lower bound. */
+export function lacksRate(counts: Counts, facts: PriceFacts, found: ModelPrices): boolean {
+  for (const name in counts) {
+    if (!isDimension(name) || dimensions[name].unit !== 'token' || (counts[name] ?? 0) === 0) continue
+    if (priceAmount({ counts: { [name]: 1 }, facts }, found) === null) return true
+  }
+  return false
 }

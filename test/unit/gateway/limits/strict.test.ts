@@ -53,6 +53,7 @@ const open: Readonly<Record<string, readonly [json: object, asked?: Asked]>> = {
     { providerId: 'bedrock', headers: ['x-amzn-bedrock-performanceconfig-latency', 'optimized'] },
   ],
   'latency without a price': [chat({ performanceConfig: { latency: 'optimized' } }), { providerId: 'bedrock' }],
+  'a model whose answers have no price': [chat({ model: 'reads-by-token' })],
   'images without a price': [chat({ model: 'draws-image-unpriced' }), { providerId: 'openrouter' }],
 }
 for (const [name, [json, asked]] of Object.entries(open))
