@@ -6,7 +6,7 @@ import { estimateTokens, isBounded, leastOutput } from './estimate.ts'
 import type { Ledger } from './ledger.ts'
 import { isOfMoney, type Limit, type MoneyTerms, type Needs } from './limit.ts'
 import { type OutputReader, outputReader } from './output-bound.ts'
-import { jobRefusal, unknownRefusal, unpricedRefusal } from './refusal.ts'
+import { jobRefusal, unboundedRefusal, unknownRefusal, unpricedRefusal } from './refusal.ts'
 import type { Speaker, UsualOutput } from './usual-output.ts'
 import { worstCost } from './worst-cost.ts'
 
@@ -109,13 +109,11 @@ function moneyOf(
   const output = hasPolicy(limits, 'strict') ? 'strict' : 'typical'
   const injects = output === 'typical' && hasPolicy(limits, 'inject') && speaks(task)
   const maxOutput = injects && isFields(body.json) && !isBounded(body.json, reader) ? usual : null
-  const cost = worstCost(
-    { target, body, contentType: call.headers.contentType, headers: call.headers.forward, task, reader, receivedAt: Date.now(), usual },
-    prices,
-    output,
-  )
+  const { contentType, forward: headers } = call.headers
+  const priced = { target, body, contentType, headers, task, reader, receivedAt: Date.now(), usual }
+  const cost = worstCost(priced, prices, output)
   const refusing = cost === null ? limits.find(refusesUnpriced) : undefined
-  if (refusing !== undefined) throw unpricedRefusal(refusing)
+  if (refusing !== undefined) throw worstCost(priced, prices, 'typical') === null ? unpricedRefusal(refusing) : unboundedRefusal(refusing)
   return { cost: cost ?? least, maxOutput }
 }
 

@@ -96,6 +96,13 @@ export const unpricedRefusal = (limit: Limit): ApiError =>
     message: `The model of this request has no price, and ${limit.name} lets no request through whose cost is not known. Give the model a price in its integration, or set on_unpriced of the limit to "allow".`,
   })
 
+/** Returns the error for a request with work that no figure bounds, under a strict limit that lets no request of unknown cost through. */
+export const unboundedRefusal = (limit: Limit): ApiError =>
+  unknownCost(limit, {
+    reason: 'unbounded_request',
+    message: `Nothing bounds the cost of this request before it is answered: its model, its tier, a tool or a field lets the provider do more work. ${limit.name} is strict and lets no request of unknown cost through. Leave that out, or set on_unpriced of the limit to "allow".`,
+  })
+
 /** Returns the error for a batch, a training, a video or a session under a limit that lets no request through whose cost is not known. */
 export const jobRefusal = (limit: Limit): ApiError =>
   unknownCost(limit, {

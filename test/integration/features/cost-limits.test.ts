@@ -131,6 +131,17 @@ test.serial('a strict budget reserves all that the model can say, a typical one 
   t.regex(strict.text, /may use \$1\.3/)
 })
 
+test.serial('a strict budget refuses a request that nothing bounds, and a typical one does not', async (t) => {
+  for (const fields of [{ preset: 'mine' }, { tools: [{ type: 'unheard_of' }] }]) {
+    const refused = await ask(await makeKey({ credit_limit: 5, output_policy: 'strict' }), fields)
+    t.is(refused.status, 412, refused.text)
+    t.like(JSON.parse(refused.text), { error: { code: '04', reason: 'unbounded_request' } })
+    t.regex(refused.text, /Nothing bounds the cost of this request/)
+    t.is((await ask(await makeKey({ credit_limit: 5, output_policy: 'strict', on_unpriced: 'allow' }), fields)).status, 200)
+    t.is((await ask(await makeKey({ credit_limit: 5 }), fields)).status, 200)
+  }
+})
+
 /** Rates in nano-dollars for a token of the prompt and of the answer, and for units beside them. */
 const soldBeside: readonly (readonly [
   what: string,
