@@ -245,7 +245,7 @@ test('an image of the largest size has its tokens', (t) => {
   }
 })
 
-test('models of Perplexity that search by the token read the query with each document', (t) => {
+test('models that are sold by the token read the query with each document', (t) => {
   const json = { model: 'reads-by-token', query: 'q'.repeat(100), documents: ['a', 'b', 'c'] }
   const { nano, bytes } = bound(json, { task: 'rerank' })
   t.is(nano, (bytes + 2 * 100) * 1000)
