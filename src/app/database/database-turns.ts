@@ -27,7 +27,7 @@ export function createDatabaseTurns(poolSize: number): DatabaseTurns {
 
 const byPool = new WeakMap<object, DatabaseTurns>()
 
-/** Notes the turns of a pool, by the ORM that has it. */
+/** Makes the queue for the connections of a pool, fair between organisations, and keeps it for the ORM that has the pool. */
 export const keepTurns = (orm: object, poolSize: number): void => void byPool.set(orm, createDatabaseTurns(poolSize))
 
 /** A turn of an organisation, at a connection or for a request that reads much. */

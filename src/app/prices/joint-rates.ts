@@ -99,7 +99,7 @@ export const numbersIn = (value: unknown): ListedRates =>
     Object.entries(isFields(value) ? value : {}).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
   )
 
-/** Writes rates and their differences under conditions as a period of a list has them. */
+/** Returns base rates and conditional rates as the `{ rates, when }` of a period in a price list; `partsOfPeriod` reads it back. */
 export function periodFrom(rates: ListedRates, parts: readonly ConditionalPart[]): Fields {
   const when = parts.map(({ condition, rates: own }): Fields => ({ ...ordered(condition), rates: own }))
   return { rates, ...(when.length === 0 ? {} : { when }) }

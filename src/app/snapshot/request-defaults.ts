@@ -10,7 +10,7 @@ export interface DefaultsRow {
   readonly workspaceConfig: string | null
 }
 
-/** Columns for a query over keys `k`, workspaces `w` and organisations `o`. */
+/** The columns that `requestDefaults` reads, as SQL: the default config and guardrails of a key `k`, its workspace `w` and its organisation `o`. */
 export const defaultColumns = `
          k.defaults, w.defaults AS "workspaceDefaults", o.defaults AS "organisationDefaults", o.settings AS "organisationSettings",
          (SELECT c.id FROM configs c WHERE c.workspace_id = w.id AND c.is_default AND c.status = 'active') AS "workspaceConfig"`

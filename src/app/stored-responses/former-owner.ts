@@ -15,7 +15,7 @@ export interface AnsweredLog extends StoredOwner {
 /** A response was kept at the end of its request, which began at most an hour before. */
 const mostLogs = 2000
 
-/** The logs that a response without an owner may belong to, the nearest first: parameters are the organisation, the workspace and the time. */
+/** SQL of the logs that may have made a stored response without an owner, the newest first. Parameters: organisation, workspace, time of the response. */
 export const answeredLogs = `
   SELECT id, api_key_id, user_id FROM logs
    WHERE organisation_id = $1 AND workspace_id IS NOT DISTINCT FROM $2 AND operation = 'createModelResponse'

@@ -146,8 +146,8 @@ export const settledTraits: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the latencies of a usage `l` with one of its columns, if there is one; days that are over come merged where they can. Null: they
- * have to be read from all columns.
+ * Returns SQL of a source `l` of latencies, with the column `by` if one is given: days that are over come from merged rows. Null: no merged row
+ * fits the filters or the column, and the latencies are read from `usageSource`.
  */
 export async function latencySource(
   em: EntityManager,

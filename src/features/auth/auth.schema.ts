@@ -74,6 +74,7 @@ export const sessionList = z
   .object({ object: z.literal('list'), data: z.array(sessionView) })
   .meta({ id: 'SessionList', description: 'The sessions of the person, the latest first.' })
 
+/** The answer with the first steps of a new installation that are done: owner, provider, key, first request. */
 export const setupState = z
   .object({
     owner: z

@@ -48,6 +48,7 @@ export const guardrailFilter = z.object({
   ids: idsFilter('ids or slugs'),
 })
 
+/** The answer to creating or changing a guardrail: its id, its slug and its present version. */
 export const guardrailReference = z
   .object({ id: z.uuid(), slug: z.string(), version_id: z.uuid() })
   .meta({ id: 'GuardrailReference', description: 'Which guardrail it is, and the version that counts now.' })

@@ -39,7 +39,7 @@ export async function takeGroups(
   ]
 }
 
-/** Forgets the groups of all people in an organisation, and takes away the places and roles from them. */
+/** Deletes the groups that the identity provider claimed for people of an organisation, and takes away the memberships and roles that the groups gave. */
 export async function forgetGroups(em: EntityManager, deps: Deps, actor: Actor): Promise<readonly RowChange[]> {
   const { organisationId } = actor
   await hold(em, organisationId)

@@ -14,7 +14,7 @@ export const dropPartitions: Job = { name: 'logs.drop-partitions', every: '9 * *
 /** Deletes the logs of workspaces that keep theirs for a shorter time. */
 export const keepWorkspaces: Job = { name: 'logs.expire-of-workspaces', every: '*/5 * * * *', irreversible: true, run: expireOfWorkspaces }
 
-/** Deletes the bodies of logs that are gone from a log store that has no rules for it. */
+/** Deletes bodies older than LOG_RETENTION_DAYS from a log store that does not delete old objects itself, such as a folder. */
 export const expireObjects: Job = {
   name: 'logs.expire-objects',
   every: '41 2 * * *',

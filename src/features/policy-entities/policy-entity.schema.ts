@@ -14,6 +14,7 @@ export const entityQuery = z.object({
   status: status.optional(),
 })
 
+/** The answer with the usage of each combination of values that a policy groups by. */
 export const entityList = listOf(
   z
     .object({

@@ -97,7 +97,7 @@ export async function changePartial(
   return em.findOneOrFail(PartialVersion, { promptPartialId: partial.id, version: partial.latestVersion })
 }
 
-/** Publishes a version: it is included from now on where none is named. Refuses one that would then include itself. */
+/** Publishes a version: prompts that name no version include it from now on. Throws AB01 if the partial would include itself. */
 export async function publishPartial(em: EntityManager, partial: PromptPartial, version: number): Promise<void> {
   const row = await em.findOne(PartialVersion, { promptPartialId: partial.id, version })
   const { string } = orNotFound(row, 'version', { reference: String(version), param: 'version' })

@@ -6,7 +6,7 @@ import type { Level } from '../../release/level.ts'
 import { keyTypes, scopesOfType } from '../api-keys/index.ts'
 import { scopesAt } from './rights.ts'
 
-/** Returns the catalogue of the scopes that there are at a level, or of those of one group. */
+/** Returns the permission scopes of a release level as they are answered, by group, with the presets; `group` leaves only that group. */
 export function presentScopes(level: Level, group?: string) {
   const scopes = scopesAt(level).filter((scope) => group === undefined || groupOf(scope) === group)
   const groups = Map.groupBy(scopes, groupOf)

@@ -163,7 +163,12 @@ async function sharingOf(em: EntityManager, { organisationId, workspaceId }: Act
     })
   if (named === undefined) {
     if (workspaceId !== null) return { allowAllWorkspaces: false, allowedWorkspaces: [workspaceId] }
-    if (all === false) throw new ApiError('AB01', 'Name the workspaces that may use it in allowed_workspaces.', { param })
+    if (all === false)
+      throw new ApiError(
+        'AB01',
+        'List the workspaces that may use this secret reference in allowed_workspaces, or set allow_all_workspaces to true.',
+        { param },
+      )
     return { allowAllWorkspaces: true, allowedWorkspaces: [] }
   }
   if (all === true) throw new ApiError('AB01', 'allow_all_workspaces and allowed_workspaces exclude one another.', { param })

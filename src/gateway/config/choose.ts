@@ -34,7 +34,7 @@ export interface ChosenConfig extends ActiveConfig, ConfigIdentity {
   readonly urls: readonly CheckUrl[]
 }
 
-/** The fields of one target of a request's config, and how much they count. */
+/** The fields of one target, the config that they come from, and whether the config goes before the request (`binding`) or cannot be replaced (`locked`). */
 export interface TargetConfig extends TargetFields, ConfigIdentity {}
 
 /** Returns the settings of a chosen config for one of its targets. */

@@ -40,7 +40,7 @@ const clientCodecs: Readonly<Partial<Record<DialectId, ClientCodec>>> = { comple
 /** Returns the codec for the requests of clients of a dialect and their answers; null when it is not translated. */
 export const clientCodecOf = (dialect: DialectId): ClientCodec | null => codecs[dialect] ?? clientCodecs[dialect] ?? null
 
-/** Returns the codec for the conversations of a dialect; null when it is not translated. */
+/** Returns the codec of a dialect that is translated for clients and for providers; null: it is translated on one side at most. */
 export const codecOf = (dialect: DialectId): Codec | null => codecs[dialect] ?? null
 
 /** Returns the codec for requests to providers of a dialect and their answers; null when it is no target of translation. */

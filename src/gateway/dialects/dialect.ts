@@ -36,7 +36,7 @@ export interface OwnAnswers {
   readonly models: ModelLists
 }
 
-/** The list of models, and one of them. */
+/** Writes the answers of a dialect's model endpoints: the list of models, and one model. */
 export interface ModelLists {
   readonly list: (models: readonly OfferedModel[], query: URLSearchParams) => object
   readonly one: (model: OfferedModel) => object

@@ -57,11 +57,12 @@ function parseFlat(text: string): readonly (readonly [string, string])[] {
   } catch (cause) {
     throw invalid('is not valid JSON', cause)
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw invalid('must be a JSON object of strings')
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw invalid('must be a JSON object of strings, numbers and booleans')
   return Object.entries(parsed).map(([name, value]: [string, unknown]) => {
     if (typeof value === 'string') return [name, value]
     if (typeof value === 'number' || typeof value === 'boolean') return [name, String(value)]
-    throw invalid(`must hold strings only, but ${name.slice(0, 40)} is ${value === null ? 'null' : typeof value}`)
+    throw invalid(`must hold strings, numbers and booleans only, but ${name.slice(0, 40)} is ${value === null ? 'null' : typeof value}`)
   })
 }
 

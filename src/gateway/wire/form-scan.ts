@@ -3,7 +3,7 @@ import { namedPart } from './form.ts'
 const longestHead = 8192
 const longestValue = 1024
 
-/** A field of a form that goes through. */
+/** A field of a form, found while the form is streamed to the provider. */
 export interface ScannedField {
   readonly name: string
   readonly text: string

@@ -199,7 +199,7 @@ interface Precondition {
 
 async function demandMatch(em: EntityManager, deps: Deps, matching: Precondition): Promise<void> {
   const etag = await currentEtag(em, deps, matching)
-  if (etag === null) throw new ApiError('AB01', 'There is no ETag for the resource of this request.', { param: 'if-match' })
+  if (etag === null) throw new ApiError('AB01', 'This resource has no ETag: send the request without if-match.', { param: 'if-match' })
   if (!matching.ifMatch.tags.has(etag)) throw outdated()
   em.clear()
 }

@@ -7,7 +7,7 @@ export const text = z.string()
 export const count = z.int()
 export const moment = z.int().meta({ description: 'Unix timestamp in seconds.' })
 
-/** An object of a provider, which may have more fields than these. */
+/** Makes the schema of a provider's object: it may have fields beside the listed ones. */
 export const open = z.looseObject
 
 /** At most 16 pairs: keys of at most 64 characters, values of at most 512. */

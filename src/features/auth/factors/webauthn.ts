@@ -19,7 +19,10 @@ interface Party {
 export function partyOf({ config }: Pick<Deps, 'config'>): Party {
   const { hostname, origin } = new URL(ownOrigin(config))
   if (isIP(hostname.replaceAll(/[[\]]/g, '')) === 0) return { id: hostname, origin }
-  throw new ApiError('AB01', 'Passkeys belong to a host name: have PUBLIC_URL set to the one by which people reach Gatehouse.')
+  throw new ApiError(
+    'AB01',
+    'Passkeys belong to a host name, and Gatehouse is reached by an IP address: have the operator set PUBLIC_URL to a URL with a host name.',
+  )
 }
 
 interface RegistrationStart {

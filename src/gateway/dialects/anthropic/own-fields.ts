@@ -3,8 +3,8 @@ import type { Loss } from '../neutral/loss.ts'
 import { isForeignSignature } from '../neutral/signature.ts'
 
 /**
- * Returns a request without the reasoning of providers of other dialects: Claude takes back only parts that it signed itself. A turn with calls that
- * is still going on must begin with reasoning where the model thinks by a budget, so that it does not think for this answer if that is lost.
+ * Returns a request without reasoning that another provider signed, because Claude accepts only its own. Switches `thinking` off where the present
+ * turn with tool calls then begins without reasoning, because Claude would refuse the request.
  */
 export function withoutForeignReasoning(body: Fields, loss: Loss): Fields {
   const { messages } = body

@@ -1,7 +1,7 @@
 import type { DialectTexts } from '../dialect.ts'
 import { saidBy, turns } from '../texts/readers.ts'
 
-/** Chat and embeddings. */
+/** The places of Ollama's bodies for chat and embeddings where people and models write. */
 export const texts: DialectTexts = {
   request: { messages: turns, input: saidBy('user') },
   conversations: ['messages'],
