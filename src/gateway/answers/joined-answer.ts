@@ -1,5 +1,6 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
-import { ApiError, toApiError } from '../../lib/errors.ts'
+import { toApiError } from '../../lib/errors.ts'
+import { tooLarge } from './cut-short.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import type { TaskBody, TaskStream } from '../dialects/tasks/task.ts'
 import type { EgressHandler } from '../egress/egress.ts'
@@ -108,8 +109,7 @@ export class JoinedAnswer implements JoinedAnswerParts {
         if (passes) return inner.onData(chunk)
         held.push(chunk)
         this.#heldBytes += chunk.length
-        if (this.#heldBytes > this.#options.maxHeldBytes)
-          this.break(new ApiError('upstream_bad_response', `The provider's answer is larger than ${this.#options.maxHeldBytes} bytes.`))
+        if (this.#heldBytes > this.#options.maxHeldBytes) this.break(tooLarge(this.#options.maxHeldBytes))
       },
       onEnd: (trailers) => {
         if (this.#isOver) return

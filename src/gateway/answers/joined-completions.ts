@@ -1,5 +1,6 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
+import { cutShort, tooLarge } from './cut-short.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { choicesOf, joinedCompletions, summedUsage } from '../dialects/completions/prompts.ts'
@@ -116,8 +117,7 @@ export class JoinedCompletions implements JoinedAnswerParts {
   #hold(bytes: number): void {
     this.#heldBytes += bytes
     const { maxHeldBytes } = this.#options
-    if (this.#heldBytes > maxHeldBytes)
-      this.break(new ApiError('upstream_bad_response', `The provider's answers are larger than ${maxHeldBytes} bytes.`))
+    if (this.#heldBytes > maxHeldBytes) this.break(tooLarge(maxHeldBytes))
   }
 
   #begin({ status, rawHeaders }: Head): void {
@@ -196,5 +196,5 @@ export class JoinedCompletions implements JoinedAnswerParts {
 }
 
 function tooLong(): never {
-  throw new ApiError('upstream_bad_response', 'The provider sent an event that is too long.')
+  throw cutShort('The provider sent an event that is too long.')
 }

@@ -1,6 +1,7 @@
 import { exactJson } from '../../lib/json/exact-json.ts'
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { cutShort, tooLarge } from './cut-short.ts'
 import type { AnswerContext, ClientCodec, Frame, StreamFraming, ProviderCodec, StreamDecoder, StreamEncoder } from '../dialects/codec.ts'
 import { foldEvents } from '../dialects/neutral/answer.ts'
 import type { NeutralError } from '../dialects/neutral/error.ts'
@@ -116,7 +117,7 @@ export class TranslatedAnswer implements EgressHandler {
       this.#reader = frameReader(provider.framing, type)
       if (this.#reader === null) this.#mode = 'whole'
       else if (headerValue(rawHeaders, 'content-encoding') !== undefined)
-        this.#break('The provider sent a compressed stream, which was not asked for.')
+        this.#break(cutShort('The provider sent a compressed stream, which was not asked for.'))
       else {
         this.#mode = 'stream'
         this.#decoder = provider.stream.decoder(context)
@@ -129,8 +130,7 @@ export class TranslatedAnswer implements EgressHandler {
     if (this.#mode === 'over') return
     if (this.#mode !== 'stream') this.#held.push(chunk)
     this.#heldBytes += chunk.length
-    if (this.#isHeld && this.#heldBytes > this.#options.maxHeldBytes)
-      return this.#break(`The provider's answer is larger than ${this.#options.maxHeldBytes} bytes.`)
+    if (this.#isHeld && this.#heldBytes > this.#options.maxHeldBytes) return this.#break(tooLarge(this.#options.maxHeldBytes))
     if (this.#mode === 'stream') this.#try(() => this.#frames(this.#reader?.push(chunk) ?? null))
   }
 
@@ -165,15 +165,15 @@ export class TranslatedAnswer implements EgressHandler {
     }
   }
 
-  #break(message: string): void {
+  #break(error: ApiError): void {
     this.#mode = 'over'
     this.#life.stop()
     this.#held.clear()
-    this.#options.inner.onError(new ApiError('upstream_bad_response', message))
+    this.#options.inner.onError(error)
   }
 
   #frames(frames: readonly Frame[] | null): void {
-    if (frames === null) return this.#break('The provider sent an event that is too long, or is damaged.')
+    if (frames === null) return this.#break(cutShort('The provider sent an event that is too long, or is damaged.'))
     const written: Frame[] = []
     for (const frame of frames) {
       const events = this.#decoder?.frame(frame) ?? noEvents
@@ -273,7 +273,7 @@ export class TranslatedAnswer implements EgressHandler {
     if (!this.#isOver) this.#takeAll(this.#decoder?.end() ?? [], written)
     this.#write(written)
     if (this.#isOver) return
-    if (!this.#isWhole) return this.#break('The provider broke its stream off before it was complete.')
+    if (!this.#isWhole) return this.#break(cutShort('The provider broke its stream off before it was complete.'))
     if (this.#encoder === null) this.#send(this.#events)
     else this.#close()
   }
@@ -300,7 +300,7 @@ export class TranslatedAnswer implements EgressHandler {
       this.#providerError = JSON.stringify(json)
       return this.#fail(last.error)
     }
-    if (last?.type !== 'end') return this.#break('The answer of the provider is not one of its API.')
+    if (last?.type !== 'end') return this.#break(new ApiError('upstream_bad_response', 'The answer of the provider is not one of its API.'))
     if (this.#encoder === null) this.#send(turned)
     else this.#writeWhole(turned)
     this.#unread = null

@@ -1,4 +1,4 @@
-import { ApiError } from '../../lib/errors.ts'
+import { cutShort } from './cut-short.ts'
 import type { TaskStream } from '../dialects/tasks/task.ts'
 import type { EgressHandler } from '../egress/egress.ts'
 import { type HeaderList, headersWithout } from '../wire/header-list.ts'
@@ -19,7 +19,7 @@ export class TurnedStream {
   /** Throws `upstream_bad_response`. */
   push(chunk: Buffer): void {
     const events = this.#reader.push(chunk)
-    if (events === null) throw new ApiError('upstream_bad_response', 'The provider sent an event that is too long.')
+    if (events === null) throw cutShort('The provider sent an event that is too long.')
     this.#write(events, '')
   }
 
@@ -28,7 +28,7 @@ export class TurnedStream {
     const events = this.#reader.end()
     const before = events.map((event) => this.#turn(event)).join('')
     const end = this.#stream.end()
-    if (end === null) throw new ApiError('upstream_bad_response', 'The provider broke its stream off before it was complete.')
+    if (end === null) throw cutShort('The provider broke its stream off before it was complete.')
     this.#write([], before + end)
   }
 

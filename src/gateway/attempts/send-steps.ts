@@ -1,5 +1,6 @@
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
+import { tooLarge } from '../answers/cut-short.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { lastEvent, type NextStep, type Steps } from '../dialects/steps.ts'
@@ -97,8 +98,7 @@ class StepwiseCall implements EgressCall {
       onData: (chunk) => {
         if (passes) return this.#isLeft ? undefined : handler.onData(chunk)
         held.push(chunk)
-        if (held.size > maxHeldBytes)
-          this.#fail(new ApiError('upstream_bad_response', `The provider's answer is larger than ${maxHeldBytes} bytes.`))
+        if (held.size > maxHeldBytes) this.#fail(tooLarge(maxHeldBytes))
       },
       onEnd: (trailers) => {
         if (this.#isOver) return

@@ -42,6 +42,7 @@ test.before(async () => {
     },
     ledger: { reserve: ({ target }) => reservation(target.model) },
     resolve,
+    settings: { maxJsonBytes: mostHeld },
     prices: createPriceLists({ layers: [], builtIn: openBuiltIn() }),
   })
 })
@@ -80,6 +81,8 @@ const answer = {
   choices: [{ index: 0, message: { role: 'assistant', content: 'hello '.repeat(400) } }],
 }
 const whole: Behaviour = { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(answer) }
+const mostHeld = 2 * 1024 * 1024
+const events: Behaviour = { status: 200, headers: { 'content-type': 'text/event-stream' } }
 const timed = { 'x-service-request-timeout': '150' }
 
 // gpt-4o: 8 tokens of the prompt at 2,500,000, and each token of an answer at 10,000,000.
@@ -192,6 +195,27 @@ const unseen: Readonly<Record<string, Unseen>> = {
     provider: 'anthropic',
     body: { ...bounded, model: 'claude-sonnet-4-5' },
     behaviour: { ...whole, cutAt: 20 },
+    ...guess,
+    amount: '780000000',
+  },
+  'a translated answer is larger than is held': {
+    provider: 'anthropic',
+    body: { ...bounded, model: 'claude-sonnet-4-5' },
+    behaviour: { ...whole, body: JSON.stringify({ ...answer, padding: 'x'.repeat(mostHeld) }) },
+    ...guess,
+    amount: '780000000',
+  },
+  'an event of a translated stream is too long': {
+    provider: 'anthropic',
+    body: { ...bounded, model: 'claude-sonnet-4-5', stream: true },
+    behaviour: { ...events, body: `data: {"padding":"${'x'.repeat(33 * 1024 * 1024)}` },
+    ...guess,
+    amount: '780000000',
+  },
+  'a translated stream ends before it is complete': {
+    provider: 'anthropic',
+    body: { ...bounded, model: 'claude-sonnet-4-5', stream: true },
+    behaviour: { ...events, body: 'event: ping\ndata: {"type":"ping"}\n\n' },
     ...guess,
     amount: '780000000',
   },
