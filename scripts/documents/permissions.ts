@@ -29,7 +29,7 @@ const toOperation = (feature: string, route: Route): Operation => ({
   name: `${route.method} ${documentedPath(route)}`,
   summary: route.summary,
   scopes: [route.permission].flat(),
-  organisationKey: route.organisationKey === true,
+  organisationKey: route.audience === 'organisation',
   writes: changesThings(route),
   callers: callersOf(route),
 })

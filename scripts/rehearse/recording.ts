@@ -50,7 +50,7 @@ export async function record(app: Served, { features, makers, providerUrl }: Rec
   }
   const left = unused(
     // Paths at the origin's root are asked by browsers, in sessions.
-    on.flatMap(({ routes }) => routes.filter(({ root }) => root !== true)),
+    on.flatMap(({ routes }) => routes.filter(({ below }) => below === undefined)),
     client.exchanges,
   )
   if (left.length > 0) throw new Error(`no maker in scripts/rehearse/makers asks for ${left.join(', ')}`)

@@ -11,6 +11,7 @@ import type { AccessSettings } from '../lib/access/access-settings.ts'
 import type { Maker } from '../lib/access/rank.ts'
 import type { Role } from '../lib/access/roles.ts'
 import type { RowChange } from './audit/changes.ts'
+import type { AnswerShape } from './answer-shapes.ts'
 import type { Deps } from './deps.ts'
 
 /** The caller of the control plane. `workspaceId` is null for an organisation (admin) key. */
@@ -80,7 +81,7 @@ export interface RawAnswer {
 /** Calls the data plane as `SendCall` does, and resolves when the answer begins. The signal ends the call. */
 export type ForwardCall = (call: DataPlaneCall, signal: AbortSignal) => Promise<RawAnswer>
 
-/** The result of a handler of a route with `raw`: the answer begins when the transaction has ended. */
+/** The result of a handler of a route that answers with a stream: the answer begins when the transaction has ended. */
 export class LaterAnswer {
   /** Begins the answer; the signal aborts when the caller has left. */
   readonly open: (signal: AbortSignal) => Promise<RawAnswer>
@@ -174,35 +175,30 @@ export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {
   /** Below `/v1`, Koa style: `/api-keys/:id`. */
   readonly path: `/${string}`
   /** The path stands at the origin's root instead of below `/v1`. */
-  readonly root?: true
+  readonly below?: '/'
   readonly summary: string
   /** The scope a key must hold, e.g. `virtual_keys.list`; any one of a list is enough. */
   readonly permission: string | readonly string[]
-  /** Only organisation (admin) keys may, even if another credential holds the scope. */
-  readonly organisationKey?: true
-  /** Programs need it in order to call models: keys and tokens may call it also while API_ACCESS_ENABLED is OFF. */
-  readonly forCalls?: true
+  /**
+   * `organisation`: only organisation (admin) keys may, even if another credential holds the scope. `programs`: programs need it in order to call
+   * models, and keys and tokens may call it also while API_ACCESS_ENABLED is OFF.
+   */
+  readonly audience?: 'organisation' | 'programs'
   /** Besides the flag of its feature: `OFF` takes the route away. */
   readonly flag?: FeatureFlag
   /** The noun of the audit row, e.g. `api-key`. Needed on every write. */
   readonly resource?: string
   /** The verb of the audit row, when the scope does not contain it. */
   readonly action?: string
-  /** A GET that changes something, because a standard of others asks for it: the return from an identity provider. */
-  readonly writes?: true
-  /** A POST that changes no resource, or only adds to the logs, and so leaves no row in the audit trail. */
-  readonly reads?: true
-  /** A person's browser is sent here: an error is a page for a client that asks for `text/html` sooner than for JSON. */
-  readonly browsers?: true
-  /** A body may also be a form, as some standards ask; its fields are texts. */
-  readonly form?: true
-  /** A body may also be a message of protobuf: `read` returns its JSON form, and the answer is then one too. */
-  readonly protobuf?: { read(bytes: Uint8Array): unknown; write(answer: Result): Uint8Array }
   /**
-   * The answer is bytes of these media types: the handler returns a `LaterAnswer`, and `response` describes one message of them. A POST
-   * like this takes no Idempotency-Key.
+   * The effect, where the method does not tell it. `change`: a GET that changes something, because a standard of others asks for it, such as the return from an
+   * identity provider. `none`: a POST that changes no resource, or only adds to the logs, and so leaves no row in the audit trail.
    */
-  readonly raw?: readonly string[]
+  readonly effect?: 'change' | 'none'
+  /** A body may also be a form, as some standards ask; its fields are texts. */
+  readonly takes?: 'form'
+  /** The shape of its answers; JSON when absent. */
+  readonly answers?: AnswerShape<Result>
   /** Other names of query fields, e.g. `{ pageSize: 'page_size' }`. */
   readonly aliases?: Readonly<Record<string, string>>
   /** On a PUT or a DELETE: the path of the GET whose answer `If-Match` is about; its own path when absent. */
@@ -230,16 +226,12 @@ export interface Route extends RouteSpec<unknown, unknown, unknown, unknown> {
 }
 
 /** Returns the whole path of a route, Koa style. */
-export const wholePath = ({ root, path }: { readonly path: string; readonly root?: true | undefined }): string =>
-  root === true ? path : `${ownVersion}${path}`
+export const wholePath = ({ below, path }: { readonly path: string; readonly below?: '/' | undefined }): string =>
+  below === '/' ? path : `${ownVersion}${path}`
 
 /** Returns true if a route changes stored data, and so leaves a row in the audit trail. */
-export const changesThings = ({ method, reads, writes }: MethodTraits): boolean => (method === 'GET' ? writes === true : reads !== true)
-
-interface MethodTraits extends Pick<Route, 'method'> {
-  readonly reads?: true | undefined
-  readonly writes?: true | undefined
-}
+export const changesThings = ({ method, effect }: Pick<Route, 'method' | 'effect'>): boolean =>
+  effect === undefined ? method !== 'GET' : effect === 'change'
 
 /** Two steps, so that the schemas fix the types before the handler is checked against them. */
 export const route =

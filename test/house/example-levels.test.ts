@@ -48,10 +48,10 @@ test('an example is what its level takes and answers', (t) => {
   for (const { version: release } of readOwnTable().releases) {
     const shown = shownAt(release)
     t.true(shown.length > 100, release)
-    for (const [name, { query, body, response, form }, { query: asked, body: sent, answer, type }] of shown) {
+    for (const [name, { query, body, response, takes }, { query: asked, body: sent, answer, type }] of shown) {
       const parts = [
         ['query', query, asked, 'request'],
-        ['body', form === true ? undefined : body, sent, 'request'],
+        ['body', takes === 'form' ? undefined : body, sent, 'request'],
         ['answer', type === undefined ? response : undefined, answer, 'answer'],
       ] as const
       for (const [part, schema, value, use] of parts) {

@@ -14,7 +14,7 @@ interface House {
 
 const houses: Readonly<Record<string, House>> = {
   'src/app': {
-    floors: `metrics logging own-origin feature due-work boot-refusal database job-locks stored-responses secrets mail deps route openapi
+    floors: `metrics logging own-origin feature due-work boot-refusal database job-locks stored-responses secrets mail deps answer-shapes route openapi
       snapshot tenant-egress level events journal secret-managers prices log-store cache breakers audit jobs health-report protocol limits http trial-limit
       start authenticator cluster`,
     climbs: [],

@@ -14,7 +14,7 @@ test('every route says what it does, who may, and what it answers', (t) => {
   for (const { route, name } of routes) {
     t.regex(route.summary, /^[A-Z].{5,100}[^.]$/, name)
     // A signed-in person may ask about themselves.
-    const isOwn = route.root === true && route.callers !== undefined
+    const isOwn = route.below === '/' && route.callers !== undefined
     t.is([route.permission].flat().length > 0, route.identify === undefined && !isOwn, name)
     t.truthy(route.response, name)
     t.regex(route.path, /^\/[a-z]/, name)

@@ -7,7 +7,7 @@ import { features } from '../../src/features/index.ts'
 import type { Route } from '../../src/app/route.ts'
 
 /** Every route of the control plane below `/v1`: a later one is in here by itself. */
-export const controlRoutes: readonly Route[] = features.flatMap(({ routes }) => routes.filter(({ root }) => root !== true))
+export const controlRoutes: readonly Route[] = features.flatMap(({ routes }) => routes.filter(({ below }) => below === undefined))
 
 const needed: Readonly<Record<string, string>> = {
   'DELETE /integrations/:slug/models': '?slugs=taken',

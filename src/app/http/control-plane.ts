@@ -43,7 +43,7 @@ interface Row {
   readonly methods: readonly string[]
   /** Below `/v1`, or below the root. */
   readonly path: string
-  readonly root?: true | undefined
+  readonly below?: '/' | undefined
   readonly answer: Middleware | Unavailable
 }
 
@@ -57,7 +57,7 @@ function create(frame: Frame): ControlPlane {
     if (isOn(answer)) served.register(path, [...methods], answer)
     router.register(path, [...methods], isOn(answer) ? answer : () => Promise.reject(unavailableError(answer)))
   }
-  const versioned = rows.filter(({ root }) => root !== true)
+  const versioned = rows.filter(({ below }) => below === undefined)
   const off = wholeSegmentsOff(versioned)
   const segments = new Set(['health', ...versioned.map(({ path }) => firstSegment(path))])
   const ownerOf = ownership({ segments, shared: sharedSegments, foreign: foreignSegments.difference(segments) })
@@ -89,7 +89,7 @@ function rowsOf(frame: Frame, ownerOf: OwnerOf): readonly Row[] {
         feature.routes.map((route) => ({
           methods: [route.method],
           path: route.path,
-          root: route.root,
+          below: route.below,
           answer: unavailable ?? adapt(route),
         })),
       )

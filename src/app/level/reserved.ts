@@ -76,7 +76,7 @@ const shape = (path: string) => path.replaceAll(/\{\w+\}|:\w+/g, '{}')
 
 /** The reserved paths that no module has a route for; whole segments only where no module has anything. */
 export function reservedPaths(features: readonly Feature[], options: MountOptions): readonly ReservedPath[] {
-  const versioned = features.flatMap(({ routes }) => routes.filter(({ root }) => root !== true))
+  const versioned = features.flatMap(({ routes }) => routes.filter(({ below }) => below === undefined))
   const routed = [...versioned, ...Object.values(operations)].map(({ path }) => shape(path))
   const own = new Set([...routed, ...versioned.map(({ path }) => `/${firstSegment(path)}`)])
   const atRoot = rootSegments(features)
@@ -99,7 +99,7 @@ export function reservedPaths(features: readonly Feature[], options: MountOption
 const rootSegments = (features: readonly Feature[]): ReadonlySet<string> =>
   new Set(
     features.flatMap(({ routes, protocols = [] }) => [
-      ...routes.filter(({ root }) => root === true).map(({ path }) => firstSegment(path)),
+      ...routes.filter(({ below }) => below === '/').map(({ path }) => firstSegment(path)),
       ...protocols.flatMap(({ prefixes }) => prefixes.map((prefix) => firstSegment(prefix))),
     ]),
   )

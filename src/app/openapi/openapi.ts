@@ -8,6 +8,7 @@ import { gatewayPaths } from './gateway-paths.ts'
 import { schemaWriter, type SchemaWriter } from './schemas.ts'
 import type { Feature } from '../feature.ts'
 import type { ShownLevel } from '../../release/at-level.ts'
+import { answerTypes, isKept } from '../answer-shapes.ts'
 import { isConditional, type CallerKind, type Route } from '../route.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -126,26 +127,25 @@ function operation(route: Route, { tag, writer, about }: OperationContext): Json
     tags: [tag],
     summary: route.summary,
     'x-permission': permission,
-    ...(route.root === true && atRoot(about)),
+    ...(route.below === '/' && atRoot(about)),
     ...(route.identify === undefined ? securityOf(route) : { security: [] }),
     parameters: [...pathParameters(route, writer), ...queryParameters(route, writer), ...headerParameters(route)],
     ...(body === undefined
       ? {}
       : { requestBody: { required: !body.safeParse(undefined).success, content: bodyContent(route, writer.write(body, 'input')) } }),
     responses: {
-      200: { description: 'Done.', content: content(writer.write(response, 'output'), route.raw) },
+      200: { description: 'Done.', content: content(writer.write(response, 'output'), answerTypes(route.answers)) },
       ...Object.fromEntries(failures(route).map((status) => [status, { $ref: `#/components/responses/${status}` }])),
     },
   }
 }
 
-const content = (schema: Json, types: readonly string[] = ['application/json']): Json =>
-  Object.fromEntries(types.map((type) => [type, { schema }]))
+const content = (schema: Json, types = answerTypes()): Json => Object.fromEntries(types.map((type) => [type, { schema }]))
 
-const bodyContent = ({ form, protobuf }: Pick<Route, 'form' | 'protobuf'>, schema: Json): Json => ({
+const bodyContent = ({ takes, answers }: Pick<Route, 'takes' | 'answers'>, schema: Json): Json => ({
   ...content(schema),
-  ...(form === true && { 'application/x-www-form-urlencoded': { schema } }),
-  ...(protobuf !== undefined && { 'application/x-protobuf': { schema: { type: 'string', format: 'binary' } } }),
+  ...(takes === 'form' && { 'application/x-www-form-urlencoded': { schema } }),
+  ...(answers?.kind === 'protobuf' && { 'application/x-protobuf': { schema: { type: 'string', format: 'binary' } } }),
 })
 
 /** `post_api_keys_type_sub_type`: stable, and unique because method and path are. */
@@ -200,8 +200,8 @@ const conditions: Readonly<Partial<Record<Route['method'], Json>>> = {
   DELETE: ifMatch,
 }
 
-const headerParameters = ({ method, raw }: Route): readonly Json[] => {
-  const condition = raw === undefined ? conditions[method] : undefined
+const headerParameters = ({ method, answers }: Route): readonly Json[] => {
+  const condition = isKept(answers) ? conditions[method] : undefined
   return condition === undefined ? [] : [condition]
 }
 

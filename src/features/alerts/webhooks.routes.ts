@@ -125,7 +125,7 @@ export const testAlertWebhook = route({
   summary: 'Send a test event to a receiver of alerts now, and show its answer',
   permission: writing,
   resource,
-  reads: true,
+  effect: 'none',
   params: webhookParams,
   before: tryWebhook,
   response: webhookTested,

@@ -13,7 +13,7 @@ const resource = 'session'
 export const showLogin = route({
   method: 'GET',
   path: '/auth/login',
-  root: true,
+  below: '/',
   summary: 'Show how a person signs in: with a password, or by the identity provider of their organisation',
   permission: [],
   identify: nobody,
@@ -25,7 +25,7 @@ export const showLogin = route({
 export const login = route({
   method: 'POST',
   path: '/auth/login',
-  root: true,
+  below: '/',
   summary: 'Sign in with a password; the session is in the cookie of the answer',
   permission: [],
   identify: identifyByPassword,
@@ -45,7 +45,7 @@ export const login = route({
 export const logout = route({
   method: 'POST',
   path: '/auth/logout',
-  root: true,
+  below: '/',
   summary: 'Sign out: end the session of this browser',
   permission: [],
   callers: ['session'],

@@ -18,7 +18,7 @@ import { UserPassword } from './user-password.entity.ts'
 export const readMe = route({
   method: 'GET',
   path: '/auth/me',
-  root: true,
+  below: '/',
   summary: 'Show the signed-in person, their rights, and the features of this installation',
   permission: [],
   callers: ['session'],

@@ -26,7 +26,7 @@ const resource = 'password'
 export const changePassword = route({
   method: 'POST',
   path: '/auth/password',
-  root: true,
+  below: '/',
   summary: 'Change your password; every session ends, and this browser gets a new one',
   permission: [],
   callers: ['session'],
@@ -54,7 +54,7 @@ export const changePassword = route({
 export const setPasswordByLink = route({
   method: 'PUT',
   path: '/auth/password',
-  root: true,
+  below: '/',
   summary: 'Set a new password by the link that was sent; every session ends, and this browser gets a new one',
   permission: [],
   identify: ({ body }, deps) => (demandLocal(deps), holderOf(deps, body.token, ['password'])),
@@ -86,7 +86,7 @@ async function proveBesideLink({ actor, body, headers }: EarlyCall<unknown, unkn
 export const resetPassword = route({
   method: 'POST',
   path: '/auth/password/reset',
-  root: true,
+  below: '/',
   summary: 'Have a link to a new password sent, if the address has an account',
   permission: [],
   identify: async ({ body }, deps) => {
@@ -97,7 +97,7 @@ export const resetPassword = route({
   resource,
   action: 'send-link',
   // The links are written in the organisations of the accounts, each with a row there.
-  reads: true,
+  effect: 'none',
   body: resetBody,
   response: z.object({}),
 })(async ({ deps, body, afterCommit, elsewhere }) => {

@@ -31,7 +31,7 @@ const present = (row: UserPreferences | null) => ({
 export const readPreferences = route({
   method: 'GET',
   path,
-  root: true,
+  below: '/',
   summary: 'Read your preferences',
   permission: [],
   callers,
@@ -44,7 +44,7 @@ export const readPreferences = route({
 export const setPreferences = route({
   method: 'PUT',
   path,
-  root: true,
+  below: '/',
   summary: 'Set your preferences',
   permission: [],
   callers,

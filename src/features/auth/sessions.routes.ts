@@ -16,7 +16,7 @@ const ended = z.object({ ended: z.int().meta({ description: 'How many sessions w
 export const listSessions = route({
   method: 'GET',
   path: '/auth/sessions',
-  root: true,
+  below: '/',
   summary: 'List the browsers in which you are signed in',
   permission: [],
   callers,
@@ -48,7 +48,7 @@ const presentSession = (row: Session, own: string) => ({
 export const endSession = route({
   method: 'DELETE',
   path: '/auth/sessions/:sessionId',
-  root: true,
+  below: '/',
   summary: 'Sign out of one browser',
   permission: [],
   callers,
@@ -69,7 +69,7 @@ export const endSession = route({
 export const endOtherSessions = route({
   method: 'DELETE',
   path: '/auth/sessions',
-  root: true,
+  below: '/',
   summary: 'Sign out of all other browsers',
   permission: [],
   callers,

@@ -25,7 +25,7 @@ const unknown = { owner: false, provider: false, key: false, request: false }
 export const readSetup = route({
   method: 'GET',
   path: '/auth/setup',
-  root: true,
+  below: '/',
   summary: 'List the missing parts of a new installation',
   permission: [],
   identify: nobody,
@@ -36,7 +36,7 @@ export const readSetup = route({
 export const setUp = route({
   method: 'POST',
   path: '/auth/setup',
-  root: true,
+  below: '/',
   summary: 'Become the owner of an organisation, or get back in, by a one-time link of the command line',
   permission: [],
   identify: ({ body }, deps) => (demandLocal(deps), holderOf(deps, body.token, ['setup'])),

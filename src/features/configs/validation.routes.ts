@@ -26,7 +26,7 @@ export const checkConfig = route({
   summary: 'Look at a config as storing it would, and list all that is wrong with it',
   permission: ['configs.create', 'configs.update'],
   resource: 'config',
-  reads: true,
+  effect: 'none',
   body: validateBody,
   response: validation,
 })(async ({ em, actor, deps: { vault, egress, level, config }, body }) => {

@@ -13,7 +13,7 @@ export const recomputeCosts = route({
   path: '/costs/recompute',
   summary: 'Price logs again with the present lists; changes are written beside the first cost, never over it',
   permission: 'organisation_settings.update',
-  organisationKey: true,
+  audience: 'organisation',
   resource: 'cost.recompute',
   action: 'recompute',
   body: recomputeBody,

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { stream } from '../../app/answer-shapes.ts'
 import { type Actor, LaterAnswer, route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { createShares } from '../../lib/shares/shares.ts'
@@ -32,7 +33,7 @@ export const streamEvents = route({
   summary: 'Stream new logs, changes and exports as they happen',
   permission: ['logs.list', 'logs.export', 'workspaces.read', 'virtual_keys.list', 'configs.list', 'prompts.list'],
   query: eventsQuery,
-  raw: ['text/event-stream'],
+  answers: stream(['text/event-stream']),
   response: eventText,
 })(async ({ em, actor, query, deps, again, headers }) => {
   const { topics, workspace_id: reference, seconds, ...filter } = query

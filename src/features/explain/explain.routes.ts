@@ -11,7 +11,7 @@ export const explainRequest = route({
   summary: 'Explain a request to the data plane, without calling a provider',
   permission: 'configs.read',
   resource: 'explanation',
-  reads: true,
+  effect: 'none',
   // The data plane, which makes the plan, requires a key, even of a signed-in person.
   callers: ['key'],
   body: explainBody,

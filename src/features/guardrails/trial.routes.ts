@@ -46,7 +46,7 @@ export const testGuardrail = route({
   summary: 'Try a guardrail, or checks that are stored nowhere, on a text or a body',
   permission: guardrailScopes('read'),
   resource: 'guardrail',
-  reads: true,
+  effect: 'none',
   body: tryGuardrailBody,
   response: z.discriminatedUnion('object', [trialView, logTrialView]),
 })(async (call) => {

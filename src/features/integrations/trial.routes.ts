@@ -22,7 +22,7 @@ export const testNewIntegration = route({
   summary: 'Try a provider account step by step, without storing it',
   permission: integrationScopes('create'),
   resource,
-  reads: true,
+  effect: 'none',
   body: testIntegrationBody,
   response: integrationTest,
 })(async ({ em, actor, deps, body }) => {
@@ -38,7 +38,7 @@ export const testIntegration = route({
   summary: 'Try a stored provider account step by step',
   permission: integrationScopes('update'),
   resource,
-  reads: true,
+  effect: 'none',
   params: integrationParams,
   response: integrationTest,
 })(async ({ em, actor, deps, params }) => {

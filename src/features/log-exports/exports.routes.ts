@@ -71,7 +71,7 @@ export const estimateNewExport = route({
   permission,
   resource,
   action: 'estimate',
-  reads: true,
+  effect: 'none',
   body: createExportBody,
   costly: () => true,
   response: exportEstimate,

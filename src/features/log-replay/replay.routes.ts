@@ -1,3 +1,4 @@
+import { stream } from '../../app/answer-shapes.ts'
 import { LaterAnswer, route, type DataPlaneCall } from '../../app/route.ts'
 import { headersWithout } from '../../gateway/ports/headers.ts'
 import { readLoggedRequest } from '../explain/index.ts'
@@ -11,12 +12,12 @@ export const replayLog = route({
   summary: 'Send the request of a log again, as the caller, and stream its answer',
   permission: 'logs.view',
   resource: 'log',
-  reads: true,
+  effect: 'none',
   // The data plane requires a key, even of a signed-in person.
   callers: ['key'],
   params: replayParams,
   body: replayBody,
-  raw: ['application/json', 'text/event-stream'],
+  answers: stream(['application/json', 'text/event-stream']),
   response: replayed,
 })(async ({ em, actor, deps, params: { logId }, body: { headers: given, body: changes }, forward }) => {
   const { call, log } = await readLoggedRequest(logId, given, { em, actor, deps, use })

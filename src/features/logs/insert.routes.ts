@@ -10,7 +10,7 @@ export const insertLogs = route({
   summary: 'Insert logs of calls that did not go through the gateway',
   permission: 'logs.write',
   resource: 'log',
-  reads: true,
+  effect: 'none',
   body: insertLogsBody,
   response: logsInserted,
 })(async ({ em, actor, body, deps: { journal, clock }, clientAddress, afterCommit }) => {

@@ -40,7 +40,7 @@ export const listScimActivity = route({
   path: '/scim/activity',
   summary: 'List the latest writes of identity providers by SCIM, and the refused ones with their reasons',
   permission: 'organisation_settings.read',
-  organisationKey: true,
+  audience: 'organisation',
   query: activityFilter,
   response: activityList,
 })(async ({ em, actor: { organisationId }, query }) => {

@@ -119,7 +119,7 @@ export const testNewReference = route({
   summary: 'Try to read a secret step by step, without storing the reference',
   permission: 'secret_references.create',
   resource,
-  reads: true,
+  effect: 'none',
   body: testReferenceBody,
   response: referenceTest,
 })(async ({ em, actor, deps, body }) => {
@@ -137,7 +137,7 @@ export const testReference = route({
   summary: 'Try to read the secret of a stored reference step by step',
   permission: 'secret_references.update',
   resource,
-  reads: true,
+  effect: 'none',
   params: referenceParams,
   response: referenceTest,
 })(async ({ em, actor, deps, params }) => {

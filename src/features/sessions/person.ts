@@ -64,8 +64,8 @@ const roleAt = ({ role, memberships }: Person, place: Person['workspace']): Role
   roleIn(role, memberships.find(({ workspaceId }) => workspaceId === place?.id)?.role ?? null)
 
 /** Returns true for a route about the organisation and not about one of its workspaces. */
-const isOfOrganisation = ({ permission, organisationKey }: Route): boolean =>
-  organisationKey === true || [permission].flat().every(isOrganisationScope)
+const isOfOrganisation = ({ permission, audience }: Route): boolean =>
+  audience === 'organisation' || [permission].flat().every(isOrganisationScope)
 
 /** The places of the person `u` as JSON. */
 export const membershipColumn = `

@@ -100,7 +100,7 @@ const ended = () => new ApiError('AB05', 'This session has ended. Sign in again.
 
 /** Throws while a person has no second factor whose organisation asks for one: till then they only reach the routes to set one up. */
 function demandFactor({ settings, method, hasFactor }: FoundSession, { route }: AskedBy): void {
-  if (hasFactor || route.root === true || !needsFactor(settings, method)) return
+  if (hasFactor || route.below === '/' || !needsFactor(settings, method)) return
   throw new ApiError(
     'second_factor_required',
     'Your organisation asks for a second factor. Set one up first: an authenticator app (POST /auth/totp) or a passkey.',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { redirect } from '../../app/answer-shapes.ts'
 import { route } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { enter } from './arrival.ts'
@@ -10,10 +11,10 @@ import { callbackQuery, comeBack, loginParams, loginQuery, logoutBody, sentOn } 
 export const loginByOidc = route({
   method: 'GET',
   path: '/auth/oidc/:organisation/login',
-  root: true,
+  below: '/',
   summary: 'Send the browser to the identity provider of an organisation',
   permission: [],
-  browsers: true,
+  answers: redirect,
   identify: depart,
   params: loginParams,
   query: loginQuery,
@@ -23,12 +24,12 @@ export const loginByOidc = route({
 export const returnByOidc = route({
   method: 'GET',
   path: '/auth/oidc/callback',
-  root: true,
+  below: '/',
   summary: 'Sign in with the answer of the identity provider, and go on where the person wanted to',
   permission: [],
-  browsers: true,
+  answers: redirect,
   identify: arrive,
-  writes: true,
+  effect: 'change',
   resource: 'session',
   action: 'sign-in',
   query: callbackQuery,
@@ -38,11 +39,11 @@ export const returnByOidc = route({
 export const backchannelLogout = route({
   method: 'POST',
   path: '/auth/oidc/backchannel-logout',
-  root: true,
+  below: '/',
   summary: 'Take the notice of an identity provider that a person has signed out there',
   permission: [],
   identify: hearLogout,
-  form: true,
+  takes: 'form',
   resource: 'session',
   action: 'sign-out',
   body: logoutBody,

@@ -13,8 +13,8 @@ export const introspectToken = route({
   summary: 'Show whether an API key or a JSON Web Token is valid, its holder and its scopes',
   permission: introspectionScopes,
   resource: 'token',
-  reads: true,
-  form: true,
+  effect: 'none',
+  takes: 'form',
   body: introspectionBody,
   response: introspectionView,
 })(async ({ em, actor, body, callerOf }): Promise<Introspection> => {

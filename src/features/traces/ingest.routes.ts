@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Deps } from '../../app/deps.ts'
+import { protobuf } from '../../app/answer-shapes.ts'
 import { type Actor, route } from '../../app/route.ts'
 import { longTurns } from '../../lib/shares/long-turns.ts'
 import { ApiError } from '../../lib/errors.ts'
@@ -31,8 +32,8 @@ const ingest = (path: `/${string}`) =>
     summary: 'Take spans of a client, by OTLP',
     permission: 'logs.write',
     resource: 'trace',
-    reads: true,
-    protobuf: { read: readProtobuf, write: writeTraceAnswer },
+    effect: 'none',
+    answers: protobuf({ read: readProtobuf, write: writeTraceAnswer }),
     body: traceRequestBody,
     response: traceAnswer,
   })(async ({ em, actor, body, deps }) => {

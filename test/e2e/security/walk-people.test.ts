@@ -32,7 +32,7 @@ const visit = (operation: Operation, more: { readonly query?: string; readonly b
   })
 
 test.serial('the description has every operation at the root', (t) => {
-  const served = features.flatMap(({ routes }) => routes.filter(({ root }) => root === true))
+  const served = features.flatMap(({ routes }) => routes.filter(({ below }) => below === '/'))
   t.deepEqual(
     description.operations.map(({ name }) => name).toSorted(),
     served.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`).toSorted(),

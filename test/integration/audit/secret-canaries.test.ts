@@ -151,10 +151,10 @@ test.serial('secrets are given to every route, and each answer is kept', async (
     if (isFields(example.body) && example.operation !== rendering)
       await ask({ ...example, body: { ...example.body, api_key: secret, password: { x: secret } } }, name)
   }
-  for (const route of routes.filter((one) => !told.has(nameOf(one)) && one.root !== true))
+  for (const route of routes.filter((one) => !told.has(nameOf(one)) && one.below !== '/'))
     await plantAll({ operation: nameOf(route), path: { slug: 'x', organisation: 'x', id: 'x' } }, route)
   const all = routes.flatMap((route) =>
-    route.root === true ? [] : placesOf(route.body, isSecret).map((at) => `${nameOf(route)} ${at.join('.')}`),
+    route.below === '/' ? [] : placesOf(route.body, isSecret).map((at) => `${nameOf(route)} ${at.join('.')}`),
   )
   t.deepEqual(
     all.filter((place) => !covered.has(place)),

@@ -104,7 +104,7 @@ const own: Readonly<Record<string, { readonly body?: unknown; readonly id?: (bro
   'PUT /auth/me/preferences': { body: { preferences: { theme: 'dark' } } },
   'POST /auth/logout': {},
 }
-const ownRoutes = features.flatMap(({ routes }) => routes).filter((route) => route.root === true && changesThings(route))
+const ownRoutes = features.flatMap(({ routes }) => routes).filter((route) => route.below === '/' && changesThings(route))
 
 for (const [name, { body, id }] of Object.entries(own))
   test.serial(`${name} leaves a row with the person`, async (t) => {

@@ -108,7 +108,7 @@ test('strangers in numbers keep neither known keys of a process that just starte
   t.false(seen.has(200))
 })
 
-const openRoutes = features.flatMap(({ routes }) => routes).filter((route) => route.identify !== undefined && route.root === true)
+const openRoutes = features.flatMap(({ routes }) => routes).filter((route) => route.identify !== undefined && route.below === '/')
 
 test('requests without a credential are limited by their address, at every route that takes them', async (t) => {
   const paths = openRoutes.map((route) => ({ method: route.method, path: wholePath(route).replaceAll(/:\w+/g, 'x') }))

@@ -1,9 +1,11 @@
 import { withPatterns } from '../../../gateway/ports/patterns.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { Authenticator } from '../../authenticator.ts'
-import { isConditional, LaterAnswer, type Actor, type Route } from '../../route.ts'
+import { isKept } from '../../answer-shapes.ts'
+import { isConditional, type Actor, type Route } from '../../route.ts'
 import { admit, callerOf, unlessRefused, type Admission } from './authenticate.ts'
-import { bodyReader, isProtobuf, protobufType } from './body.ts'
+import { bodyReader } from './body.ts'
+import { countFailure, countingFailures } from './count-failures.ts'
 import type { Context, Middleware } from '../context.ts'
 import { etagOf, parseIfMatch, representations, type Representations } from './etag.ts'
 import type { Frame, FrameServices } from '../frame.ts'
@@ -12,7 +14,8 @@ import { idempotencyKey } from './idempotency.ts'
 import { parseInput, withoutRepeated } from './input.ts'
 import { offeredBy } from './offered.ts'
 import { elsewhereOf, perform, type IfMatch, type RouteResult, type Reach, type Request } from './perform.ts'
-import { answerLater } from './later.ts'
+import type { Shape } from '../shapes/shape.ts'
+import { shapeOf } from '../shapes/shape-of.ts'
 import { demandRunning } from '../running.ts'
 import { headerPrefixes, sortHeaders } from '../../../gateway/ports/headers.ts'
 import { featuresOn } from '../../level/mount.ts'
@@ -22,16 +25,35 @@ import { sender } from './send.ts'
 /** The bound of a control-plane body. Resources are small, and checking a body costs far more than reading it. */
 const maxBodyBytes = 2 * 1024 * 1024
 
-/** A route with the parts of the frame that it needs. */
-interface RouteInFrame {
-  readonly route: Route
+/** The parts of the frame that all routes need. */
+export interface RoutesInFrame {
   readonly frame: Frame
   readonly ownerOf: OwnerOf
   readonly readBody: ReturnType<typeof bodyReader>
   readonly prefixes: readonly string[]
   readonly paired: Representations
-  /** The authenticators of the features that are on. */
-  readonly authenticators: readonly Authenticator[]
+}
+
+/** A route with the parts of the frame that it needs. */
+interface RouteInFrame extends RoutesInFrame {
+  readonly route: Route
+  readonly shape: Shape
+  readonly callers: CallerFinder
+}
+
+/** How the callers of routes are found by a credential. */
+export interface CallerFinder {
+  /** Returns the caller, before the body is read; null: the contents of the request tell. Throws if they may not call the route. */
+  find(ctx: Context, route: Route, running: FrameServices): Promise<Actor | null>
+  /** Finds the caller once more, as things stand by then. */
+  again(ctx: Context, route: Route, running: FrameServices): Promise<Actor>
+}
+
+/** A request as far as it is known. */
+export interface HeardRequest {
+  actor: Actor | null
+  /** As it was sent; undefined: none was read. */
+  body: unknown
 }
 
 /**
@@ -39,34 +61,40 @@ interface RouteInFrame {
  * answer and its audit row. The answer goes through the route's schema, so that a field which is not declared cannot leak.
  */
 export function routeAdapter(frame: Frame, ownerOf: OwnerOf): (route: Route) => Middleware {
-  const shared = {
-    frame,
-    ownerOf,
-    readBody: bodyReader(Math.min(frame.config.maxJsonBytes, maxBodyBytes)),
-    prefixes: headerPrefixes(frame.config.headerAliases),
-    paired: representations(frame.features),
-    authenticators: featuresOn(frame.features, frame).flatMap(({ authenticators }) => authenticators ?? []),
-  }
+  const inFrame = routesInFrame(frame, ownerOf, Math.min(frame.config.maxJsonBytes, maxBodyBytes))
+  const callers = callersByCredential(inFrame)
   return (route) => {
-    const adapted: RouteInFrame = { ...shared, route }
-    return (ctx) => run(ctx, adapted)
+    const adapted: RouteInFrame = { ...inFrame, callers, route, shape: shapeOf(route) }
+    return (ctx) => {
+      ctx.state.access.route = route.path
+      return run(ctx, adapted)
+    }
   }
 }
+
+/** Returns the parts of the frame that routes need, for bodies of at most so many bytes. */
+export const routesInFrame = (frame: Frame, ownerOf: OwnerOf, maxBytes: number): RoutesInFrame => ({
+  frame,
+  ownerOf,
+  readBody: bodyReader(maxBytes),
+  prefixes: headerPrefixes(frame.config.headerAliases),
+  paired: representations(frame.features),
+})
 
 interface PresentedRequest {
   readonly running: FrameServices
   readonly input: Request['input']
 }
 
-async function run(ctx: Context, adapted: RouteInFrame): Promise<void> {
-  const { route, frame } = adapted
-  ctx.state.access.route = route.path
-  if (route.browsers === true) ctx.state.sendsBrowsers = true
+/** Runs one request to a route, and notes in `heard` what is known of it, for requests that are refused. */
+export async function run(ctx: Context, adapted: RouteInFrame, heard: HeardRequest = { actor: null, body: undefined }): Promise<void> {
+  const { route, frame, shape, callers } = adapted
+  shape.begin?.(ctx)
   const running = demandRunning(frame)
   const { deps } = running
-  if (route.identify !== undefined) demandPatience(adapted, ctx, running)
-  const known = route.identify === undefined ? await entitled(ctx, adapted, running) : null
-  const parsed = await parse(ctx, adapted, known?.organisationId ?? '')
+  const known = await callers.find(ctx, route, running)
+  heard.actor = known
+  const parsed = await parse(ctx, adapted, heard)
   const actor = known ?? (await identified(ctx, adapted, { running, input: parsed.input }))
   noteCaller(ctx, actor)
   const repeatable =
@@ -80,10 +108,12 @@ async function run(ctx: Context, adapted: RouteInFrame): Promise<void> {
     reach: reachOf(ctx, adapted, { running, actor }),
     ...about,
   })
-  const performed = await perform(deps, asked)
-  if (performed.answer instanceof LaterAnswer) await answerLater(ctx, performed.answer)
-  else answer(ctx, adapted, performed)
+  await shape.write(ctx, withEtag(await perform(deps, asked), adapted))
 }
+
+/** A GET whose answer writes may depend on has the ETag of that answer. */
+const withEtag = (result: RouteResult, { route, paired }: RouteInFrame): RouteResult =>
+  route.method === 'GET' && paired.has(route) ? { ...result, etag: etagOf(result.answer) } : result
 
 /** Returns the request with the results of the route's `before`, and of that of its ETag. */
 async function lookAhead(running: FrameServices, request: Request): Promise<Request> {
@@ -92,7 +122,7 @@ async function lookAhead(running: FrameServices, request: Request): Promise<Requ
   const ahead = { ...request, ...request.reach, ...input, clientNetwork: networkOf(clientAddress), elsewhere }
   const look = async () => route.before?.(ahead, running.deps)
   // A caller without a credential may show one here.
-  const found = await (route.identify === undefined ? look() : countingFailures(running, clientAddress, look))
+  const found = await (route.identify === undefined ? look() : countingFailures(running, { address: clientAddress, kind: 'invite' }, look))
   const representation = await ifMatch?.representation?.before?.({ ...ahead, body: undefined }, running.deps)
   return { ...request, found, ifMatch: ifMatch && { ...ifMatch, found: representation } }
 }
@@ -105,21 +135,31 @@ const reachOf = (
   ...sender(ctx, { ...adapted, running }),
   offered: offeredBy(actor, running),
   callerOf: callerOf(running),
-  again: () => stillEntitled(ctx, adapted, running),
+  again: () => unlessRefused(() => adapted.callers.again(ctx, adapted.route, running)),
 })
 
-/** Returns the caller as things stand now; null when the credential, or its right to this route, is gone. */
-const stillEntitled = (ctx: Context, adapted: RouteInFrame, running: FrameServices): Promise<Actor | null> =>
-  unlessRefused(async () => (await admit({ ...admissionOf(ctx, adapted), looksOnly: true }, running)).actor)
-
-const admissionOf = ({ req, method }: Context, { route, prefixes, frame, authenticators }: RouteInFrame): Admission => ({
-  route,
-  method,
-  headers: req.headers,
-  clientAddress: frame.clientAddress(req),
-  sorted: sortHeaders(req.rawHeaders, prefixes),
-  authenticators,
-})
+/** Finds callers by the credentials that routes of our own API take. */
+function callersByCredential({ frame, prefixes }: RoutesInFrame): CallerFinder {
+  const authenticators: readonly Authenticator[] = featuresOn(frame.features, frame).flatMap((one) => one.authenticators ?? [])
+  const admissionOf = ({ req, method }: Context, route: Route): Admission => ({
+    route,
+    method,
+    headers: req.headers,
+    clientAddress: frame.clientAddress(req),
+    sorted: sortHeaders(req.rawHeaders, prefixes),
+    authenticators,
+  })
+  return {
+    async find(ctx, route, running) {
+      if (route.identify !== undefined) {
+        demandPatience(frame, ctx, running)
+        return null
+      }
+      return entitled(ctx, admissionOf(ctx, route), { frame, running })
+    },
+    again: async (ctx, route, running) => (await admit({ ...admissionOf(ctx, route), looksOnly: true }, running)).actor,
+  }
+}
 
 /** Returns the facts about a request that the trail keeps, for refused requests too. */
 const aboutRequest = ({ req, path, state }: Context, frame: Frame) => ({
@@ -131,13 +171,17 @@ const aboutRequest = ({ req, path, state }: Context, frame: Frame) => ({
 })
 
 /** Returns the caller. Throws if they lack the scope, before the body is read. */
-async function entitled(ctx: Context, adapted: RouteInFrame, running: FrameServices): Promise<Actor> {
+async function entitled(
+  ctx: Context,
+  admission: Admission,
+  { frame, running }: { readonly frame: Frame; readonly running: FrameServices },
+): Promise<Actor> {
   try {
-    const { actor, cookie } = await admit(admissionOf(ctx, adapted), running)
+    const { actor, cookie } = await admit(admission, running)
     if (cookie !== undefined) ctx.append('set-cookie', cookie)
     return actor
   } catch (error) {
-    running.recordRefusal(error, { method: ctx.method, ...aboutRequest(ctx, adapted.frame) })
+    running.recordRefusal(error, { method: ctx.method, ...aboutRequest(ctx, frame) })
     throw error
   }
 }
@@ -147,35 +191,21 @@ async function identified(ctx: Context, { route, frame }: RouteInFrame, { runnin
   const { headers } = ctx.req
   const clientAddress = frame.clientAddress(ctx.req)
   const asked = { ...input, headers, clientAddress, clientNetwork: networkOf(clientAddress) }
-  const actor = await countingFailures(running, clientAddress, async () => route.identify?.(asked, running.deps))
+  const actor = await countingFailures(running, { address: clientAddress, kind: 'invite' }, async () =>
+    route.identify?.(asked, running.deps),
+  )
   if (actor === undefined) throw new Error(`nobody says who calls ${route.path}`)
   return actor
 }
 
-/** Runs a check of a caller's identity. A bad credential counts against the address. */
-async function countingFailures<Found>(running: FrameServices, address: string, work: () => Promise<Found>): Promise<Found> {
-  try {
-    return await work()
-  } catch (error) {
-    throw error instanceof ApiError && error.status === 401 ? failed(running, address, error) : error
-  }
-}
-
 /** Before anything of the request is read. */
-function demandPatience({ frame }: RouteInFrame, ctx: Context, running: FrameServices): void {
+function demandPatience(frame: Frame, ctx: Context, running: FrameServices): void {
   const address = frame.clientAddress(ctx.req)
-  if (running.failures.spent(address)) throw failed(running, address, null)
+  if (running.failures.spent(address)) throw countFailure(running, { address, kind: 'invite' }, null)
   const tooMany = running.openCalls.failed(address)
   if (tooMany === null) return
   running.deps.metrics.authFailure('limited')
   throw tooMany
-}
-
-/** Counts a secret that was not good. */
-function failed({ failures, deps }: FrameServices, address: string, error: ApiError | null): unknown {
-  const limited = failures.failed(address)
-  deps.metrics.authFailure(limited === null ? 'invite' : 'limited')
-  return limited ?? error
 }
 
 function noteCaller({ state }: Context, actor: Actor): void {
@@ -186,19 +216,21 @@ function noteCaller({ state }: Context, actor: Actor): void {
 }
 
 /** Parses the request and its conditions. */
-async function parse(ctx: Context, { route, readBody, paired, frame }: RouteInFrame, owner: string) {
+async function parse(ctx: Context, { route, shape, readBody, paired, frame }: RouteInFrame, heard: HeardRequest) {
   const { level } = frame
+  const owner = heard.actor?.organisationId ?? ''
   const query = singleValues(ctx.query, route.aliases ?? {})
   const params = parseInput(route.params, ctx['params'], { place: 'path', level })
   const asked = parseInput(route.query, query, { place: 'query', level })
-  const key = route.method === 'POST' ? idempotencyKey(ctx.get('idempotency-key')) : null
-  if (key !== null && route.raw !== undefined)
+  const key = shape.ours && route.method === 'POST' ? idempotencyKey(ctx.get('idempotency-key')) : null
+  if (key !== null && !isKept(route.answers))
     throw new ApiError('AB01', 'The answer of this route is not kept, so that it cannot be given again: leave Idempotency-Key out.', {
       param: 'idempotency-key',
     })
-  const ifMatch = toIfMatch(ctx, route, paired)
-  const body = route.body === undefined ? undefined : await readBody(ctx, owner, route)
-  const sent = withoutRepeated(body, ctx['params'])
+  const ifMatch = shape.ours ? toIfMatch(ctx, route, paired) : null
+  const body = route.body === undefined ? undefined : await readBody(ctx, owner, shape.formats)
+  heard.body = body
+  const sent = shape.ours ? withoutRepeated(body, ctx['params']) : body
   const { result: parsed } = await withPatterns({ owner }, () => parseInput(route.body, sent, { place: 'body', level }))
   return {
     input: { params, query: asked, body: parsed },
@@ -216,22 +248,4 @@ const singleValues = (query: Context['query'], aliases: NonNullable<Route['alias
 function toIfMatch(ctx: Context, route: Route, paired: Representations): IfMatch | null {
   const tags = isConditional(route) ? parseIfMatch(ctx.get('if-match')) : null
   return tags === null ? null : { tags, representation: paired.of(route) }
-}
-
-function answer(ctx: Context, { route, paired }: RouteInFrame, { answer: body, replayed, etag, cookies, redirect }: RouteResult): void {
-  for (const cookie of cookies) ctx.append('set-cookie', cookie)
-  if (redirect !== null) {
-    ctx.set('location', redirect)
-    ctx.body = ''
-    ctx.status = 303
-    return
-  }
-  const tag = route.method === 'GET' && paired.has(route) ? etagOf(body) : etag
-  if (tag !== null) ctx.set('etag', tag)
-  if (replayed) ctx.set('idempotency-replayed', 'true')
-  if (route.protobuf !== undefined && isProtobuf(ctx)) {
-    ctx.body = Buffer.from(route.protobuf.write(body))
-    ctx.type = protobufType
-  } else ctx.body = body
-  ctx.status = 200
 }

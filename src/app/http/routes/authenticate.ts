@@ -41,8 +41,8 @@ export async function admit(asked: Admission, running: FrameServices): Promise<K
   throw new ApiError('AB05', 'There is no session here. Sign in first.')
 }
 
-const takesKeys = ({ config, level }: Pick<Deps, 'config' | 'level'>, { forCalls }: Pick<Route, 'forCalls'>): boolean =>
-  forCalls === true || isOn('API_ACCESS_ENABLED', config, level)
+const takesKeys = ({ config, level }: Pick<Deps, 'config' | 'level'>, { audience }: Pick<Route, 'audience'>): boolean =>
+  audience === 'programs' || isOn('API_ACCESS_ENABLED', config, level)
 
 /** Throws where keys and tokens serve for calls to models alone, before any fact about the shown one is revealed. */
 function demandKeys(deps: Deps, route: Route): void {
@@ -98,10 +98,10 @@ export const toActor = (key: KeyView): Actor => ({
 })
 
 /** Throws AB03 with the scope that a person, or a client that provisions people, lacks. */
-function demandRight({ permissions, role, workspaceId }: Actor, { permission, organisationKey }: Route): void {
+function demandRight({ permissions, role, workspaceId }: Actor, { permission, audience }: Route): void {
   const accepted = [permission].flat()
   if (accepted.length === 0) return
-  if (organisationKey === true && workspaceId !== null)
+  if (audience === 'organisation' && workspaceId !== null)
     throw new ApiError('AB03', 'Only owners and admins of the organisation may do this.')
   if (accepted.some((scope) => permissions.has(scope))) return
   const place = workspaceId === null ? 'the organisation' : 'this workspace'
@@ -111,11 +111,11 @@ function demandRight({ permissions, role, workspaceId }: Actor, { permission, or
 
 /** Throws AB03 with the scope that would do, or for a key that is bound to a workspace and would leave it. */
 export function demandPermission(key: KeyView, route: Route): void {
-  const { permission, organisationKey } = route
+  const { permission, audience } = route
   const accepted = typeof permission === 'string' ? [permission] : permission
   const usable = key.token !== undefined && changesThings(route) ? accepted.filter((scope) => tokenScopes(false).has(scope)) : accepted
   if (usable.some((scope) => key.scopes.has(scope))) {
-    if (organisationKey !== true || key.workspaceId === null) return
+    if (audience !== 'organisation' || key.workspaceId === null) return
     throw new ApiError('AB03', 'A workspace key acts in its own workspace only. This needs an organisation key.')
   }
   if (accepted.some((scope) => key.scopes.has(scope))) throw onlyReads(key)

@@ -10,7 +10,7 @@ const poisonous: ReadonlySet<string> = new Set(['constructor'])
 export const protobufType = 'application/x-protobuf'
 
 /** The formats that a body may have beside JSON. */
-interface OtherFormats {
+export interface BodyFormats {
   readonly form?: true | undefined
   readonly protobuf?: { read(bytes: Uint8Array): unknown } | undefined
   /** The media types of JSON by the names of a standard, for the error of another one. */
@@ -18,7 +18,7 @@ interface OtherFormats {
 }
 
 /** Reads the body of a control-plane request, which takes turns with those of other owners when it is long; `{}` when there is none. Throws 400, 408, 413, 415 or 503. */
-export function bodyReader(maxBytes: number): (ctx: Context, owner: string | null, formats?: OtherFormats) => Promise<unknown> {
+export function bodyReader(maxBytes: number): (ctx: Context, owner: string | null, formats?: BodyFormats) => Promise<unknown> {
   const readRaw = rawReader(maxBytes)
   return async (ctx, owner, { form = false, protobuf, named = 'application/json' } = {}) => {
     if (!hasBody(ctx)) return {}

@@ -47,7 +47,7 @@ const most = 20
 export const listPasskeys = route({
   method: 'GET',
   path,
-  root: true,
+  below: '/',
   summary: 'List your passkeys',
   permission: [],
   callers,
@@ -69,7 +69,7 @@ const presentPasskey = ({ id, name, backedUp, createdAt, lastUsedAt }: Passkey) 
 export const beginPasskey = route({
   method: 'POST',
   path: `${path}/register/options`,
-  root: true,
+  below: '/',
   summary: 'Begin to make a passkey: the options for the browser',
   permission: [],
   callers,
@@ -92,7 +92,7 @@ export const beginPasskey = route({
 export const addPasskey = route({
   method: 'POST',
   path: `${path}/register/verify`,
-  root: true,
+  below: '/',
   summary: 'Add the passkey that the browser made; all other sessions end',
   permission: [],
   callers,
@@ -146,7 +146,7 @@ const notMade = (cause?: unknown) =>
 export const renamePasskey = route({
   method: 'PUT',
   path: `${path}/:passkeyId`,
-  root: true,
+  below: '/',
   summary: 'Rename a passkey',
   permission: [],
   callers,
@@ -166,7 +166,7 @@ export const renamePasskey = route({
 export const removePasskey = route({
   method: 'DELETE',
   path: `${path}/:passkeyId`,
-  root: true,
+  below: '/',
   summary: 'Remove a passkey; all other sessions end',
   permission: [],
   callers,
@@ -196,7 +196,7 @@ async function findPasskey(em: EntityManager, actor: Actor, asked: string): Prom
 export const beginPasskeyLogin = route({
   method: 'POST',
   path: `${path}/login/options`,
-  root: true,
+  below: '/',
   summary: 'Begin to sign in with a passkey: the options for the browser',
   permission: [],
   identify: async ({ clientNetwork }, deps) => {
@@ -205,7 +205,7 @@ export const beginPasskeyLogin = route({
     return nobody()
   },
   resource,
-  reads: true,
+  effect: 'none',
   body: loginOptionsBody,
   response: requestOptions,
 })(async ({ em, deps, body: { purpose }, headers, reply }) => {
@@ -219,7 +219,7 @@ export const beginPasskeyLogin = route({
 export const loginByPasskey = route({
   method: 'POST',
   path: `${path}/login/verify`,
-  root: true,
+  below: '/',
   summary: 'Sign in with a passkey in place of a password; the session is in the cookie of the answer',
   permission: [],
   identify: ownerOfPasskey,

@@ -12,7 +12,7 @@ import { replaceRecoveryCodes } from './recovery-codes.ts'
 export const makeRecoveryCodes = route({
   method: 'POST',
   path: '/auth/recovery-codes',
-  root: true,
+  below: '/',
   summary: 'Make new recovery codes; earlier ones serve no longer',
   permission: [],
   callers: ['session'],

@@ -21,7 +21,7 @@ const enrolmentMs = 15 * 60_000
 export const enrolTotp = route({
   method: 'POST',
   path: '/auth/totp',
-  root: true,
+  below: '/',
   summary: 'Begin to set up an authenticator app; its first code confirms it',
   permission: [],
   callers,
@@ -52,7 +52,7 @@ export const enrolTotp = route({
 export const confirmTotp = route({
   method: 'POST',
   path: '/auth/totp/confirm',
-  root: true,
+  below: '/',
   summary: 'Confirm the authenticator app: from now on signing in asks for its code; all other sessions end',
   permission: [],
   callers,
@@ -82,7 +82,7 @@ export const confirmTotp = route({
 export const removeTotp = route({
   method: 'DELETE',
   path: '/auth/totp',
-  root: true,
+  below: '/',
   summary: 'Remove your authenticator app; all other sessions end',
   permission: [],
   callers,

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { hash } from 'node:crypto'
 import { z } from 'zod'
+import { redirect, stream } from '../../../app/answer-shapes.ts'
 import { LaterAnswer, route, type Actor } from '../../../app/route.ts'
 import type { Deps } from '../../../app/deps.ts'
 import { actorOf } from '../actor.ts'
@@ -13,10 +14,10 @@ import { arriveBySaml, departBySaml, samlProviderOf, type SamlProvider } from '.
 export const loginBySaml = route({
   method: 'GET',
   path: '/auth/saml/:organisation/login',
-  root: true,
+  below: '/',
   summary: 'Send the browser to the SAML identity provider of an organisation',
   permission: [],
-  browsers: true,
+  answers: redirect,
   identify: departBySaml,
   params: loginParams,
   query: loginQuery,
@@ -26,12 +27,12 @@ export const loginBySaml = route({
 export const returnBySaml = route({
   method: 'POST',
   path: '/auth/saml/:organisation/acs',
-  root: true,
+  below: '/',
   summary: 'Sign in with the answer of a SAML identity provider, and go on where the person wanted to',
   permission: [],
-  browsers: true,
+  answers: redirect,
   identify: arriveBySaml,
-  form: true,
+  takes: 'form',
   resource: 'session',
   action: 'sign-in',
   params: loginParams,
@@ -46,7 +47,7 @@ const found = new WeakMap<Actor, SamlProvider>()
 export const samlMetadata = route({
   method: 'GET',
   path: '/auth/saml/:organisation/metadata',
-  root: true,
+  below: '/',
   summary: 'Read the metadata of Gatehouse for a SAML identity provider',
   permission: [],
   identify: async ({ params }: { readonly params: { readonly organisation: string } }, deps: Deps) => {
@@ -57,7 +58,7 @@ export const samlMetadata = route({
     return actor
   },
   params: loginParams,
-  raw: [mediaType],
+  answers: stream([mediaType]),
   response: z.unknown().meta({ description: 'Metadata of SAML 2.0.' }),
 })(async ({ actor }) => {
   const known = found.get(actor)

@@ -18,7 +18,7 @@ export const createTestSignIn = route({
   path,
   summary: 'Begin a sign-in that shows its claims and their effects, and makes no changes',
   permission: 'organisation_settings.update',
-  organisationKey: true,
+  audience: 'organisation',
   resource: 'test-sign-in',
   action: 'create',
   before: ({ actor }, deps) => loginUrlOf(deps, actor),
@@ -35,7 +35,7 @@ export const readTestSignIn = route({
   path: `${path}/:testSignInId`,
   summary: 'Read the outcome of a test sign-in',
   permission: 'organisation_settings.update',
-  organisationKey: true,
+  audience: 'organisation',
   params: testSignInParams,
   response: testSignInView,
 })(async ({ em, actor: { organisationId }, deps, params }) => {
