@@ -1,4 +1,8 @@
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { createBrotliDecompress, createUnzip } from 'node:zlib'
 import type { Middleware as KoaMiddleware } from 'koa'
+import { getRawBody } from 'raw-body'
 import { ApiError } from '../../../lib/errors.ts'
 import { parseJson, refuseKeys } from '../../../lib/json/json.ts'
 import { longTurns } from '../../../lib/shares/long-turns.ts'
@@ -19,18 +23,17 @@ export interface BodyFormats {
 
 /** Reads the body of a control-plane request, which takes turns with those of other owners when it is long; `{}` when there is none. Throws 400, 408, 413, 415 or 503. */
 export function bodyReader(maxBytes: number): (ctx: Context, owner: string | null, formats?: BodyFormats) => Promise<unknown> {
-  const readRaw = rawReader(maxBytes)
+  const readForm = formReader(maxBytes)
   return async (ctx, owner, { form = false, protobuf, named = 'application/json' } = {}) => {
     if (!hasBody(ctx)) return {}
-    const read = async () => {
-      const bytes = await readRaw(ctx)
-      await longTurns.before(owner, bytes.length)
-      return bytes
-    }
-    if (protobuf !== undefined && isProtobuf(ctx)) return protobuf.read(await read())
-    if (form && ctx.is('urlencoded') !== false) return Object.fromEntries(new URLSearchParams(Buffer.from(await read()).toString()))
-    if (ctx.is('json', '+json') === false) throw unsupported(ctx.get('content-type'), form ? 'application/x-www-form-urlencoded' : named)
-    const value = parseJson(await read())
+    if (form && ctx.is('urlencoded') !== false) return inTime(() => readForm(ctx), maxBytes)
+    const isMessage = protobuf !== undefined && isProtobuf(ctx)
+    if (!isMessage && ctx.is('json', '+json') === false)
+      throw unsupported(ctx.get('content-type'), form ? 'application/x-www-form-urlencoded' : named)
+    const bytes = await inTime(() => readBytes(ctx.req, maxBytes), maxBytes)
+    await longTurns.before(owner, bytes.length)
+    if (isMessage) return protobuf.read(bytes)
+    const value = parseJson(bytes)
     refuseKeys(value, poisonous)
     return value
   }
@@ -49,41 +52,73 @@ function unsupported(given: string, wanted: string): ApiError {
 /** How long one body may take: control-plane bodies are small. */
 const readTimeoutMs = 20_000
 
-/**
- * The bytes of the body, inflated, never more than `maxBytes`. koa-body reads them as text in which each character is one byte,
- * since its own decoding and parsing would let invalid UTF-8 and deep nesting pass. It is loaded at its first use.
- */
-function rawReader(maxBytes: number): (ctx: Context) => Promise<Uint8Array> {
+/** Runs the reading of a body. Rejects when it fails or takes too long. */
+async function inTime<Body>(read: () => Promise<Body>, maxBytes: number): Promise<Body> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new ApiError('request_timeout', 'The body did not arrive in time.')), readTimeoutMs)
+  try {
+    return await Promise.race([read(), late])
+  } catch (error) {
+    throw toBodyError(error, maxBytes)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
+  gzip: createUnzip,
+  deflate: createUnzip,
+  br: createBrotliDecompress,
+}
+
+/** The bytes of a body, inflated, never more than `maxBytes`. JSON is parsed by code of ours, which refuses invalid UTF-8 and deep nesting. */
+async function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const { 'content-encoding': encoding = 'identity', 'content-length': length } = req.headers
+  if (encoding === 'identity') return getRawBody(req, { limit: maxBytes, length: length ?? null })
+  const decoder = decoders[encoding]?.()
+  if (decoder === undefined) throw unknownEncoding()
+  return getRawBody(req.pipe(decoder), { limit: maxBytes })
+}
+
+/** A form of a standard has a few fields. */
+const mostFields = 1000
+
+/** Reads forms: each field is one text, the last of a name. koa-body is loaded at the first form, since most processes take none. */
+function formReader(maxBytes: number): (ctx: Context) => Promise<unknown> {
   let loaded: Promise<KoaMiddleware> | undefined
   const load = async () => {
     const { koaBody, HttpMethodEnum } = await import('koa-body')
     return koaBody({
       json: false,
-      urlencoded: false,
+      text: false,
       multipart: false,
-      text: true,
-      textTypes: ['json', '+json', 'urlencoded', protobufType],
-      textLimit: maxBytes,
-      encoding: 'binary',
-      parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
+      urlencoded: true,
+      formLimit: maxBytes,
+      queryString: {
+        depth: 0,
+        parseArrays: false,
+        allowDots: false,
+        duplicates: 'last',
+        parameterLimit: mostFields,
+        throwOnLimitExceeded: true,
+      },
+      parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH],
     })
   }
   return async (ctx) => {
     loaded ??= load()
-    const read = await loaded
-    const { promise: late, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new ApiError('request_timeout', 'The body did not arrive in time.')), readTimeoutMs)
-    try {
-      await Promise.race([read(ctx, async () => {}), late])
-    } catch (error) {
-      throw toBodyError(error, maxBytes)
-    } finally {
-      clearTimeout(timer)
-    }
-    const text: unknown = Reflect.get(ctx.request, 'body')
-    return Buffer.from(typeof text === 'string' ? text : '', 'latin1')
+    await (
+      await loaded
+    )(ctx, async () => {})
+    return Reflect.get(ctx.request, 'body')
   }
 }
+
+const unknownEncoding = (cause?: unknown): ApiError =>
+  new ApiError('unsupported_media_type', 'The content-encoding of the body is not supported: use gzip, deflate, br or none.', {
+    param: 'content-encoding',
+    cause,
+  })
 
 function toBodyError(error: unknown, maxBytes: number): unknown {
   if (!(error instanceof Error) || error instanceof ApiError) return error
@@ -96,12 +131,9 @@ function toBodyError(error: unknown, maxBytes: number): unknown {
   }
   if (type === 'request.aborted')
     return new ApiError('client_closed', 'The client left before it had sent the whole body.', { cause: error })
-  if (Reflect.get(error, 'status') === 415) {
-    return new ApiError('unsupported_media_type', 'The content-encoding of the body is not supported: use gzip, deflate, br or none.', {
-      param: 'content-encoding',
-      cause: error,
-    })
-  }
+  if (Reflect.get(error, 'status') === 415) return unknownEncoding(error)
+  if (error instanceof RangeError)
+    return new ApiError('invalid_request', `A form has at most ${mostFields} fields.`, { param: 'body', cause: error })
   return new ApiError(
     'invalid_request',
     'The body cannot be read: it is shorter or longer than announced, or not in its content-encoding.',
