@@ -3,7 +3,7 @@
 // rights in docs/reference, and the last, for review, in test/golden/permissions.txt. With `--check` it writes no file and fails on drift.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { troubleshootingParts } from '../src/cli/troubleshooting/document.ts'
+import { troubleshootingParts } from './documents/troubleshooting.ts'
 import { settingsTable } from '../src/config/index.ts'
 import { connectionParts } from './documents/connections.ts'
 import { configParts } from './documents/configs.ts'

@@ -11,7 +11,7 @@ const sources = ['src', 'tools'].flatMap((folder) =>
 
 /** The imports of a file: packages by name, files by their path in the repository. */
 function imports({ file, text }: { file: string; text: string }): readonly string[] {
-  const found = [...text.matchAll(/^(?:import|export)\b[^'"\n]*?from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm)]
+  const found = [...text.matchAll(/^(?:import|export)\b[\s\w$*,{}]*?\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm)]
   return found.map(([, a, b, c]) => {
     const name = a ?? b ?? c ?? ''
     return name.startsWith('.') ? path.posix.join(path.posix.dirname(file), name) : name
@@ -85,6 +85,20 @@ test('a port has no code, and no name that the rest of the house does not use', 
     const unused = names.filter((name) => name !== '' && !users.some((user) => new RegExp(`\\b${name}\\b`).test(user)))
     t.deepEqual(unused, [], file)
   }
+})
+
+test('the product has no code that only its makers use', (t) => {
+  const texts = new Map(sources.map((source) => [source.file, source]))
+  const programs = /^const entryPoints = \[([^\]]*)\]/m.exec(readFileSync(path.join(root, 'docker/bundle.mjs'), 'utf8'))?.[1] ?? ''
+  const loaded = new Set([...programs.matchAll(/'([^']+)'/g)].map(([, file = '']) => file))
+  t.true(loaded.size > 2)
+  for (const file of loaded) for (const name of imports(texts.get(file) ?? { file, text: '' })) if (texts.has(name)) loaded.add(name)
+  const own = sources.filter(({ file }) => file.startsWith('src/') && !file.endsWith('.d.ts'))
+  t.deepEqual(
+    own.flatMap(({ file }) => (loaded.has(file) ? [] : [file])),
+    [],
+    'move it to tools/, scripts/ or test/',
+  )
 })
 
 test('no file imports itself, by whatever way; imports of types count', (t) => {

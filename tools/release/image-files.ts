@@ -2,7 +2,7 @@ import { createGunzip } from 'node:zlib'
 import { pipeline, Readable } from 'node:stream'
 import { DistributionFault } from '../../src/distribution/fault.ts'
 import { scanTar, type ScannedMember } from '../../src/distribution/tar/scan.ts'
-import { streamSource } from '../../src/distribution/tar/stream-source.ts'
+import { streamSource } from './stream-source.ts'
 import type { Blobs } from '../../src/distribution/oci/artifacts.ts'
 import type { Descriptor } from '../../src/distribution/oci/documents.ts'
 

@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava'
 import { packageChart, readChart } from '../../../tools/release/chart.ts'
 import { DistributionFault } from '../../../src/distribution/fault.ts'
 import { scanTar } from '../../../src/distribution/tar/scan.ts'
-import { streamSource } from '../../../src/distribution/tar/stream-source.ts'
+import { streamSource } from '../../../tools/release/stream-source.ts'
 
 function chart(t: ExecutionContext, files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-chart-'))

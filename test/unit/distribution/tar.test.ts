@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava'
 import { DistributionFault } from '../../../src/distribution/fault.ts'
 import { encodeHeader } from '../../../src/distribution/tar/header.ts'
 import { scanTar } from '../../../src/distribution/tar/scan.ts'
-import { streamSource } from '../../../src/distribution/tar/stream-source.ts'
+import { streamSource } from '../../../tools/release/stream-source.ts'
 import { fileOf, writeTar, type TarInput } from '../../../src/distribution/tar/write.ts'
 
 const bytesOf = async (members: readonly TarInput[]) => Buffer.concat(await Array.fromAsync(writeTar(members)))

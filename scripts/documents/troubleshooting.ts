@@ -1,11 +1,11 @@
-import { ApiError, type ErrorCode } from '../../lib/errors.ts'
-import { findingAdvice } from '../doctor/findings.ts'
-import { ssoAdvice } from '../doctor/sso-findings.ts'
-import { preflightChecks } from '../preflight/checks.ts'
-import type { Advice } from './advice.ts'
-import { faultAdvice } from './distribution.ts'
-import { errorAdvice } from './error-codes.ts'
-import { readinessAdvice, startAdvice, sealedAdvice } from './starts.ts'
+import { ApiError, type ErrorCode } from '../../src/lib/errors.ts'
+import { findingAdvice } from '../../src/cli/doctor/findings.ts'
+import { ssoAdvice } from '../../src/cli/doctor/sso-findings.ts'
+import { preflightChecks } from '../../src/cli/preflight/checks.ts'
+import type { Advice } from '../../src/cli/troubleshooting/advice.ts'
+import { faultAdvice } from '../../src/cli/troubleshooting/distribution.ts'
+import { errorAdvice } from '../../src/cli/troubleshooting/error-codes.ts'
+import { readinessAdvice, startAdvice, sealedAdvice } from '../../src/cli/troubleshooting/starts.ts'
 
 /** The parts of docs/operations/troubleshooting.md that are made from the code, by the name of their place. */
 export const troubleshootingParts = (): Readonly<Record<string, string>> => ({

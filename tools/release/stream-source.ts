@@ -1,4 +1,4 @@
-import type { ByteSource } from './scan.ts'
+import type { ByteSource } from '../../src/distribution/tar/scan.ts'
 
 /** A source over a stream. */
 export function streamSource(chunks: AsyncIterable<Uint8Array>): ByteSource {
