@@ -43,15 +43,18 @@ export const sidePoolSize = sum(sessions.filter(([, { own }]) => own !== true))
 /** The most connections that one process opens beside the pool of the ORM. */
 export const besidesPool = sum(sessions)
 
-const nameFor = (use: string, { own }: SideSession): string => (own === true ? `gatehouse-${use}` : 'gatehouse-side')
+/** The name that PostgreSQL shows for the connections of the side pool. */
+export const sidePoolName = 'gatehouse-side'
 
-/** Returns the name that PostgreSQL shows for the connections of a use; those of the side pool have one name. */
-export const sessionName = (use: SharedUse | OwnUse): string => nameFor(use, sideSessions[use])
+/** Returns the name that PostgreSQL shows for the connection of a use. */
+export const ownName = (use: OwnUse): string => nameOf(use)
+
+const nameOf = (use: string): string => `gatehouse-${use}`
 
 /** Each use of the database, with the name of its connections. */
 export const namedSessions: readonly (Pick<SideSession, 'most' | 'work'> & { readonly name: string })[] = sessions.map(
   ([use, session]) => ({
-    name: nameFor(use, session),
+    name: session.own === true ? nameOf(use) : sidePoolName,
     most: session.most,
     work: session.work,
   }),

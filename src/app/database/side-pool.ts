@@ -1,6 +1,6 @@
 import type { ClientConfig, Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg'
 import type { Logger } from 'pino'
-import { sessionName, sidePoolSize, sideSessions, type SharedUse } from '../../config/side-sessions.ts'
+import { sidePoolName, sidePoolSize, sideSessions, type SharedUse } from '../../config/side-sessions.ts'
 import { sessionPool } from './session.ts'
 import { systemSession } from './side-sessions.ts'
 
@@ -24,7 +24,7 @@ const idleMs = 30_000
 
 /** Makes the pool. Its connections are opened when they are needed, and do not keep the process alive. */
 export function openSidePool(client: ClientConfig, log?: Logger): SidePool {
-  const config = { ...systemSession(client), application_name: sessionName('lookups'), max: sidePoolSize }
+  const config = { ...systemSession(client), application_name: sidePoolName, max: sidePoolSize }
   const pool = sessionPool({ ...config, idleTimeoutMillis: idleMs, allowExitOnIdle: true })
   pool.on('error', (error) => log?.debug({ err: error }, 'an idle connection to the database was lost'))
   const uses = new Map<SharedUse, SideConnections>()

@@ -1,5 +1,5 @@
 import type { Client, ClientConfig } from 'pg'
-import { sessionName, type OwnUse } from '../../config/side-sessions.ts'
+import { ownName, type OwnUse } from '../../config/side-sessions.ts'
 import { enter, sessionClient } from './session.ts'
 
 /** A session that sees all organisations, and hangs for two seconds at most. */
@@ -11,7 +11,7 @@ export const systemSession = (client: ClientConfig): ClientConfig => ({
 })
 
 /** Makes the one client of a use; `enter` connects it. */
-export const sideClient = (use: OwnUse, config: ClientConfig, name = sessionName(use)): Client =>
+export const sideClient = (use: OwnUse, config: ClientConfig, name = ownName(use)): Client =>
   sessionClient({ ...config, application_name: name })
 
 /** Runs `work` on the one connection of a use, and closes it afterwards. */

@@ -4,7 +4,7 @@ import test from 'ava'
 import { connect } from '../../../src/app/database/connect.ts'
 import { databaseFault } from '../../../src/app/database/database-fault.ts'
 import { openSidePool } from '../../../src/app/database/side-pool.ts'
-import { sessionName, sideSessions, type SharedUse } from '../../../src/config/side-sessions.ts'
+import { sidePoolName, sideSessions, type SharedUse } from '../../../src/config/side-sessions.ts'
 import { inDatabase, silent, testDatabase, type TestDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
 
@@ -27,7 +27,7 @@ const sleeping = async (): Promise<number> =>
     const { rows } = await client.query<{ n: number }>(
       `SELECT count(*)::int AS n FROM pg_stat_activity
         WHERE datname = current_database() AND application_name = $1 AND state = 'active' AND query LIKE 'SELECT pg_sleep%'`,
-      [sessionName('limits')],
+      [sidePoolName],
     )
     return rows[0]?.n ?? 0
   })
