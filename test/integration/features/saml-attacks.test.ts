@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { errorOf } from '../../support/caller.ts'
 import type { RawAnswer } from '../../support/http.ts'
+import { slowness } from '../../support/machine.ts'
 import { publicUrl } from '../../support/oidc/browser.ts'
 import { openSamlBrowser, type SamlBrowser } from '../../support/saml/browser.ts'
 import { assertionOf, craft, craftXml, makeIdp, requestIn, signXml, type CraftedIdp, type Crafting } from '../../support/saml/crafted.ts'
@@ -365,3 +366,58 @@ test.serial('a response that is changed anywhere is refused, or says the same: n
   }
   t.true((seen.get(401) ?? 0) > runs / 2, JSON.stringify([...seen]))
 })
+
+/** A signature that names an element and is none. */
+const junk = `<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"><SignedInfo>
+  <CanonicalizationMethod Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/>
+  <SignatureMethod Algorithm="http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"/>
+  <Reference URI="#_a"><Transforms><Transform Algorithm="http://www.w3.org/2000/09/xmldsig#enveloped-signature"/>
+  <Transform Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/></Transforms>
+  <DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><DigestValue>AAAA</DigestValue></Reference>
+  </SignedInfo><SignatureValue>AAAA</SignatureValue></Signature>`
+
+interface LargeDocument {
+  readonly ofRoot?: string
+  readonly ofAssertion?: string
+  readonly body?: string
+}
+
+const documentOf = ({ ofRoot = '', ofAssertion = '', body = '' }: LargeDocument) =>
+  `<Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol" ID="_r" Version="2.0" ${ofRoot}><Status><StatusCode
+     Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></Status><Assertion xmlns="urn:oasis:names:tc:SAML:2.0:assertion" ID="_a"
+     Version="2.0" ${ofAssertion}>${junk}${body}</Assertion></Response>`
+
+const many = (count: number, write: (at: number) => string) => Array.from({ length: count }, (_, at) => write(at)).join(' ')
+
+/** Documents with so many of a thing: one of the bound costs little, and more than the bound is refused before a signature is looked at. */
+const large: Readonly<Record<string, { readonly bound: number; readonly write: (count: number) => LargeDocument }>> = {
+  elements: { bound: 980, write: (count) => ({ body: many(count, () => '<x>t</x>') }) },
+  'attributes of one element': { bound: 1_970, write: (count) => ({ ofAssertion: many(count, (at) => `a${at}=""`) }) },
+  'attributes of many elements': { bound: 1_970, write: (count) => ({ body: many(count / 2, () => '<x a="1" b="2"/>') }) },
+  'namespaces of one element': { bound: 190, write: (count) => ({ ofAssertion: many(count, (at) => `xmlns:a${at}="u"`) }) },
+  'namespaces above many elements': {
+    bound: 190,
+    write: (count) => ({ ofRoot: many(count, (at) => `xmlns:a${at}="u"`), body: many(950, () => '<x a="1">b</x>') }),
+  },
+}
+
+/** Milliseconds of CPU for a document at the bounds, on a machine that is not busy. */
+const mostMs = 1500
+
+for (const [name, { bound, write }] of Object.entries(large))
+  test.serial(`a document with many parts keeps nobody waiting: ${name}`, async (t) => {
+    const post = async (count: number) => {
+      const SAMLResponse = Buffer.from(documentOf(write(count))).toString('base64')
+      const before = process.threadCpuUsage()
+      const answer = await come({ browser: openSamlBrowser(control.origin), base: { idp } as Begun['base'] }, SAMLResponse)
+      const { user, system } = process.threadCpuUsage(before)
+      return { answer, ms: (user + system) / 1000 }
+    }
+    const [within, beyond] = [await post(bound), await post(bound * 5)]
+    t.is(within.answer.status, 401, within.answer.text)
+    t.notRegex(errorOf(within.answer).message, /too large/)
+    t.true(within.ms < mostMs * slowness(), `${Math.round(within.ms)} ms`)
+    t.log(`${Math.round(within.ms)} ms, ${Math.round(beyond.ms)} ms`)
+    t.regex(errorOf(beyond.answer).message, /too large/)
+    t.true(beyond.ms < mostMs * slowness(), `${Math.round(beyond.ms)} ms`)
+  })

@@ -20,23 +20,33 @@ interface OpenElement extends XmlElement {
 /** A document with more than elements, attributes and characters. */
 export class XmlFault extends Error {}
 
+/** How much a document may have of each. */
+interface XmlBounds {
+  readonly elements: number
+  readonly attributes: number
+  readonly namespaces: number
+}
+
 const deepest = 60
-const mostElements = 20_000
+/** The libraries that check signatures compare elements and namespaces with each other: anybody may send a response, and none needs so much. */
+const boundsOfSigned: XmlBounds = { elements: 1_000, attributes: 2_000, namespaces: 200 }
+/** Metadata of large federations, which callers with a right of the organisation send. */
+const boundsOfUnsigned: XmlBounds = { elements: 20_000, attributes: 60_000, namespaces: 20_000 }
 
 /**
  * Returns the root of a document of XML, which has to be well-formed. Document types, entities of one's own, comments and processing
  * instructions are refused: no sender of SAML needs them, and two parsers may read them in two ways. Throws an XmlFault.
  */
-export const parseStrictXml = (text: string): XmlElement => parseXml(text, 'refuse')
+export const parseStrictXml = (text: string): XmlElement => parseXml(text, 'refuse', boundsOfSigned)
 
 /** Returns the root of a document that carries no signature: comments and processing instructions are passed over. Throws an XmlFault. */
-export const parseUnsignedXml = (text: string): XmlElement => parseXml(text, 'skip')
+export const parseUnsignedXml = (text: string): XmlElement => parseXml(text, 'skip', boundsOfUnsigned)
 
-function parseXml(text: string, remarks: 'refuse' | 'skip'): XmlElement {
+function parseXml(text: string, remarks: 'refuse' | 'skip', most: XmlBounds): XmlElement {
   const parser = new SaxesParser({ xmlns: true, fragment: false, position: false })
   const open: OpenElement[] = []
   let root: OpenElement | null = null
-  let count = 0
+  const count = { elements: 0, attributes: 0, namespaces: 0 }
   const refuse = (what: string) => (): never => {
     throw new XmlFault(`the XML has ${what}`)
   }
@@ -48,9 +58,15 @@ function parseXml(text: string, remarks: 'refuse' | 'skip'): XmlElement {
     parser.on('comment', refuse('a comment'))
     parser.on('processinginstruction', refuse('a processing instruction'))
   }
+  // Before the parser looks for the namespaces of all attributes of an element.
+  parser.on('attribute', ({ prefix, name }) => {
+    const kind = prefix === 'xmlns' || name === 'xmlns' ? 'namespaces' : 'attributes'
+    count[kind] += 1
+    if (count[kind] > most[kind]) throw new XmlFault('the XML is too large')
+  })
   parser.on('opentag', ({ local, uri, attributes }) => {
-    count += 1
-    if (open.length >= deepest || count > mostElements) throw new XmlFault('the XML is too large')
+    count.elements += 1
+    if (open.length >= deepest || count.elements > most.elements) throw new XmlFault('the XML is too large')
     const plain = Object.values(attributes).filter((attribute) => attribute.uri === '')
     const element: OpenElement = {
       name: local,
