@@ -57,7 +57,9 @@ async function checkHost(integration: Integration, egress: Egress, { url, param 
   await egress.origin(url, param)
 }
 
-const hasSecret = ({ credential, secretConfigurations }: Integration): boolean => Boolean(credential) || Boolean(secretConfigurations)
+/** A mapped secret is the owner's of its reference, and goes no further than a stored one. */
+const hasSecret = ({ credential, secretConfigurations, secretMappings }: Integration): boolean =>
+  Boolean(credential) || Boolean(secretConfigurations) || (secretMappings ?? []).length > 0
 
 const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url)
 

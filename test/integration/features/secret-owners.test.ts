@@ -61,3 +61,25 @@ test('a workspace changes what its key made, while no other may use it', async (
   await control.call(acme.adminKey, 'PUT', `/secret-references/${id}`, { allowed_workspaces: ['side', 'main'] })
   t.is((await put()).status, 403)
 })
+
+const elsewhere = { models: [{ slug: 'm', enabled: true, is_custom: true, configurations: { custom_host: 'http://127.0.0.1:18201/v1' } }] }
+
+test('a mapped secret goes to no other host than its integration’s, whichever was there first', async (t) => {
+  const secret_mappings = [{ target_field: 'key', secret_reference_id: await make(acme.adminKey) }]
+  const account = (slug: string) => ({
+    name: slug,
+    slug,
+    workspace_id: acme.workspaceId,
+    ai_provider_id: 'openai',
+    configurations: { custom_host: 'http://127.0.0.1:18200/v1' },
+  })
+  const mapped = await control.call(acme.adminKey, 'POST', '/integrations', { ...account('mapped'), secret_mappings })
+  t.is(mapped.status, 200, mapped.text)
+  const moved = await control.call(acme.workspaceKey, 'PUT', '/integrations/mapped/models', elsewhere)
+  t.is(moved.status, 400, moved.text)
+  t.regex(moved.text, /models\[0\]\.configurations\.custom_host/)
+  t.is((await control.call(acme.adminKey, 'POST', '/integrations', account('open'))).status, 200)
+  t.is((await control.call(acme.workspaceKey, 'PUT', '/integrations/open/models', elsewhere)).status, 200)
+  const later = await control.call(acme.adminKey, 'PUT', '/integrations/open', { secret_mappings })
+  t.is(later.status, 409, later.text)
+})
