@@ -2,9 +2,11 @@ import { z } from 'zod'
 import { findPage } from '../../app/database/list.ts'
 import { inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
-import { type EarlyCall, route } from '../../app/route.ts'
+import { type Actor, type EarlyCall, route } from '../../app/route.ts'
 import { tenantEgress } from '../../app/tenant-egress.ts'
 import { inTrial } from '../../app/trial-limit.ts'
+import { seesOthers } from '../../lib/access/rank.ts'
+import { ApiError } from '../../lib/errors.ts'
 import { searching, toList, usualSorts } from '../../lib/paging.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
@@ -30,6 +32,11 @@ const resource = 'alert-webhook'
 const reading = ['organisation_settings.read', 'workspaces.read']
 const writing = ['organisation_settings.update', 'workspaces.update']
 
+/** Refuses with AB03 a caller that would have alerts sent which it could not list. */
+function demandSight(actor: Actor): void {
+  if (!seesOthers(actor)) throw new ApiError('AB03', 'A receiver gets the alerts of all keys, and you do not see those of others.')
+}
+
 export const createAlertWebhook = route({
   method: 'POST',
   path: '/alert-webhooks',
@@ -40,6 +47,7 @@ export const createAlertWebhook = route({
   body: createWebhookBody,
   response: webhookMade,
 })(async ({ em, actor, deps, body, audit }) => {
+  demandSight(actor)
   demandWhole(body.url)
   await deps.egress.origin(body.url, 'url')
   const isOfWorkspace = body.workspace_id !== undefined || actor.workspaceId !== null
@@ -87,6 +95,7 @@ export const updateAlertWebhook = route({
   body: updateWebhookBody,
   response: webhookChanged,
 })(async ({ em, actor, deps, params, body, audit }) => {
+  demandSight(actor)
   const row = await findWebhook(em, actor, { id: params.webhookId, lock: true })
   if (body.url !== undefined && body.url !== maskedUrl(row.url)) {
     demandWhole(body.url)

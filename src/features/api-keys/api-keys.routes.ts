@@ -31,7 +31,7 @@ import {
   transitionEnd,
   visibleKeys,
 } from './api-keys.ts'
-import { demandRankOfKey, makerOf } from './key-rank.ts'
+import { demandRankOfKey, demandSightOfKey, makerOf } from './key-rank.ts'
 import { policyAfterRotation } from './rotation.ts'
 import { checkMayGrant, keyScope, keyScopes, keyTypes } from './key-scopes.ts'
 
@@ -147,6 +147,7 @@ export const rotateApiKey = route({
   const key = await findKey(em, actor, { id: params.id, verb: 'rotate' })
   checkMayGrant(actor, key.scopes)
   await demandRankOfKey(em, actor, key)
+  demandSightOfKey(actor, key)
   const secret = createSecret()
   const nowMs = deps.clock.now()
   const ends = transitionEnd(key, { actor, requestedMs: body.key_transition_period_ms, nowMs })

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Actor } from '../../app/route.ts'
-import { rankOf, type Maker } from '../../lib/access/rank.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { ownDataOf, rankOf, type Maker } from '../../lib/access/rank.ts'
 import { roleIn, type Role } from '../../lib/access/roles.ts'
 import { User } from '../users/user.entity.ts'
 import { demandRank } from '../workspaces/index.ts'
@@ -34,3 +35,10 @@ export async function rankOfKey(em: EntityManager, key: ApiKey): Promise<Role> {
 /** Refuses with AB03 to give a secret, which speaks for its key, to a caller below the rank of the key. */
 export const demandRankOfKey = async (em: EntityManager, actor: Actor, key: ApiKey): Promise<void> =>
   demandRank(actor, await rankOfKey(em, key), 'id')
+
+/** Refuses with AB03 to give the secret of another person's key, which shows the logs of this key, to a caller that sees no data of others. */
+export function demandSightOfKey(actor: Actor, { userId, makerId }: Pick<ApiKey, 'userId' | 'makerId'>): void {
+  const person = makerOf(actor)
+  if (ownDataOf(actor) === null || (person !== null && (userId ?? makerId) === person)) return
+  throw new ApiError('AB03', 'This key shows the logs of another person, whose data you do not see.', { param: 'id' })
+}

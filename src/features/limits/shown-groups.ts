@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Actor } from '../../app/route.ts'
-import { ownDataOf } from '../../lib/access/rank.ts'
+import { ownFiguresOf } from '../../lib/access/rank.ts'
 
 /** More keys than a person uses. */
 const mostKeys = 1000
@@ -10,7 +10,7 @@ const mostKeys = 1000
  * group tells who spent how much, as logs do, so that both follow the same settings.
  */
 export async function ownGroups(em: EntityManager, actor: Actor): Promise<readonly string[] | null> {
-  const own = ownDataOf(actor)
+  const own = ownFiguresOf(actor)
   if (own === null) return null
   const rows = await em.execute<{ id: string }[]>(`SELECT id FROM api_keys WHERE organisation_id = ? AND user_id = ? LIMIT ${mostKeys}`, [
     actor.organisationId,

@@ -1,4 +1,5 @@
 import { route } from '../../app/route.ts'
+import { ownFiguresOf } from '../../lib/access/rank.ts'
 import { msOfUnit } from '../limits/index.ts'
 import { resolveWorkspace } from '../workspaces/index.ts'
 import { draftTried, rateLimitDraft, usageLimitDraft } from './preview.schema.ts'
@@ -20,7 +21,7 @@ export const previewRateLimit = route({
   const { conditions, group_by: groupBy, type: counts, unit, value, workspace_id, hours } = body
   const { id: workspaceId } = await resolveWorkspace(em, actor, workspace_id)
   const draft = { conditions, groupBy, counts, value, windowMs: msOfUnit(unit) }
-  return { object, ...(await tryDraft(em, draft, { organisationId: actor.organisationId, workspaceId, hours })) }
+  return { object, ...(await tryDraft(em, draft, { organisationId: actor.organisationId, workspaceId, hours, own: ownFiguresOf(actor) })) }
 })
 
 export const previewUsageLimit = route({
@@ -38,5 +39,5 @@ export const previewUsageLimit = route({
   const { conditions, group_by: groupBy, type: counts, credit_limit: value, workspace_id, hours } = body
   const { id: workspaceId } = await resolveWorkspace(em, actor, workspace_id)
   const draft = { conditions, groupBy, counts, value, windowMs: null }
-  return { object, ...(await tryDraft(em, draft, { organisationId: actor.organisationId, workspaceId, hours })) }
+  return { object, ...(await tryDraft(em, draft, { organisationId: actor.organisationId, workspaceId, hours, own: ownFiguresOf(actor) })) }
 })

@@ -14,6 +14,8 @@ export const ownerOf = ({ organisationId, workspaceId, id, userId }: KeyView): R
 export function readerOf(key: KeyView): ResponseReader {
   const { organisationId, workspaceId, id: apiKeyId, userId, scopes } = key
   const limited = ownDataOf({ ...key, keyType: key.type })
-  const own = limited ?? (scopes.has('logs.view') ? null : { apiKeyId, userId })
+  const others = scopes.has('logs.view') ? null : { apiKeyId, userId }
+  // A conversation goes on with the key that it began with, whoever made the key.
+  const own = limited === null ? others : { apiKeyId, userId: limited.userId }
   return { organisationId, workspaceId, own, isLimited: limited !== null }
 }

@@ -1,5 +1,5 @@
 import type { AccessSettings } from './access-settings.ts'
-import { isAtLeast, scopesOfRole, seesOwnDataOnly, type Role } from './roles.ts'
+import { isAtLeast, scopesOfRole, seesKeysOfOthers, seesOwnDataOnly, seesOwnFiguresOnly, type Role } from './roles.ts'
 
 /** The person at whose word a credential exists. */
 export interface Maker {
@@ -57,9 +57,26 @@ interface LogViewer extends RankedCredential {
   readonly settings: AccessSettings
 }
 
+/** No key has this id. */
+const noKey = '00000000-0000-0000-0000-000000000000'
+
+type LimitedRole = (role: Role | null, settings: AccessSettings) => boolean
+
+/** A limited maker knows the secret of the user key of another person: what this person sees, and the maker does not, the key does not show. */
+function ownBy(isLimited: LimitedRole, { id, userId, role, maker = null, settings }: LogViewer): OwnData | null {
+  if (maker === null || !isLimited(maker.role ?? 'member', settings)) return isLimited(role, settings) ? { apiKeyId: id, userId } : null
+  return userId === null || userId === maker.userId ? { apiKeyId: id, userId: maker.userId } : { apiKeyId: noKey, userId: null }
+}
+
 /** Returns to which logs a credential is limited: as its person is, and as its maker is; null: to none. */
-export function ownDataOf({ id, userId, role, maker = null, settings }: LogViewer): OwnData | null {
-  const isLimited = seesOwnDataOnly(role, settings)
-  if (maker === null || !seesOwnDataOnly(maker.role ?? 'member', settings)) return isLimited ? { apiKeyId: id, userId } : null
-  return { apiKeyId: id, userId: userId === null || userId === maker.userId ? maker.userId : null }
+export const ownDataOf = (viewer: LogViewer): OwnData | null => ownBy(seesOwnDataOnly, viewer)
+
+/** Returns the same for counts of requests and money, which tell of logs that a person may not read. */
+export const ownFiguresOf = (viewer: LogViewer): OwnData | null => ownBy(seesOwnFiguresOnly, viewer)
+
+/** Returns true if a credential sees what others ask and spend, with the names of their keys: as its person does, and as its maker does. */
+export function seesOthers(viewer: LogViewer): boolean {
+  const { role, maker = null, settings } = viewer
+  const roles = maker === null ? [role] : [role, maker.role ?? 'member']
+  return ownFiguresOf(viewer) === null && roles.every((one) => seesKeysOfOthers(one, settings))
 }

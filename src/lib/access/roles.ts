@@ -117,3 +117,15 @@ export function seesOwnDataOnly(role: Role | null, settings: AccessSettings): bo
   if (role === 'manager') return !settings.managersViewAllData
   return role === 'member' && !settings.membersViewAllData
 }
+
+/** Returns true if a role sees only by itself what was asked and spent: it sees no data of others, or neither logs nor analytics. */
+export function seesOwnFiguresOnly(role: Role | null, settings: AccessSettings): boolean {
+  const { managersViewLogs, managersViewAnalytics, membersViewLogs, membersViewAnalytics } = settings
+  if (seesOwnDataOnly(role, settings)) return true
+  if (role === 'manager') return !managersViewLogs && !managersViewAnalytics
+  return role === 'member' && !membersViewLogs && !membersViewAnalytics
+}
+
+/** Returns true if a role sees the keys of other people. */
+export const seesKeysOfOthers = (role: Role | null, { managersViewApiKeys }: AccessSettings): boolean =>
+  role === 'manager' ? managersViewApiKeys : role !== 'member'

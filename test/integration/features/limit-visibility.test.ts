@@ -148,13 +148,22 @@ const settings: readonly (readonly [settings: Readonly<Record<string, boolean>>,
     { membersViewAllData: false, managersViewAllData: false },
     { key: own, session: own, token: own },
   ],
+  [
+    { membersViewLogs: false, managersViewLogs: false, membersViewAnalytics: false, managersViewAnalytics: false },
+    { key: own, session: own, token: own },
+  ],
 ]
+const on = Object.fromEntries(settings.flatMap(([given]) => Object.keys(given)).map((name) => [name, true]))
+
+async function set(given: Readonly<Record<string, boolean>>): Promise<void> {
+  const { status, text } = await control.call(acme.adminKey, 'PUT', '/admin/organisation', { settings: { ...on, ...given } })
+  if (status !== 200) throw new Error(text)
+  await control.refresh()
+}
 
 for (const [given, byGroups] of settings)
   test.serial(`limits and counts are shown as far as keys and logs are, with the settings ${JSON.stringify(given)}`, async (t) => {
-    const { status, text } = await control.call(acme.adminKey, 'PUT', '/admin/organisation', { settings: given })
-    t.is(status, 200, text)
-    await control.refresh()
+    await set(given)
     for (const [name, route] of Object.entries(routes)) {
       t.is(await seenBy('admin key', route), everyKey, name)
       t.is(await seenBy('workspace key', route), everyKey, name)
@@ -169,3 +178,66 @@ for (const [given, byGroups] of settings)
       )
     }
   })
+
+const manager = 'session of the manager'
+const draft = { conditions: [{ key: 'api_key', value: '*' }], group_by: [{ key: 'api_key' }], hours: 24 }
+const drafts = {
+  'usage-limits': { ...draft, type: 'cost', credit_limit: 1 },
+  'rate-limits': { ...draft, type: 'requests', unit: 'rpd', value: 1 },
+}
+
+/** Settings that hide others from a manager. */
+const hiding: readonly Readonly<Record<string, boolean>>[] = [
+  { managersViewAllData: false },
+  { managersViewLogs: false, managersViewAnalytics: false },
+]
+
+for (const given of hiding)
+  test.serial(`a trial of a policy, and a receiver of alerts, show no more than lists do, with ${JSON.stringify(given)}`, async (t) => {
+    const tried = async (caller: string) => {
+      const answers = await Promise.all(
+        Object.entries(drafts).map(([kind, body]) =>
+          callers.ask(caller, { method: 'POST', path: `/v1/policies/${kind}/preview`, body: { ...body, workspace_id: acme.workspaceId } }),
+        ),
+      )
+      return answers.map(({ status, text }) => {
+        const seen = [...keyIds].filter(([, id]) => text.includes(id)).map(([letter]) => letter)
+        return status === 200 ? seen.toSorted().join('') : text
+      })
+    }
+    const receive = () =>
+      callers.ask(manager, { method: 'POST', path: '/v1/alert-webhooks', body: { name: 'Mine', url: 'http://127.0.0.1:18202/x' } })
+    await set({})
+    t.deepEqual(await tried(manager), [everyKey, everyKey])
+    const made = await receive()
+    t.is(made.status, 200, made.text)
+    const { id } = JSON.parse(made.text) as { id: string }
+    await set(given)
+    t.deepEqual(await tried(manager), ['g', 'g'])
+    t.deepEqual(await tried('session of the admin'), [everyKey, everyKey])
+    t.is((await receive()).status, 403)
+    const path = `/v1/alert-webhooks/${id}`
+    t.is((await callers.ask(manager, { method: 'PUT', path, body: { url: 'http://127.0.0.1:18203/x' } })).status, 403)
+    t.is((await callers.ask(manager, { method: 'DELETE', path })).status, 200)
+  })
+
+test.serial('a manager that sees no data of others gets the secret of no key that shows it', async (t) => {
+  const rotate = (letter: Letter | 'W') =>
+    callers.ask(manager, { method: 'POST', path: `/v1/api-keys/${keyIds.get(letter)}/rotate`, body: {} })
+  const logsOf = async (secret: string) => {
+    const { body } = await control.call(secret, 'GET', `/logs?api_key_ids=${keyIds.get('m')}`)
+    return dataOf(body).length
+  }
+  await set({ managersViewAllData: false })
+  for (const letter of ['m', 'W'] as const) t.is((await rotate(letter)).status, 403, letter)
+  t.is((await rotate('g')).status, 200)
+  const body = { name: 'For the member', user_id: callers.persons.get('m')?.id, workspace_id: acme.workspaceId, scopes: ['logs.list', 'completions.write'] }
+  const made = await callers.ask(manager, { method: 'POST', path: '/v1/api-keys/workspace/user', body })
+  t.is(made.status, 200, made.text)
+  const key = JSON.parse(made.text) as Fields
+  await spendWith('m', key)
+  await eventually(async () => (await logsOf(acme.adminKey)) === 1, 20_000, 'the log of the member')
+  t.is(await logsOf(String(key['key'])), 0, 'a key for another shows the logs of neither')
+  await set({})
+  t.is((await rotate('m')).status, 200)
+})
