@@ -1,4 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { effectiveSettings } from '../../lib/access/access-settings.ts'
+import { seesKeysOfOthers, seesOwnFiguresOnly } from '../../lib/access/roles.ts'
 
 /** The event of an alert. */
 export type AlertKind = 'threshold' | 'exhausted' | 'expired'
@@ -48,8 +50,25 @@ export async function ownerOf(em: EntityManager, { owner_kind, owner_id }: Alert
 }
 
 const administrators = `SELECT email FROM users WHERE organisation_id = ? AND status = 'active' AND role IN ('owner', 'admin')`
-const ofWorkspace = `SELECT u.email FROM workspace_members m JOIN users u ON u.id = m.user_id
+const ofWorkspace = `SELECT u.email, m.role, o.settings, w.access_overrides FROM workspace_members m JOIN users u ON u.id = m.user_id
+  JOIN workspaces w ON w.id = m.workspace_id JOIN organisations o ON o.id = m.organisation_id
   WHERE m.organisation_id = ? AND m.workspace_id = ? AND m.role IN ('admin', 'manager') AND u.status = 'active'`
+
+interface WorkspaceRecipient {
+  readonly email: string
+  readonly role: 'admin' | 'manager'
+  readonly settings: unknown
+  readonly access_overrides: unknown
+}
+
+/** Alerts of keys, and of groups of a policy, tell what one person spent. */
+const isOfPerson = ({ owner_kind, value_key }: Alert): boolean => owner_kind === 'api-key' || (value_key ?? '') !== ''
+
+function maySee(alert: Alert, { role, settings, access_overrides: overrides }: WorkspaceRecipient): boolean {
+  if (!isOfPerson(alert)) return true
+  const effective = effectiveSettings(settings, overrides)
+  return seesKeysOfOthers(role, effective) && !seesOwnFiguresOnly(role, effective)
+}
 
 export interface AlertRecipients {
   readonly owner: Owner
@@ -59,15 +78,16 @@ export interface AlertRecipients {
 
 /**
  * Returns the recipients: owners and admins of the organisation, the addresses that the key names, and, with `asWorkspace`, admins and managers of
- * the workspace; each once.
+ * the workspace, as far as they may see whose use it is; each once.
  */
 export async function recipientsOf(em: EntityManager, alert: Alert, { owner, asWorkspace }: AlertRecipients): Promise<readonly string[]> {
   const admins = await em.execute<{ email: string }[]>(administrators, [alert.organisation_id])
   const members =
     asWorkspace && owner.workspace_id !== null
-      ? await em.execute<{ email: string }[]>(ofWorkspace, [alert.organisation_id, owner.workspace_id])
+      ? await em.execute<WorkspaceRecipient[]>(ofWorkspace, [alert.organisation_id, owner.workspace_id])
       : []
-  const emails = [...admins, ...members].map(({ email }) => email).concat(owner.alert_emails)
+  const seeing = members.filter((member) => maySee(alert, member))
+  const emails = [...admins, ...seeing].map(({ email }) => email).concat(owner.alert_emails)
   const lower = emails.map((email) => email.toLowerCase())
   return emails.filter((_, at) => lower.indexOf(lower[at] ?? '') === at)
 }

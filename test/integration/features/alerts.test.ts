@@ -128,6 +128,20 @@ test.serial('a key that expires is told once', async (t) => {
   t.deepEqual(recipients(/^The API key short-lived has expired$/), everybody)
 })
 
+test.serial('a manager who does not see others is mailed about nobody’s key', async (t) => {
+  const set = (value: boolean) => control.call(acme.adminKey, 'PUT', '/admin/organisation', { settings: { managersViewAllData: value } })
+  t.is((await set(false)).status, 200)
+  await makeKey({ name: 'hidden', expires_at: new Date(now + 60_000).toISOString(), alert_emails: ['bills@example.com'] })
+  now += 61_000
+  await expireKeys.run(control.started.deps)
+  await tell()
+  t.deepEqual(
+    recipients(/^The API key hidden has expired$/),
+    everybody.filter((email) => email !== 'lead@example.com'),
+  )
+  t.is((await set(true)).status, 200)
+})
+
 test.serial('an alert whose owner is gone tells nobody, and holds up no other', async (t) => {
   const key = await makeKey({ name: 'gone', expires_at: new Date(now + 60_000).toISOString() })
   await makeKey({ name: 'stays', expires_at: new Date(now + 60_000).toISOString() })

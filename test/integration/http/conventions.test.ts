@@ -79,6 +79,23 @@ test('the order of the fields makes no other body, and other callers have keys o
   t.not(other.text, first.text)
 })
 
+test('a long answer of a trial is not kept: a disk is shared, and to try again does no harm', async (t) => {
+  const checks = [{ id: 'default.contains', parameters: { words: ['zz'], operator: 'none' } }]
+  const trial = (text: string) =>
+    ask('POST', '/guardrails/test', {
+      body: { phase: 'input', workspace_id: 'main', checks, text },
+      headers: { 'idempotency-key': `trial-${text.length}` },
+    })
+  for (const [text, replayed] of [
+    ['word '.repeat(20_000), undefined],
+    ['word', 'true'],
+  ] as const) {
+    const [first, again] = [await trial(text), await trial(text)]
+    t.is(first.status, 200, first.text)
+    t.is(again.headers['idempotency-replayed'], replayed)
+  }
+})
+
 test('a refused POST leaves its key free', async (t) => {
   const refused = await create('free', '', {})
   t.is(refused.status, 400)

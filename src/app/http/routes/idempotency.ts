@@ -15,6 +15,8 @@ export interface Repeatable {
 
 type Needs = Pick<Deps, 'vault' | 'clock'>
 
+/** A long answer of a request that changed nothing is not kept: to ask again does no harm. */
+const mostOfTrial = 16 * 1024
 const keptMs = 24 * 60 * 60 * 1000
 const param = 'idempotency-key'
 const keyShape = /^[\x21-\x7e]{1,255}$/
@@ -56,8 +58,10 @@ export async function recall(em: EntityManager, { actor, key, request }: Repeata
 export async function remember(
   em: EntityManager,
   { actor, key, request }: Repeatable,
-  { vault, clock, answer }: Needs & { answer: unknown },
+  { vault, clock, answer, isChange }: Needs & { answer: unknown; isChange: boolean },
 ): Promise<void> {
+  const text = JSON.stringify(answer)
+  if (!isChange && text.length > mostOfTrial) return
   const id = uuidv7()
   await em.execute(
     `INSERT INTO idempotency_keys (id, organisation_id, key_hash, request_hash, response, expires_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -68,7 +72,7 @@ export async function remember(
       actor.organisationId,
       hashKey(actor, key, vault),
       hashRequest(request, vault),
-      await vault.encrypt(place(actor, id), JSON.stringify(answer)),
+      await vault.encrypt(place(actor, id), text),
       new Date(clock.now() + keptMs),
     ],
   )

@@ -105,7 +105,8 @@ async function inTransaction(deps: Deps, request: Request): Promise<Pick<Handler
     if (earlier !== null) return { answer: earlier, replayed: true, etag: null, ...beside }
     if (ifMatch !== null) await demandMatch(em, deps, { request, ifMatch })
     const answer = await handle(em, deps, { request, after, beside })
-    if (repeatable !== null && beside.cookies.length === 0) await remember(em, repeatable, { ...deps, answer })
+    const isChange = changesThings(route)
+    if (repeatable !== null && beside.cookies.length === 0) await remember(em, repeatable, { ...deps, answer, isChange })
     return {
       answer,
       replayed: false,
