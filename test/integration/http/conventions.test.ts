@@ -83,7 +83,8 @@ test('a long answer of a trial is not kept: a disk is shared, and to try again d
   const checks = [{ id: 'default.contains', parameters: { words: ['zz'], operator: 'none' } }]
   const trial = (text: string) =>
     ask('POST', '/guardrails/test', {
-      body: { phase: 'input', workspace_id: 'main', checks, text },
+      key: app.workspaceKey,
+      body: { phase: 'input', checks, text },
       headers: { 'idempotency-key': `trial-${text.length}` },
     })
   for (const [text, replayed] of [
