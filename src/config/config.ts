@@ -275,6 +275,11 @@ export interface Config {
   readonly maxAttempts: number
   /** The most copies for mirrors that each process has under way at a time. */
   readonly mirrorConcurrency: number
+  /** The most WebSockets that each process has open at a time. */
+  readonly maxSockets: number
+  readonly socketIdleMs: number
+  readonly socketMaxMs: number
+  readonly socketPingMs: number
   /** True if confidential parts of logs are sealed, on disk and in the database. */
   readonly logSealing: boolean
   /** True if the words of logs are kept, as keyed hashes. */

@@ -209,6 +209,10 @@ const pricesOf = (values: Values): Config['prices'] => ({
 const boundsOf = (values: Values) => ({
   maxAttempts: values.MAX_ATTEMPTS_PER_REQUEST,
   mirrorConcurrency: values.MIRROR_CONCURRENCY,
+  maxSockets: values.MAX_WEBSOCKETS,
+  socketIdleMs: values.WEBSOCKET_IDLE_TIMEOUT,
+  socketMaxMs: values.WEBSOCKET_MAX_TIME,
+  socketPingMs: values.WEBSOCKET_PING_INTERVAL,
   maxJsonBytes: values.MAX_JSON_PAYLOAD_SIZE_IN_MB,
   maxUploadBytes: values.MAX_UPLOAD_SIZE_IN_MB,
   maxLogBodyBytes: values.MAX_LOG_BODY_SIZE_IN_KB,

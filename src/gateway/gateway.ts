@@ -3,6 +3,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { createIndexedSet, type IndexedSet } from '../lib/collections/indexed-set.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import { type InnerAnswer, type InnerRequest, performBy } from './exchange/inner-exchange.ts'
+import { createSockets, type Sockets } from './sockets/sockets.ts'
 import type { Call } from './call.ts'
 import { createMirrors } from './mirrors/mirrors.ts'
 import { type PipelineDeps, runExchange } from './pipeline.ts'
@@ -26,6 +27,7 @@ export interface Gateway {
    * rejects with `client_closed` when it ends without one.
    */
   perform(request: InnerRequest): Promise<InnerAnswer>
+  readonly sockets: Pick<Sockets, 'connect' | 'open'>
   /** Exchanges that are not finished. */
   inflight(): number
   /** Resolves when no exchange is running; after `graceMs` those that still wait or stream are cut off. Gives how many were cut. */
@@ -75,23 +77,32 @@ export function createGateway(options: GatewayOptions): Gateway {
     })
   }
   const handle = (exchange: Exchange): void => run(exchange, null)
+  const sockets = createSockets(deps, (request) => performBy(handle, request))
   return {
     handle,
     perform: (request) => performBy(handle, request),
+    sockets,
     inflight: () => running,
     async drain(graceMs) {
       draining = true
       mirrors.stop()
+      sockets.stop()
       const timer = setTimeout(wake, graceMs)
       if (running > 0) await idle
       clearTimeout(timer)
       const left = cutOff(waiting)
-      // Exchanges that were cut off are recorded in this turn of the loop, or in the turn of a long body.
-      if (left > 0) await setImmediate()
-      if (unrecorded > 0) await Promise.race([recorded, sleep(longestRecordingMs, undefined, { ref: false })])
+      await settleRecords(left > 0, () => (unrecorded > 0 ? recorded : null))
+      await sockets.end()
       return left
     },
   }
+}
+
+/** Waits for the records of exchanges; those that were cut off are recorded in this turn of the loop, or in the turn of a long body. */
+async function settleRecords(hasCut: boolean, missing: () => Promise<void> | null): Promise<void> {
+  if (hasCut) await setImmediate()
+  const recorded = missing()
+  if (recorded !== null) await Promise.race([recorded, sleep(longestRecordingMs, undefined, { ref: false })])
 }
 
 function cutOff(waiting: IndexedSet<WaitingExchange>): number {

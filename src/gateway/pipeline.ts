@@ -1,4 +1,4 @@
-import { type ApiError, toApiError } from '../lib/errors.ts'
+import { ApiError, toApiError } from '../lib/errors.ts'
 import { longBytes, longTurns } from '../lib/shares/long-turns.ts'
 import { type MaybePromise, settled } from '../lib/maybe-promise.ts'
 import type { IndexedSet } from '../lib/collections/indexed-set.ts'
@@ -113,11 +113,49 @@ function turnToEnd(trail: Trail): Promise<void> | null {
 /** Returns the call of an exchange; null: Gatehouse has answered it itself. */
 const takeCall = (deps: PipelineDeps, trail: Trail): MaybePromise<Call | null> =>
   settled(readHead(deps, trail), (head) => {
+    if (head.operation.spec?.socket === true) throw upgradeRequired(head.operation.spec.path)
     if (asksForOwnModels(head) && !asksToExplain(head)) return answerItself(deps, trail, ownModels(deps, head))
     const kept = ownResponseAsked(head)
     if (kept !== null) return answerItself(deps, trail, ownResponse(deps.responses, head, kept))
-    return settled(readWhole(deps, trail, head), (call) => (asksToExplain(call) ? answerItself(deps, trail, explain(call, deps)) : call))
+    return settled(readWhole(deps, trail, head), (call) => {
+      const { ownAnswer } = head.exchange
+      if (ownAnswer !== undefined) return answerItself(deps, trail, Promise.resolve(ownAnswer))
+      return asksToExplain(call) ? answerItself(deps, trail, explain(call, deps)) : call
+    })
   })
+
+const upgradeRequired = (path: string): ApiError =>
+  new ApiError('upgrade_required', `GET ${path} opens a WebSocket: send it with "Connection: Upgrade" and "Upgrade: websocket".`, {
+    headers: ['upgrade', 'websocket'],
+  })
+
+/**
+ * Opens a connection for many calls, each of which is an exchange of its own: finds its caller and logs its handshake. `admit` may refuse the caller.
+ * Resolves to null when it was refused, and answered so. Never rejects.
+ */
+export async function openSession(deps: PipelineDeps, exchange: Exchange, admit: (head: CallHead) => void): Promise<CallHead | null> {
+  const trail = beginTrail(exchange)
+  try {
+    const head = await readHead(deps, trail)
+    if (exchange.closed) throw new ApiError('client_closed', 'The client left before its connection was accepted.')
+    admit(head)
+    finish(deps, trail, { status: 101, outcome: 'complete', error: null, relayed: null })
+    return head
+  } catch (thrown) {
+    await endFailed(deps, trail, thrown)
+    return null
+  }
+}
+
+/** Finds out whether the caller of an open connection would still be let in. Throws, or rejects, as `identify`. */
+export const recheck = ({ deps, exchange, headers }: RecheckedSession): MaybePromise<Caller> =>
+  identify(headers, { ...deps, queryKey: null, chosenKeys: deps.settings.chosenKeys, address: exchange.clientAddress })
+
+interface RecheckedSession {
+  readonly deps: PipelineDeps
+  readonly exchange: Pick<Exchange, 'clientAddress'>
+  readonly headers: CallerHeaders
+}
 
 async function answerItself(deps: PipelineDeps, trail: Trail, body: Promise<object>): Promise<null> {
   answerOwn(deps, trail, await body)

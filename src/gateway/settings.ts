@@ -15,6 +15,14 @@ export interface GatewaySettings {
   readonly maxUploadBytes: number
   /** The most copies for mirrors that one process has under way at a time. */
   readonly mirrorConcurrency: number
+  /** The most WebSockets that one process has open at a time; one organisation gets half of them. */
+  readonly maxSockets: number
+  /** A WebSocket without a turn ends after so long. */
+  readonly socketIdleMs: number
+  /** The longest life of a WebSocket. */
+  readonly socketMaxMs: number
+  /** The time between two signs of life that a client is asked for. */
+  readonly socketPingMs: number
   /** The hosts that requests may name; null: all. */
   readonly allowedHosts: AllowedHosts | null
   /** Returns for each feature of requests whether it acts, by its flag and the level of the installation, which may rise. */

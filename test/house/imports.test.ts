@@ -22,7 +22,7 @@ function imports({ file, text }: { file: string; text: string }): readonly strin
 const rules: readonly (readonly [folder: string, allowed: RegExp])[] = [
   ['src/lib/guesser.ts', /^@zxcvbn-ts\//],
   ['src/lib/', /^(?:node:(?!net|tls|dns|http)|zod$|src\/lib\/|src\/release\/(?:since|at-level|level)\.ts$)/],
-  ['src/gateway/egress/', /^(?:node:|undici(?:\/lib\/dispatcher\/client\.js)?$|ipaddr\.js$|src\/lib\/|src\/gateway\/egress\/)/],
+  ['src/gateway/egress/', /^(?:node:|ws$|undici(?:\/lib\/dispatcher\/client\.js)?$|ipaddr\.js$|src\/lib\/|src\/gateway\/egress\/)/],
   ['src/gateway/dialects/', /^(?:zod$|src\/lib\/|src\/gateway\/(?:dialects|wire)\/)/],
   [
     'src/gateway/',
@@ -62,7 +62,7 @@ for (const [folder, allowed] of rules)
   })
 
 /** Where the frame starts the data plane and hands requests to it. */
-const entryPoints = ['gateway', 'pipeline', 'exchange/exchange', 'exchange/node-exchange'].map((name) => `src/gateway/${name}.ts`)
+const entryPoints = ['gateway', 'pipeline', 'exchange/exchange', 'exchange/node-exchange', 'exchange/upgrade-exchange'].map((name) => `src/gateway/${name}.ts`)
 
 const isPort = (file: string): boolean => /^src\/gateway\/ports(?:\/[a-z-]+)?\.ts$/.test(file)
 

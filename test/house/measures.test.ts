@@ -15,8 +15,8 @@ test('of twenty files of the data plane nineteen have at most 200 lines', (t) =>
   t.true((lengths[Math.floor(lengths.length * 0.95)] ?? 0) <= 200)
 })
 
-test("only the exchange over HTTP knows Node's request and response, so that a call can also be made within the process", (t) => {
-  t.deepEqual(naming(/\b(?:IncomingMessage|ServerResponse)\b/, /^exchange\/node-exchange\.ts$/), [])
+test("only exchanges over HTTP, and WebSockets, know Node's request and response, so that a call can also be made within the process", (t) => {
+  t.deepEqual(naming(/\b(?:IncomingMessage|ServerResponse)\b/, /^(?:exchange\/(?:node|upgrade)-exchange|egress\/web-socket)\.ts$/), [])
 })
 
 test('flat header lists are walked in wire/, and where the headers of every request are read for keys', (t) => {

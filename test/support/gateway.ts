@@ -17,11 +17,13 @@ import { createEgress } from '../../src/gateway/egress/create-egress.ts'
 import type { ResolveName } from '../../src/gateway/egress/names.ts'
 import { limitFailedCredentials } from '../../src/gateway/callers/failed-credentials.ts'
 import type { Exchange } from '../../src/gateway/exchange/exchange.ts'
+import { refusingAnswer, UpgradeExchange } from '../../src/gateway/exchange/upgrade-exchange.ts'
 import { NodeExchange } from '../../src/gateway/exchange/node-exchange.ts'
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
 import type { MirrorOutcome, Observation } from '../../src/gateway/ending/metrics.ts'
 import type { Prompt } from '../../src/gateway/prompts/prompt.ts'
 import { createRoutingState } from '../../src/gateway/routing/state.ts'
+import type { ResponseStore } from '../../src/gateway/stored-responses/response-store.ts'
 import type { GatewaySettings } from '../../src/gateway/settings.ts'
 import type { ApiError } from '../../src/lib/errors.ts'
 
@@ -39,6 +41,8 @@ export interface GatewayBed {
   readonly observed: readonly Observation[]
   readonly reported: readonly ApiError[]
   readonly mirrored: readonly MirrorOutcome[]
+  /** Takes a key away. */
+  revoke(secret: string): void
   /** The log of the next exchange to end. */
   nextLog(): Promise<Logged>
   stop(): Promise<void>
@@ -58,6 +62,7 @@ export interface GatewayBedOptions {
   readonly plugins?: Readonly<Record<string, StoredCredentials>>
   readonly settings?: Partial<GatewaySettings>
   readonly ledger?: Ledger
+  readonly responses?: ResponseStore
   readonly signing?: SigningMeans
   /** The price lists; by default they have no model. */
   readonly prices?: Partial<PriceSource>
@@ -91,6 +96,10 @@ const settings: GatewaySettings = {
   chosenKeys: new Set(),
   maxAttempts: 30,
   mirrorConcurrency: 8,
+  maxSockets: 100,
+  socketIdleMs: 60_000,
+  socketMaxMs: 600_000,
+  socketPingMs: 20_000,
   semantic: null,
   allowedHosts: null,
 }
@@ -199,7 +208,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     },
     egress,
     signing: options.signing ?? testSigning(),
-    responses: { keeps: false, get: async () => null, put: async () => {}, remove: async () => false },
+    responses: options.responses ?? { keeps: false, get: async () => null, put: async () => {}, remove: async () => false },
     answers: createAnswerCache({ store: answerMemory(), near: null, now: Date.now }),
     metrics: {
       record: (observation) => void observed.push(observation),
@@ -217,6 +226,14 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
   const server = createServer({ noDelay: true }, (req, res) =>
     gateway.handle(new NodeExchange(req, res, { clientAddress: () => '127.0.0.1', edgeHeaders: () => [] })),
   )
+  server.on('upgrade', (req, socket, head) => {
+    socket.on('error', () => socket.destroy())
+    const upgrade = { req, socket, head }
+    gateway.sockets.connect(
+      new UpgradeExchange(upgrade, refusingAnswer(upgrade), { clientAddress: () => '127.0.0.1', edgeHeaders: () => [] }),
+      () => {},
+    )
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -225,8 +242,10 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     observed,
     reported,
     mirrored,
+    revoke: (secret) => void keys.delete(secret),
     nextLog: () => new Promise((resolve) => waiting.push(resolve)),
     async stop() {
+      await gateway.drain(0)
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
       await egress.close()

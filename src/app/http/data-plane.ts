@@ -29,7 +29,7 @@ export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'owner
 }
 
 /** The control plane is served all the same: an operator needs it to end an overload. */
-function demandRoom({ overload, metrics }: Frame): void {
+export function demandRoom({ overload, metrics }: Pick<Frame, 'overload' | 'metrics'>): void {
   const pressure = overload.refuses()
   if (pressure === null) return
   metrics.shed(pressure)

@@ -11,6 +11,7 @@ interface Figure {
 /** Figures that other code keeps: name -> description. A name in `_total` is a counter. */
 const measured = {
   gateway_inflight: { help: 'Requests that are being answered.', labelNames: ['kind'] },
+  gateway_websockets: { help: 'WebSockets that are open.', labelNames: [] },
   gateway_log_spool_bytes: { help: 'Bytes of the journal that wait for the database.', labelNames: [] },
   gateway_log_spool_records: { help: 'Records of the journal that wait for the database.', labelNames: [] },
   gateway_log_spool_dropped_total: { help: 'Records and bodies that the journal had to drop, by kind.', labelNames: ['kind'] },

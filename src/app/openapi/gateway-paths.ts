@@ -22,6 +22,7 @@ const summaries: Readonly<Record<Operation, string>> = {
   messages: 'Create a message (Anthropic shape)',
   countTokens: 'Count the tokens of a message (Anthropic shape)',
   createModelResponse: 'Create a model response',
+  connectResponses: 'Open a WebSocket for model responses',
   getModelResponse: 'Get a model response',
   deleteModelResponse: 'Delete a model response',
   cancelModelResponse: 'Cancel a model response that runs in the background',
@@ -126,13 +127,27 @@ function answersOf(name: Operation, { write }: Pick<SchemaWriter, 'write'>): Jso
     : { 200: { description, content: { 'application/json': { schema: write(shape, 'output') } } }, ...answers }
 }
 
+/** The text of a request that goes on as a WebSocket, and its answers. */
+const socketAnswers: Json = {
+  description:
+    'A request with `Connection: Upgrade` and `Upgrade: websocket`. Each `response.create` event that the client sends is a request of its own, with the headers of this one; its events come back as messages. The guide to WebSockets tells more.',
+  responses: {
+    101: { description: 'The connection goes on as a WebSocket.' },
+    426: {
+      description: 'The request is none for a WebSocket of version 13.',
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    },
+    default: answers['default'],
+  },
+}
+
 const describe = (name: Operation, spec: OperationSpec, writer: Pick<SchemaWriter, 'write'>): Json => ({
   operationId: name,
   tags: ['gateway'],
   summary: summaries[name],
   parameters: [...pathParameters(spec.path), ...queryParameters(name), ...(spec.virtualKey === true ? storedHeaders : targetHeaders)],
   ...(spec.method === 'POST' && { requestBody: requestBody(name) }),
-  responses: answersOf(name, writer),
+  ...(spec.socket === true ? socketAnswers : { responses: answersOf(name, writer) }),
 })
 
 /** The bounds that the gateway checks before it asks a provider. */

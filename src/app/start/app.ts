@@ -10,6 +10,7 @@ import { edgeHeadersOf } from '../http/listener/edge-headers.ts'
 import type { Frame } from '../http/frame.ts'
 import { createHandler, createManagementHandler } from '../http/handler.ts'
 import { followConnections } from '../http/listener/connections.ts'
+import { hasSocket, socketPlane } from '../http/socket-plane.ts'
 import { createHttpServer } from '../http/listener/server.ts'
 import { openTls } from '../http/listener/tls.ts'
 import { isTlsServer } from '../http/listener/tls-server.ts'
@@ -60,7 +61,10 @@ export async function createApp(config: Config, features: readonly Feature[], ov
   const loggers = overrides.loggers ?? createLoggers(config)
   const base = createBase(config, loggers.application, overrides)
   const tls = config.tls === null ? null : openTls(config.tls, base.log)
-  const server = createHttpServer((req, res) => handle(req, res), tls?.options)
+  const server = createHttpServer((req, res) => handle(req, res), {
+    tls: tls?.options ?? null,
+    upgrades: { takes: hasSocket, take: (upgrade, res) => connect(upgrade, res) },
+  })
   if (tls !== null && isTlsServer(server)) tls.follow(server)
   if (tls !== null)
     base.metrics.measure('gateway_tls_certificate_ends_timestamp_seconds', () => tls.certificateEnds().getTime() / 1000, {
@@ -86,6 +90,7 @@ export async function createApp(config: Config, features: readonly Feature[], ov
   }
   const frame = toFrame(state, features, overrides)
   const handle = createHandler(frame)
+  const connect = socketPlane(frame)
   const handleManagement = createManagementHandler(frame)
   const started = start(state, features, overrides)
   // A caller that never asks for `started` must not crash the process; `main` asks.

@@ -83,6 +83,7 @@ export function openPlanes(options: PlanesOptions): Planes {
     ? openGateway(options, { snapshot, journal, answers, vectors, breakers, responses, limits, ...callers })
     : null
   if (gateway !== null) deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
+  if (gateway !== null) deps.metrics.measure('gateway_websockets', () => gateway.sockets.open())
   if (gateway !== null) void warmPriceLists({ client: options.db.connection.runtime, log: deps.log, catalogue: deps.catalogue })
   return {
     deps: Object.freeze({ ...deps, journal, events }),

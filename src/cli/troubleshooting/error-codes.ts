@@ -117,6 +117,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     means: 'The type or the encoding of the body is not one that the endpoint reads.',
     fix: 'Send the `content-type` that the message names; compress with gzip, deflate, br, or not at all.',
   },
+  upgrade_required: {
+    means: 'The path opens a WebSocket, and the request was none for a WebSocket of version 13.',
+    fix: 'Connect with a WebSocket client; a proxy in front must pass on `Connection: Upgrade` and `Upgrade: websocket`.',
+  },
   headers_too_large: {
     means: 'The request has too many headers, or too large ones.',
     fix: 'Send fewer or shorter headers; cookies of a browser are the usual cause.',

@@ -57,4 +57,6 @@ export interface Exchange extends Inbound, Outbound {
   readonly edgeHeaders: readonly string[]
   /** The caller, when the process itself acts for one: neither config nor guardrails of the key count again. Null: find out. */
   readonly caller: Caller | null
+  /** The answer, when the process that makes the call has it already: the call is checked and logged, and goes nowhere. */
+  readonly ownAnswer?: object | undefined
 }

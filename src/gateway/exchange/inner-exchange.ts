@@ -21,6 +21,8 @@ export interface InnerRequest {
   readonly signal?: AbortSignal
   /** The caller, when that was found out before; absent: by the headers. */
   readonly caller?: Caller
+  /** The answer to a call that is only to be checked and logged. */
+  readonly ownAnswer?: object
 }
 
 /** The answer to an inner call, from its head on. */
@@ -51,6 +53,7 @@ class InnerExchange implements Exchange {
   readonly clientAddress: string
   readonly edgeHeaders: readonly string[] = []
   readonly caller: Caller | null
+  readonly ownAnswer: object | undefined
   readonly method: string
   readonly url: string
   readonly headers: readonly string[]
@@ -67,8 +70,9 @@ class InnerExchange implements Exchange {
   #drained: (() => void) | null = null
   #trailers: readonly (readonly [string, string])[] = []
 
-  constructor({ method, url, headers, body, clientAddress, signal, caller }: InnerRequest) {
+  constructor({ method, url, headers, body, clientAddress, signal, caller, ownAnswer }: InnerRequest) {
     this.caller = caller ?? null
+    this.ownAnswer = ownAnswer
     this.method = method
     this.url = url
     this.headers = [...headers, ...framing(body)]

@@ -14,6 +14,8 @@ export interface OperationSpec {
   readonly json?: true
   /** True if it runs a model, which costs, and leaves no state behind: asked twice, it answers twice. */
   readonly leavesNothing?: true
+  /** True if its requests go on as a WebSocket. */
+  readonly socket?: true
   /** True if it begins work that costs when it has ended, which no answer of its own states. */
   readonly beginsJob?: true
   /** Names the requests that may get its answer again: `equal` ones, or `similar` ones too. Absent: none. */
@@ -103,6 +105,7 @@ export const operations = {
     leavesNothing: true,
     answersAgain: 'equal',
   },
+  connectResponses: { method: 'GET', path: '/responses', dialect: 'openai-responses', socket: true },
   getModelResponse: { method: 'GET', path: '/responses/{response_id}', dialect: 'openai-responses' },
   cancelModelResponse: { method: 'POST', path: '/responses/{response_id}/cancel', dialect: 'openai-responses' },
   countResponseTokens: {

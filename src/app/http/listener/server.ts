@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Upgrade } from '../../../gateway/egress/web-socket.ts'
+import { refusingAnswer } from '../../../gateway/exchange/upgrade-exchange.ts'
 import { answerOn, type Fault } from './refusal.ts'
 import { watchStalls } from './stalls.ts'
 import { createTlsServer, type TlsOptions } from './tls-server.ts'
@@ -10,13 +12,28 @@ const maxHeaderBytes = 64 * 1024
 /** Far above the number that any client sends, far below one that would take a noticeable time to sort. */
 const maxHeaders = 256
 
+/** The owner of requests for a WebSocket. */
+export interface Upgrades {
+  /** Returns true if there are WebSockets at the path of a request. */
+  takes(req: IncomingMessage): boolean
+  take(upgrade: Upgrade, res: ServerResponse): void
+}
+
+interface ServerParts {
+  /** Null: it speaks HTTP without TLS. */
+  readonly tls?: TlsOptions | null
+  /** Null: there are no WebSockets. */
+  readonly upgrades?: Upgrades | null
+}
+
 /**
  * The one HTTP server. Node's strict parser refuses smuggling; slow heads are cut off by `headersTimeout`, slow bodies and slow
  * readers by `watchStalls`, since an upload or a stream may take as long as it moves. With `tls` it speaks HTTPS only.
  */
-export function createHttpServer(handle: RequestListener, tls: TlsOptions | null = null): Server {
+export function createHttpServer(handle: RequestListener, { tls = null, upgrades = null }: ServerParts = {}): Server {
   const turns = createTurns()
-  const upgrades = new WeakSet<IncomingMessage>()
+  /** Requests for a WebSocket where there is none. */
+  const refused = new WeakSet<IncomingMessage>()
   const options: ServerOptions = {
     headersTimeout: 15_000,
     requestTimeout: 0,
@@ -30,13 +47,15 @@ export function createHttpServer(handle: RequestListener, tls: TlsOptions | null
     noDelay: true,
     // Java's client offers h2c with every request; an offer may be ignored (RFC 9110 section 7.8).
     shouldUpgradeCallback(req) {
-      if (req.headers.upgrade?.toLowerCase() === 'websocket') upgrades.add(req)
-      return false
+      if (req.headers.upgrade?.toLowerCase() !== 'websocket') return false
+      const taken = upgrades?.takes(req) === true && isAlone(req)
+      if (!taken) refused.add(req)
+      return taken
     },
   }
   const listener: RequestListener = (req, res) => {
     if (!turns.take(req, res)) return
-    const fault = upgrades.has(req) ? noUpgrades : faultOf(req)
+    const fault = refused.has(req) ? noUpgrades : faultOf(req)
     if (fault !== null) answerOn(res, fault)
     else {
       req.url = originForm(req.url ?? '/')
@@ -54,11 +73,36 @@ export function createHttpServer(handle: RequestListener, tls: TlsOptions | null
   server.on('checkExpectation', (req, res) => {
     if (turns.take(req, res)) answerOn(res, ['invalid_request', 'The only expectation that is met is 100-continue.'])
   })
+  server.on('upgrade', (req, socket, head) => {
+    takeOver(socket)
+    const upgrade = { req, socket, head }
+    const res = refusingAnswer(upgrade)
+    const fault = faultOf(req)
+    if (!turns.take(req, res)) socket.destroy()
+    else if (fault !== null) answerOn(res, fault)
+    else {
+      req.url = originForm(req.url ?? '/')
+      upgrades?.take(upgrade, res)
+    }
+  })
   watchStalls(server)
   return server
 }
 
-const noUpgrades: Fault = ['unsupported_operation', 'Protocol upgrades are not supported.']
+const noUpgrades: Fault = ['unsupported_operation', 'Protocol upgrades are not supported here.']
+
+/** Returns true for a request without a body that follows no unanswered one: then the socket is free for frames. */
+const isAlone = ({ method, headers, socket }: IncomingMessage): boolean =>
+  method === 'GET' &&
+  headers['content-length'] === undefined &&
+  headers['transfer-encoding'] === undefined &&
+  currentAnswer(socket) === null
+
+/** Returns the answer that is under way on a socket. */
+function currentAnswer(socket: Duplex): ServerResponse | null {
+  const current: unknown = Reflect.get(socket, '_httpMessage')
+  return current instanceof ServerResponse ? current : null
+}
 
 /** Returns the fault of a request that Node's parser accepts and we refuse. */
 function faultOf({ rawHeaders, httpVersionMinor, url = '' }: IncomingMessage): Fault | null {
@@ -94,12 +138,11 @@ function refuseUnread(turns: Turns, { code = '' }: NodeJS.ErrnoException, socket
   else socket.destroy()
 }
 
-/** Node lets go of a socket on which CONNECT came: it handles neither its errors, nor its drain for answers that are under way. */
+/** Node lets go of a socket on which CONNECT came, or an upgrade: it handles neither its errors, nor its drain for answers that are under way. */
 function takeOver(socket: Duplex): void {
   socket.on('error', () => socket.destroy())
   socket.on('drain', () => {
-    const current: unknown = Reflect.get(socket, '_httpMessage')
-    if (current instanceof ServerResponse) current.emit('drain')
+    currentAnswer(socket)?.emit('drain')
   })
 }
 

@@ -12,7 +12,10 @@ const otherTypes = {
 
 const streamed = ['complete', 'chatComplete', 'messages', 'createModelResponse']
 
-const types = [...Object.keys(operations), ...Object.keys(otherTypes), ...streamed.map((name) => `stream-${name}`)]
+/** A connection is no request of a kind, and its turns are. */
+const requests = Object.entries(operations).flatMap(([name, spec]) => ('socket' in spec ? [] : [name]))
+
+const types = [...requests, ...Object.keys(otherTypes), ...streamed.map((name) => `stream-${name}`)]
 const typeField = z.enum(types)
 const typesField = z
   .preprocess(

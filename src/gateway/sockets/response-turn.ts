@@ -1,0 +1,197 @@
+import type { Readable } from 'node:stream'
+import { ApiError } from '../../lib/errors.ts'
+import { exactJson } from '../../lib/json/exact-json.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
+import { jsonOrUndefined } from '../../lib/json/json.ts'
+import { isOwnResponseId, previousNotFound } from '../dialects/openai-responses/response-id.ts'
+import type { InnerAnswer } from '../exchange/inner-exchange.ts'
+import { headerValue } from '../wire/header-list.ts'
+import { type SseEvent, SseReader } from '../wire/sse-events.ts'
+import { errorEvent, errorOfAnswer, ownError, type SocketError } from './error-event.ts'
+import { itemsText, joinItems, type KeptConversations, resentItems } from './kept-conversations.ts'
+import type { SocketSession } from './socket-handler.ts'
+import { warmedUp } from './warm-up.ts'
+
+/** One `response.create` of a connection. */
+export interface ResponseTurn {
+  /** The event, without its type. */
+  readonly asked: Fields
+  /** The lane, which each event of the answer names; null: the client named none. */
+  readonly lane: string | null
+  readonly bytes: number
+}
+
+interface TurnMeans extends Pick<SocketSession, 'socket' | 'perform' | 'head' | 'storesResponses'> {
+  readonly headers: readonly string[]
+  readonly kept: KeptConversations
+  readonly signal: AbortSignal
+}
+
+/** Makes one turn: a request over the pipeline of HTTP, whose events go to the client as messages. Resolves when it has ended. Never rejects. */
+export async function runResponseTurn(turn: ResponseTurn, means: TurnMeans): Promise<void> {
+  const write = writer(turn, means)
+  try {
+    await run(turn, means, write)
+  } catch (thrown) {
+    if (means.signal.aborted) return
+    const error = thrown instanceof ApiError ? thrown : brokenOff(thrown)
+    await write.error(ownError(error, error.param === 'previous_response_id' ? 'previous_response_not_found' : error.code))
+  }
+}
+
+const brokenOff = (cause: unknown): ApiError =>
+  new ApiError('upstream_bad_response', 'The answer broke off before its end. What has come of it is not whole.', { cause })
+
+type Writer = ReturnType<typeof writer>
+
+function writer({ lane }: ResponseTurn, { socket }: Pick<TurnMeans, 'socket'>) {
+  const front = lane === null ? null : `{"stream_id":${JSON.stringify(lane)},`
+  const event = (text: string): Promise<void> | null => socket.send(front === null ? text : front + text.slice(1))
+  return {
+    event,
+    error: (error: SocketError) => socket.send(errorEvent(error, lane)),
+  }
+}
+
+async function run({ asked }: ResponseTurn, means: TurnMeans, write: Writer): Promise<void> {
+  const { generate, ...sent } = asked
+  const { previous_response_id: previousId, input, ...rest } = sent
+  const before = typeof previousId === 'string' ? conversation(previousId, means) : null
+  const heard: HeardTurn = { before, input, stored: rest['store'] !== false }
+  const body = Buffer.from(before === null ? exactJson({ ...sent, stream: true }) : continued(rest, before, input))
+  const ownAnswer = generate === false ? warmedUp(rest) : null
+  const { head, headers, signal } = means
+  const answer = await means.perform({
+    method: 'POST',
+    url: head.exchange.url,
+    headers,
+    body,
+    clientAddress: head.exchange.clientAddress,
+    signal,
+    ...(ownAnswer !== null && { ownAnswer }),
+  })
+  if (answer.status >= 300) await write.error(protocolError(errorOfAnswer({ ...answer, text: await textOf(answer.body) })))
+  else if (isEventStream(answer)) await relay(answer.body, { means, write, heard })
+  else await tellWhole(await textOf(answer.body), { means, write, heard: ownAnswer === null ? heard : { ...heard, stored: false } })
+}
+
+/** The part of a turn that a later one continues. */
+interface HeardTurn {
+  /** The items of the conversation before it, without brackets; null: none that is kept here. */
+  readonly before: string | null
+  readonly input: unknown
+  /** False: the provider was asked not to store the response. */
+  readonly stored: boolean
+}
+
+/** Returns the conversation up to a response that is kept here; null: it is kept elsewhere. Throws `invalid_request` for one that never was. */
+function conversation(id: string, { kept, storesResponses }: TurnMeans): string | null {
+  const items = kept.get(id)
+  if (items === null && isOwnResponseId(id) && !storesResponses)
+    throw new ApiError('invalid_request', previousNotFound(id), { param: 'previous_response_id' })
+  return items
+}
+
+const listOf = (input: unknown): readonly unknown[] => {
+  if (input === undefined || input === null) return []
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
+  if (Array.isArray(input)) return input
+  throw new ApiError('invalid_request', 'input must be a text or a list of items.', { param: 'input' })
+}
+
+/** Returns a body with the whole conversation in place of the id of its last response, as any provider understands it. */
+function continued(rest: Fields, before: string, input: unknown): string {
+  const text = exactJson({ ...rest, stream: true })
+  return `${text.slice(0, -1)},"input":[${joinItems(before, itemsText(listOf(input)))}]}`
+}
+
+const isEventStream = ({ headers }: InnerAnswer): boolean => /^text\/event-stream/i.test(headerValue(headers, 'content-type') ?? '')
+
+interface Relaying {
+  readonly means: TurnMeans
+  readonly write: Writer
+  readonly heard: HeardTurn
+}
+
+/**
+ * Relays a stream. Its last event goes on when all has ended: a client that has read it can continue the response in every process, and its record
+ * is there.
+ */
+async function relay(body: Readable, relaying: Relaying): Promise<void> {
+  const reader = new SseReader()
+  const last: string[] = []
+  try {
+    for await (const chunk of body) {
+      const events = Buffer.isBuffer(chunk) ? reader.push(chunk) : []
+      if (events === null) throw new ApiError('upstream_bad_response', 'The provider sent an event that is too long.')
+      for (const event of events) await tell(event, last, relaying)
+    }
+    for (const event of reader.end()) await tell(event, last, relaying)
+  } catch (thrown) {
+    // A response that was whole before the connection broke is no broken one.
+    if (last.length === 0) throw thrown
+  }
+  for (const data of last) await relaying.write.event(data)
+}
+
+/** The events that end a response, and hold all of it. */
+const ending = /^response\.(?:completed|incomplete|failed)$/
+const endsResponse = /^\s*\{\s*"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/
+
+/** Sends an event on, or adds it to the last ones. */
+async function tell({ name, data }: SseEvent, last: string[], { means, write, heard }: Relaying): Promise<void> {
+  // Signs of life and `[DONE]` belong to server-sent events.
+  if (data === null || !data.startsWith('{')) return
+  const isLast = name === null ? endsResponse.test(data) : ending.test(name)
+  if (isLast) keep(jsonOrUndefined(data), means, heard)
+  if (isLast || last.length > 0) {
+    last.push(data)
+    return
+  }
+  const taken = write.event(data)
+  if (taken !== null) await taken
+}
+
+function keep(event: unknown, { kept, storesResponses }: TurnMeans, { before, input, stored }: HeardTurn): void {
+  const response = isFields(event) ? event['response'] : null
+  if (!isFields(response) || typeof response['id'] !== 'string') return
+  const { id } = response
+  if (stored && !(isOwnResponseId(id) && !storesResponses)) return
+  const asked = joinItems(before ?? '', itemsText(listOf(input)))
+  kept.keep(id, joinItems(asked, itemsText(resentItems(response['output']))))
+}
+
+/** Sends an answer that came whole as the events that begin and end it. */
+async function tellWhole(text: string, { means, write, heard }: Relaying): Promise<void> {
+  const response = jsonOrUndefined(text)
+  if (!isFields(response) || response['object'] !== 'response')
+    throw new ApiError('upstream_bad_response', 'The answer is neither a stream of events nor a response.')
+  const status =
+    typeof response['status'] === 'string' && /^(?:incomplete|failed)$/.test(response['status']) ? response['status'] : 'completed'
+  const begun = { ...response, status: 'in_progress', output: [], usage: null }
+  keep({ response }, means, heard)
+  await write.event(exactJson({ type: 'response.created', sequence_number: 0, response: begun }))
+  await write.event(exactJson({ type: `response.${status}`, sequence_number: 1, response }))
+}
+
+/** More of an answer that is no stream is not read. */
+const longestWhole = 64 * 1024 * 1024
+
+async function textOf(body: Readable): Promise<string> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    if (!Buffer.isBuffer(chunk)) continue
+    size += chunk.length
+    if (size > longestWhole) break
+    parts.push(chunk)
+  }
+  return Buffer.concat(parts).toString()
+}
+
+/** An unknown response is named by the code that clients of this protocol look for: they then send the whole conversation. */
+function protocolError(told: SocketError): SocketError {
+  const { error } = told
+  if (error['param'] !== 'previous_response_id' || error['code'] !== 'not_found') return told
+  return { status: 400, error: { ...error, type: 'invalid_request_error', code: 'previous_response_not_found' } }
+}
