@@ -54,44 +54,44 @@ export function createGateway(options: GatewayOptions): Gateway {
   let running = 0
   /** The exchanges of which no record was made yet; some of them are closed already. */
   let unrecorded = 0
-  const { promise: idle, resolve: wake } = Promise.withResolvers<void>()
-  const { promise: recorded, resolve: allRecorded } = Promise.withResolvers<void>()
+  const [idle, recorded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let draining = false
   const done = () => {
     running -= 1
-    if (draining && running === 0) wake()
+    if (draining && running === 0) idle.resolve()
   }
   const over = () => {
     unrecorded -= 1
-    if (draining && unrecorded === 0) allRecorded()
+    if (draining && unrecorded === 0) recorded.resolve()
   }
-  const run = (exchange: Exchange, made: Call | null): void => {
+  const run = (exchange: Exchange, made: Call | null, own = made === null && exchange.caller === null ? deps : uncounted): void => {
     running += 1
     unrecorded += 1
     options.taken?.(exchange)
     exchange.onceClosed(done)
-    runExchange(made === null && exchange.caller === null ? deps : uncounted, exchange, made).then(over, (cause: unknown) => {
+    runExchange(own, exchange, made).then(over, (cause: unknown) => {
       deps.report(toApiError(cause), exchange.requestId)
       exchange.destroy()
       over()
     })
   }
   const handle = (exchange: Exchange): void => run(exchange, null)
-  const sockets = createSockets(deps, (request) => performBy(handle, request))
+  const perform: Gateway['perform'] = (request) => performBy(handle, request)
+  const sockets = createSockets(deps, { perform, run: (exchange, call, egress) => run(exchange, call, { ...deps, egress }) })
   return {
     handle,
-    perform: (request) => performBy(handle, request),
+    perform,
     sockets,
     inflight: () => running,
     async drain(graceMs) {
       draining = true
       mirrors.stop()
       sockets.stop()
-      const timer = setTimeout(wake, graceMs)
-      if (running > 0) await idle
+      const timer = setTimeout(idle.resolve, graceMs)
+      if (running > 0) await idle.promise
       clearTimeout(timer)
       const left = cutOff(waiting)
-      await settleRecords(left > 0, () => (unrecorded > 0 ? recorded : null))
+      await settleRecords(left > 0, () => (unrecorded > 0 ? recorded.promise : null))
       await sockets.end()
       return left
     },

@@ -130,16 +130,20 @@ const upgradeRequired = (path: string): ApiError =>
   })
 
 /**
- * Opens a connection for many calls, each of which is an exchange of its own: finds its caller and logs its handshake. `admit` may refuse the caller.
+ * Opens a connection for many calls, each of which is an exchange of its own: finds its caller and logs its handshake. `admit` may refuse the caller, and
+ * returns whether the handshake is logged now; else it goes on as an exchange with a provider.
  * Resolves to null when it was refused, and answered so. Never rejects.
  */
-export async function openSession(deps: PipelineDeps, exchange: Exchange, admit: (head: CallHead) => void): Promise<CallHead | null> {
+export async function openSession(
+  deps: PipelineDeps,
+  exchange: Exchange,
+  admit: (head: CallHead) => 'logged' | 'goes on',
+): Promise<CallHead | null> {
   const trail = beginTrail(exchange)
   try {
     const head = await readHead(deps, trail)
     if (exchange.closed) throw new ApiError('client_closed', 'The client left before its connection was accepted.')
-    admit(head)
-    finish(deps, trail, { status: 101, outcome: 'complete', error: null, relayed: null })
+    if (admit(head) === 'logged') finish(deps, trail, { status: 101, outcome: 'complete', error: null, relayed: null })
     return head
   } catch (thrown) {
     await endFailed(deps, trail, thrown)

@@ -16,7 +16,10 @@ test('of twenty files of the data plane nineteen have at most 200 lines', (t) =>
 })
 
 test("only exchanges over HTTP, and WebSockets, know Node's request and response, so that a call can also be made within the process", (t) => {
-  t.deepEqual(naming(/\b(?:IncomingMessage|ServerResponse)\b/, /^(?:exchange\/(?:node|upgrade)-exchange|egress\/web-socket)\.ts$/), [])
+  t.deepEqual(
+    naming(/\b(?:IncomingMessage|ServerResponse)\b/, /^(?:exchange\/(?:node|upgrade)-exchange|egress\/(?:web|ask-for)-socket)\.ts$/),
+    [],
+  )
 })
 
 test('flat header lists are walked in wire/, and where the headers of every request are read for keys', (t) => {

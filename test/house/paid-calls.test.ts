@@ -51,6 +51,7 @@ const doors: Readonly<Record<string, Door>> = {
   'gateway/credentials/workload/google-identity.ts': { what: 'the identity of the process', cost: identity },
   'gateway/key-sets/jwks.ts': { what: 'the keys of an issuer', cost: identity },
   'gateway/secrets/managers/ask-manager.ts': { what: 'a secret of an external manager', cost: identity },
+  'gateway/sockets/provider-socket.ts': { what: 'the handshake of a realtime session', cost: 'no model runs before its first turn' },
   'app/journal/span-exporter.ts': { what: 'spans', cost: told },
   'app/log-store/object-store.ts': { what: 'logs in a bucket of the customer', cost: told },
   'app/prices/layer-sources.ts': { what: 'price lists', cost: 'a file is read' },
@@ -73,6 +74,10 @@ const inner: Readonly<Record<string, Door>> = {
     what: 'embeddings for the semantic cache, at the expense of the key that asks',
     cost: [['integration/features/semantic-cache.ts', 'it costs the key that asks']],
   },
+  'gateway/sockets/provider-session.ts': {
+    what: 'the turns of realtime sessions',
+    cost: [['integration/gateway/realtime-sockets.test.ts', 'turns cost what their tokens of text and sound cost, cached ones less']],
+  },
   'app/http/routes/send.ts': { what: 'requests of the control plane, such as the trial of a provider or a prompt', cost: settled },
 }
 
@@ -84,7 +89,7 @@ const sources = readdirSync(path.join(root, 'src'), { recursive: true, encoding:
 const found = (pattern: RegExp): readonly string[] => sources.flatMap(([file, text]) => (pattern.test(text) ? [file] : [])).toSorted()
 
 test('each file that sends a request out is listed, with what it costs', (t) => {
-  t.deepEqual(found(/\borigin\.send\(|egress[\w.(), ]*\s*\.exchange\(/), Object.keys(doors).toSorted())
+  t.deepEqual(found(/\borigin\.(?:send|upgrade)\(|egress[\w.(), ]*\s*\.exchange\(/), Object.keys(doors).toSorted())
 })
 
 test('each file that makes a call through the data plane is listed', (t) => {

@@ -14,6 +14,7 @@ const operator = (what: string) => what
 /** The place where the egress of each file that sends requests out is narrowed, by its path in `src`. */
 const senders: Readonly<Record<string, string | readonly string[]>> = {
   'gateway/attempts/answer-source.ts': given('gateway/outgoing/prepare.ts'),
+  'gateway/sockets/provider-socket.ts': given('gateway/outgoing/prepare.ts'),
   'gateway/outgoing/renew-secrets.ts': given('gateway/outgoing/prepare.ts'),
   'gateway/attempts/send-steps.ts': given('gateway/outgoing/prepare.ts'),
   'gateway/batches/ask-batch.ts': here,
@@ -41,6 +42,7 @@ const senders: Readonly<Record<string, string | readonly string[]>> = {
 const takers: Readonly<Record<string, readonly string[]>> = {
   'gateway/attempts/answer-source.ts': given('gateway/outgoing/prepare.ts'),
   'gateway/explain/describe-request.ts': given('gateway/outgoing/prepare.ts'),
+  'gateway/sockets/provider-socket.ts': given('gateway/outgoing/prepare.ts'),
   'features/integrations/trial.routes.ts': given('gateway/models/test-provider.ts'),
   'features/costs/settle-batch.ts': given('gateway/batches/ask-batch.ts'),
 }
@@ -53,7 +55,7 @@ const sources = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
 const found = (pattern: RegExp): readonly string[] => sources.filter((file) => pattern.test(textOf(file))).toSorted()
 
 test('each file that sends a request out is listed, with where the hosts of the organisation bind it', (t) => {
-  t.deepEqual(found(/\borigin\.send\(|egress[\w.(), ]*\s*\.exchange\(/), Object.keys(senders).toSorted())
+  t.deepEqual(found(/\borigin\.(?:send|upgrade)\(|egress[\w.(), ]*\s*\.exchange\(/), Object.keys(senders).toSorted())
 })
 
 test('each file that takes the egress of an organisation without its hosts is listed', (t) => {

@@ -23,6 +23,7 @@ const summaries: Readonly<Record<Operation, string>> = {
   countTokens: 'Count the tokens of a message (Anthropic shape)',
   createModelResponse: 'Create a model response',
   connectResponses: 'Open a WebSocket for model responses',
+  connectRealtime: 'Open a WebSocket for a realtime session',
   getModelResponse: 'Get a model response',
   deleteModelResponse: 'Delete a model response',
   cancelModelResponse: 'Cancel a model response that runs in the background',

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { OpenSocket } from './web-socket.ts'
 import type { HostSource } from './guard.ts'
 
 /**
@@ -30,6 +31,11 @@ export interface EgressOrigin {
   readonly basePath: string
   /** Starts one exchange. Never throws; failures reach `onError`, as ApiError where the cause is known. Returns the means to stop it. */
   send(request: EgressRequest, handler: EgressHandler): EgressCall
+  /**
+   * Asks for a WebSocket on a connection of its own. An answer other than 101 is given to the handler as any answer; on 101 the
+   * handler gets its head, `opened` the socket, and then the handler its end.
+   */
+  upgrade(request: UpgradeRequest, handler: EgressHandler, opened: (socket: OpenSocket) => void): EgressCall
   /** Looks the name up. Rejects with an ApiError when it has no address, or one that is refused. */
   resolve(): Promise<void>
   /** Opens a connection of its own, TLS included, and closes it. Rejects with the same ApiErrors as `send`. */
@@ -56,6 +62,16 @@ export interface EgressRequest {
   /** Called when it goes out on a connection; each time, where it is sent again. */
   readonly noteSent?: (() => void) | undefined
   readonly timeouts: { readonly firstByteMs: number; readonly idleMs: number }
+}
+
+/** A request for a WebSocket. */
+export interface UpgradeRequest {
+  /** Path and query, as they go on the wire. */
+  readonly path: string
+  /** Those beside the handshake's own. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The longest wait for its answer. */
+  readonly timeoutMs: number
 }
 
 export interface EgressHandler {

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import { createConnect } from './connect.ts'
-import type { EgressOrigin } from './egress.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { askForSocket } from './ask-for-socket.ts'
+import type { EgressCall, EgressOrigin } from './egress.ts'
 import { Exchange, type Route } from './exchange.ts'
 import { toFailure } from './failures.ts'
 import type { Guard } from './guard.ts'
@@ -49,6 +51,11 @@ export function createOrigin(
       exchange.begin(pools.of({ origin, ca, owner }, connect))
       return exchange
     },
+    upgrade(request, handler, opened) {
+      const fail = (error: Error) => handler.onError(toFailure(route.explain(error), { host: told, answered: false }))
+      if (forward !== null) return refuseUpgrade(fail)
+      return askForSocket({ url: origin + request.path, connect, fail }, request, { handler, opened })
+    },
     async resolve() {
       if (isIP(target.hostname) !== 0 || proxy?.names === 'unchecked') return
       await resolver.resolve(target.hostname).catch((error: Error) => Promise.reject(toFailure(error, { host: told, answered: false })))
@@ -63,6 +70,14 @@ export function createOrigin(
         })
       }),
   }
+}
+
+/** A proxy that gets whole URLs passes no upgrade on. */
+function refuseUpgrade(fail: (error: Error) => void): EgressCall {
+  queueMicrotask(() =>
+    fail(new ApiError('upstream_unreachable', 'The forward proxy for this host carries no WebSockets: it needs a tunnel.')),
+  )
+  return { abort() {}, pause() {}, resume() {} }
 }
 
 /** The host in messages: its name, and never an address or a port, which would reveal the network to callers. */

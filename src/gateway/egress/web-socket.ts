@@ -30,6 +30,7 @@ export interface OpenSocket {
   close(code: number, reason: string): void
   /** Ends it at once. */
   terminate(): void
+  /** Hears its events; a socket that was asked for reads nothing before that. */
   listen(events: SocketEvents): void
 }
 
@@ -68,7 +69,8 @@ export function acceptSockets({ maxMessageBytes, protocol }: AcceptOptions): Acc
   }
 }
 
-function opened(ws: WebSocket): OpenSocket {
+/** Returns a connection of `ws` as it is used here. */
+export function opened(ws: WebSocket): OpenSocket {
   // A fault of the wire is followed by `close`, which is heard.
   ws.on('error', () => {})
   return {
@@ -93,6 +95,7 @@ function opened(ws: WebSocket): OpenSocket {
       })
       ws.on('pong', () => events.pong())
       ws.on('close', (code, reason) => events.closed(code, reason.toString()))
+      ws.resume()
     },
   }
 }

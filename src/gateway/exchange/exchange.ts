@@ -59,4 +59,6 @@ export interface Exchange extends Inbound, Outbound {
   readonly caller: Caller | null
   /** The answer, when the process that makes the call has it already: the call is checked and logged, and goes nowhere. */
   readonly ownAnswer?: object | undefined
+  /** True if it goes on as a WebSocket when its answer is 101. */
+  readonly upgrades?: true
 }

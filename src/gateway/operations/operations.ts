@@ -106,6 +106,7 @@ export const operations = {
     answersAgain: 'equal',
   },
   connectResponses: { method: 'GET', path: '/responses', dialect: 'openai-responses', socket: true },
+  connectRealtime: { method: 'GET', path: '/realtime', dialect: 'openai-platform', socket: true },
   getModelResponse: { method: 'GET', path: '/responses/{response_id}', dialect: 'openai-responses' },
   cancelModelResponse: { method: 'POST', path: '/responses/{response_id}/cancel', dialect: 'openai-responses' },
   countResponseTokens: {

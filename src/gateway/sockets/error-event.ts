@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
 import { type ApiError, retryHeaders } from '../../lib/errors.ts'
@@ -49,3 +50,19 @@ const longestText = 2000
 /** Returns an error as the text of its event; `lane`: the one that the client named, if it was a text. */
 export const errorEvent = ({ status, error }: SocketError, lane: unknown): string =>
   JSON.stringify({ type: 'error', status, error, ...(typeof lane === 'string' && { stream_id: lane }) })
+
+/** More of an answer that is no stream is not read. */
+const longestWhole = 64 * 1024 * 1024
+
+/** Returns the text of an answer that is no stream. */
+export async function textOf(body: Readable): Promise<string> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    if (!Buffer.isBuffer(chunk)) continue
+    size += chunk.length
+    if (size > longestWhole) break
+    parts.push(chunk)
+  }
+  return Buffer.concat(parts).toString()
+}

@@ -7,7 +7,7 @@ import { isOwnResponseId, previousNotFound } from '../dialects/openai-responses/
 import type { InnerAnswer } from '../exchange/inner-exchange.ts'
 import { headerValue } from '../wire/header-list.ts'
 import { type SseEvent, SseReader } from '../wire/sse-events.ts'
-import { errorEvent, errorOfAnswer, ownError, type SocketError } from './error-event.ts'
+import { errorEvent, errorOfAnswer, ownError, type SocketError, textOf } from './error-event.ts'
 import { itemsText, joinItems, type KeptConversations, resentItems } from './kept-conversations.ts'
 import type { SocketSession } from './socket-handler.ts'
 import { warmedUp } from './warm-up.ts'
@@ -172,21 +172,6 @@ async function tellWhole(text: string, { means, write, heard }: Relaying): Promi
   keep({ response }, means, heard)
   await write.event(exactJson({ type: 'response.created', sequence_number: 0, response: begun }))
   await write.event(exactJson({ type: `response.${status}`, sequence_number: 1, response }))
-}
-
-/** More of an answer that is no stream is not read. */
-const longestWhole = 64 * 1024 * 1024
-
-async function textOf(body: Readable): Promise<string> {
-  const parts: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    if (!Buffer.isBuffer(chunk)) continue
-    size += chunk.length
-    if (size > longestWhole) break
-    parts.push(chunk)
-  }
-  return Buffer.concat(parts).toString()
 }
 
 /** An unknown response is named by the code that clients of this protocol look for: they then send the whole conversation. */

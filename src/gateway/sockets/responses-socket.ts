@@ -2,8 +2,8 @@ import { ApiError, toApiError } from '../../lib/errors.ts'
 import { rememberExact } from '../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { parseJson } from '../../lib/json/json.ts'
-import type { OpenSocket } from '../egress/web-socket.ts'
 import { errorEvent, ownError, type SocketError } from './error-event.ts'
+import { flowOf } from './flow.ts'
 import { readInOrder } from './in-order.ts'
 import { keepConversations } from './kept-conversations.ts'
 import { createLanes, mostLanes } from './lanes.ts'
@@ -81,20 +81,6 @@ export function serveResponses(session: SocketSession): SocketHandler {
     },
   }
   return handler
-}
-
-/** Returns what stops reading from a client, and goes on with it. */
-function flowOf(socket: OpenSocket) {
-  let isHeld = false
-  return {
-    held: () => isHeld,
-    hold(holds: boolean): void {
-      if (holds === isHeld) return
-      isHeld = holds
-      if (holds) socket.pause()
-      else socket.resume()
-    },
-  }
 }
 
 interface ClientEvent {

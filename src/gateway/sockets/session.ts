@@ -46,8 +46,8 @@ export function followSession(parts: Pick<Session, 'socket' | 'handler' | 'reche
       handler.message(data, isBinary)
     },
     pong: () => void (session.misses = 0),
-    closed() {
-      handler.closed()
+    closed(code) {
+      handler.closed(code)
       closed()
     },
   })

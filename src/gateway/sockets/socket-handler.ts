@@ -35,5 +35,5 @@ export interface SocketHandler {
   paused(): boolean
   /** Takes no more turns, and closes the connection after the last one. `error`: an event before that. */
   stop(close: SocketClose, error: SocketError | null): void
-  closed(): void
+  closed(code: number): void
 }

@@ -1,15 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../lib/errors.ts'
-import type { CallHead } from '../call.ts'
+import type { Caller } from '../callers/identify.ts'
+import type { Call, CallHead } from '../call.ts'
+import type { Egress } from '../egress/egress.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { acceptSockets, type OpenSocket } from '../egress/web-socket.ts'
 import type { InnerAnswer, InnerRequest } from '../exchange/inner-exchange.ts'
 import { chosenProtocol, type UpgradeExchange } from '../exchange/upgrade-exchange.ts'
 import { openSession, type PipelineDeps, recheck } from '../pipeline.ts'
 import { demandHandshake, headerLines } from './handshake.ts'
-import { boundKeptBytes } from './kept-conversations.ts'
+import { boundKeptBytes, type KeptBytes } from './kept-conversations.ts'
+import { connectProvider, modelOfQuery, turnRunner } from './provider-session.ts'
+import { relayRealtime } from './realtime-socket.ts'
 import { serveResponses } from './responses-socket.ts'
 import { followSession, type Session, watchSession } from './session.ts'
-import type { SocketClose } from './socket-handler.ts'
+import type { SocketClose, SocketHandler } from './socket-handler.ts'
 import { createSlots } from './socket-slots.ts'
 
 /** The WebSockets of one process. */
@@ -35,29 +40,40 @@ interface Accepted {
   readonly head: CallHead
   readonly socket: OpenSocket
   readonly demandRoom: () => void
+  /** The provider's side; null: the pipeline of HTTP serves the connection. */
+  readonly upstream: OpenSocket | null
 }
 
-export function createSockets(deps: PipelineDeps, perform: (request: InnerRequest) => Promise<InnerAnswer>): Sockets {
-  const { settings, responses } = deps
-  const { maxJsonBytes } = settings
-  const accept = acceptSockets({ maxMessageBytes: maxJsonBytes, protocol: chosenProtocol })
+interface SocketDeps {
+  readonly perform: (request: InnerRequest) => Promise<InnerAnswer>
+  /** Runs a call as an exchange of its own, whose requests go by an egress. */
+  readonly run: (exchange: Exchange, call: Call, egress: Egress) => void
+}
+
+export function createSockets(deps: PipelineDeps, { perform, run }: SocketDeps): Sockets {
+  const { settings } = deps
+  const accept = acceptSockets({ maxMessageBytes: settings.maxJsonBytes, protocol: chosenProtocol })
   const slots = createSlots(settings.maxSockets)
   const keptBytes = boundKeptBytes(mostKeptBytes)
   const sessions = new Set<Session>()
-  let stopped = false
-  let timer: NodeJS.Timeout | null = null
+  let [stopped, timer]: [boolean, NodeJS.Timeout | undefined] = [false, undefined]
   const { promise: ended, resolve: allEnded } = Promise.withResolvers<void>()
 
   async function open(exchange: UpgradeExchange, demandRoom: () => void): Promise<void> {
-    const head = await openSession(deps, exchange, ({ caller: { key } }) => {
+    const head = await openSession(deps, exchange, (found) => {
       demandHandshake(exchange)
       if (stopped) throw new ApiError('draining', 'The gateway is shutting down. Try again: another replica will answer.')
-      slots.take(key.organisationId)
+      demandOneTarget(found)
+      slots.take(found.caller.key.organisationId)
+      return isRelayed(found) ? 'goes on' : 'logged'
     })
     if (head === null) return
+    const upstream = isRelayed(head) ? await connectProvider(exchange, head, deps) : null
+    if (upstream === null && isRelayed(head)) return leave(head)
     const socket = accept(exchange.release(), [`x-request-id: ${exchange.requestId}`, ...headerLines(exchange.edgeHeaders)])
-    if (socket === null) leave(head)
-    else serve({ exchange, head, socket, demandRoom })
+    if (socket !== null) return serve({ exchange, head, socket, demandRoom, upstream })
+    upstream?.terminate()
+    leave(head)
   }
 
   function leave({ caller: { key } }: CallHead): void {
@@ -65,10 +81,10 @@ export function createSockets(deps: PipelineDeps, perform: (request: InnerReques
     if (stopped && slots.taken() === 0) allEnded()
   }
 
-  function serve({ exchange, head, socket, demandRoom }: Accepted): void {
+  function serve(accepted: Accepted): void {
+    const { head, socket, exchange } = accepted
     const rechecks = () => recheck({ deps, exchange, headers: head.headers })
-    const common = { head, socket, perform, demandRoom, recheck: rechecks, maxJsonBytes, keptBytes }
-    const handler = serveResponses({ ...common, storesResponses: responses.keeps })
+    const handler = handlerOf(accepted, { ...deps, perform, run, keptBytes, recheck: rechecks })
     const session = followSession({ socket, handler, recheck: rechecks }, () => {
       sessions.delete(session)
       leave(head)
@@ -80,9 +96,9 @@ export function createSockets(deps: PipelineDeps, perform: (request: InnerReques
 
   function look(): void {
     for (const session of sessions) watchSession(session, settings)
-    if (sessions.size > 0 || timer === null) return
+    if (sessions.size > 0) return
     clearInterval(timer)
-    timer = null
+    timer = undefined
   }
 
   return {
@@ -98,4 +114,31 @@ export function createSockets(deps: PipelineDeps, perform: (request: InnerReques
       for (const { socket } of sessions) socket.terminate()
     },
   }
+}
+
+interface HandlerParts extends SocketDeps, Pick<PipelineDeps, 'egress' | 'responses' | 'settings'> {
+  readonly keptBytes: KeptBytes
+  readonly recheck: () => Caller | Promise<Caller>
+}
+
+/** Returns the driver of an accepted connection. */
+function handlerOf(accepted: Accepted, { egress, responses, settings, perform, run, ...shared }: HandlerParts): SocketHandler {
+  const { exchange, head, socket, demandRoom, upstream } = accepted
+  const common = { ...shared, head, socket, demandRoom, storesResponses: responses.keeps, maxJsonBytes: settings.maxJsonBytes }
+  if (upstream === null) return serveResponses({ ...common, perform })
+  return relayRealtime({ ...common, upstream, model: modelOfQuery(exchange.url), run: turnRunner(head, egress, run) })
+}
+
+/** Returns true for a connection that the provider serves itself. */
+const isRelayed = ({ operation }: CallHead): boolean => operation.name === 'connectRealtime'
+
+function demandOneTarget(head: CallHead): void {
+  if (head.course === null || !isRelayed(head)) return
+  throw new ApiError(
+    'unsupported_operation',
+    'A realtime session has one target, and this config has several. Name a config with one, or a provider.',
+    {
+      param: 'x-service-config',
+    },
+  )
 }

@@ -41,7 +41,8 @@ export async function openClient(origin: string, path: string, headers: Headers,
     async next(until) {
       for (;;) {
         for (let event = events.shift(); event !== undefined; event = events.shift()) if (until(event)) return event
-        if (socket.readyState === WebSocket.CLOSED) throw new Error(`the connection ended before the event: ${JSON.stringify(await closed)}`)
+        if (socket.readyState === WebSocket.CLOSED)
+          throw new Error(`the connection ended before the event: ${JSON.stringify(await closed)}`)
         await wake.promise
       }
     },

@@ -1,0 +1,46 @@
+import type { Call, CallHead } from '../call.ts'
+import type { Caller } from '../callers/identify.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { passThrough } from '../operations/match.ts'
+import { workOf } from '../operations/work.ts'
+import { spanIdOf } from '../tracing/ids.ts'
+
+const nothingMade = { model: null, shortenedBy: 0, prompt: null, promptRequest: null, previousResponse: null, mirror: null } as const
+
+/** Returns the handshake as a call to a provider. It runs no model, and holds no words. */
+export const handshakeCall = (head: CallHead): Call => ({
+  ...head,
+  ...nothingMade,
+  guardrails: null,
+  upstreamPath: head.path,
+  work: null,
+  body: { kind: 'none', bytes: null, json: undefined, stream: null, length: null },
+})
+
+/** The path of turns in the logs. */
+const path = '/realtime'
+
+interface TurnParts {
+  readonly caller: Caller
+  readonly exchange: Exchange
+  readonly bytes: Buffer
+  readonly json: object
+}
+
+/** Returns a turn of a session as a call of its own, in the trace of the session. */
+export function turnCall(head: CallHead, { caller, exchange, bytes, json }: TurnParts): Call {
+  const { trace } = head
+  return {
+    ...head,
+    ...nothingMade,
+    exchange,
+    caller,
+    headers: { ...head.headers, contentType: 'application/json' },
+    trace: { traceId: trace.traceId, spanId: null, parentSpanId: trace.spanId ?? spanIdOf(head.exchange.requestId), spanName: null },
+    path,
+    upstreamPath: path,
+    operation: passThrough,
+    work: workOf({ operation: passThrough, upstreamPath: path, exchange }, json),
+    body: { kind: 'json', bytes, json, stream: null, length: bytes.length },
+  }
+}
