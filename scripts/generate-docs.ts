@@ -1,10 +1,11 @@
 // Writes the generated parts of the documents: the figures of README.md from bench/RESULTS.md, the settings table of docs/reference/settings.md, the
 // tables of codes in docs/operations/troubleshooting.md, every field of a config in docs/guide; every check, the outcomes of translation and all
-// rights in docs/reference, and the last, for review, in test/golden/permissions.txt. With `--check` it writes no file and fails on drift.
+// rights in docs/reference, and the last, for review, in test/golden/permissions.txt; the types of the console. With `--check` it writes no file and fails on drift.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { troubleshootingParts } from './documents/troubleshooting.ts'
 import { settingsTable } from '../src/config/index.ts'
+import { consoleTypes } from './documents/console-types.ts'
 import { connectionParts } from './documents/connections.ts'
 import { configParts } from './documents/configs.ts'
 import { figureParts } from './documents/figures.ts'
@@ -42,11 +43,21 @@ function withPart(text: string, name: string, part: string): string {
   return `${text.slice(0, text.indexOf(start) + start.length)}\n${part}\n${text.slice(text.indexOf(end))}`
 }
 
-for (const [file, parts] of documents) {
+/** Files that are generated whole. */
+const files: readonly (readonly [file: string, text: string])[] = [['console/src/api/types.ts', consoleTypes()]]
+
+const textOf = (file: string): string => (existsSync(path.join(root, file)) ? readFileSync(path.join(root, file), 'utf8') : '')
+
+const wholes = [
+  ...documents.map(
+    ([file, parts]) => [file, Object.entries(parts).reduce((text, [name, part]) => withPart(text, name, part), textOf(file))] as const,
+  ),
+  ...files,
+]
+
+for (const [file, generated] of wholes) {
   const at = path.join(root, file)
-  const current = existsSync(at) ? readFileSync(at, 'utf8') : ''
-  const generated = Object.entries(parts).reduce((text, [name, part]) => withPart(text, name, part), current)
-  if (generated === current) continue
+  if (generated === textOf(file)) continue
   if (process.argv.includes('--check')) {
     console.error(`${file} does not match the code: run "npm run docs:generate".`)
     process.exitCode = 1

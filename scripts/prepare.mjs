@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { linkPostgres } from './link-postgres.mjs'
 import { installedPackages, isForDevelopment, readJson, readText } from './prepare/installed.mjs'
 import { lock } from './prepare/lock.mjs'
+import { runNpm } from './prepare/npm.mjs'
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 const modules = path.join(root, 'node_modules')
@@ -62,40 +63,7 @@ function install() {
   if (repaired.status !== 0) stop(`npm install failed:\n${repaired.output}`)
 }
 
-function npm(...command) {
-  const flags = ['--ignore-scripts', '--include=optional', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error']
-  // npm empties node_modules, so it must not run from the Node inside; npm tells its scripts which Node and which npm started them.
-  const { npm_execpath: cli, npm_node_execpath: node } = process.env
-  const [file, ...first] = cli?.endsWith('.js') ? [node ?? process.execPath, cli] : ['npm']
-  const env = { ...process.env, PATH: withoutModules(process.env.PATH ?? '') }
-  const run = spawnSync(file, [...first, ...command, ...flags, ...cacheFlags()], { cwd: root, env, encoding: 'utf8' })
-  return { status: run.status, output: `${run.error?.message ?? ''}${run.stdout ?? ''}${run.stderr ?? ''}` }
-}
-
-function withoutModules(searchPath) {
-  const own = path.join(modules, '.bin')
-  return searchPath
-    .split(path.delimiter)
-    .filter((folder) => path.resolve(folder) !== own)
-    .join(path.delimiter)
-}
-
-/** npm needs a cache that it can write, HOME or not. */
-function cacheFlags() {
-  const { npm_config_cache: configured, HOME: home } = process.env
-  const cache = configured ?? (home ? path.join(home, '.npm') : null)
-  return cache && writable(cache) ? [] : ['--cache', path.join(root, '.tools', 'npm-cache')]
-}
-
-function writable(folder) {
-  if (!fs.existsSync(folder)) return path.dirname(folder) !== folder && writable(path.dirname(folder))
-  try {
-    fs.accessSync(folder, fs.constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
-}
+const npm = (...command) => runNpm(root, command)
 
 /** Whether the `node` of an npm script is new enough: the one that npm brought, else the one of the machine. */
 function nodeRuns() {

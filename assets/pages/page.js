@@ -40,6 +40,13 @@ async function did(method, path, sent) {
 function finish(text) {
   form.hidden = true
   said.textContent = text
+  if (form.dataset.next) location.assign(next())
+}
+
+/** The place in the console where the person goes on. */
+function next() {
+  const place = new URLSearchParams(location.search).get('return_to') ?? ''
+  return /^\/console(?:[/?#]|$)/.test(place) ? place : form.dataset.next
 }
 
 /** The answer that made the person; what fails later does not make them again. */
@@ -71,7 +78,7 @@ async function greet() {
     leave.hidden = false
     leave.addEventListener('click', async () => {
       const left = await ask('POST', '/auth/logout', undefined, { 'x-csrf-token': me.body.csrf_token })
-      location.assign(left.body?.logout_url ?? '/console')
+      location.assign(left.body?.logout_url ?? '/console/sign-in')
     })
     return
   }
@@ -83,7 +90,7 @@ async function greet() {
   if (!provider) return
   const link = document.querySelector('#provider')
   link.textContent = `Sign in with ${provider.name}`
-  link.href = provider.login_path
+  link.href = `${provider.login_path}?return_to=${encodeURIComponent(next())}`
   link.hidden = false
 }
 

@@ -26,6 +26,7 @@ const known: Readonly<Record<string, string>> = {
   'src/app/database/embedded/cluster.ts': own,
   'src/app/database/schema/sql-statements.ts': operator,
   'src/app/events/notice.ts': own,
+  'src/app/http/console-files.ts': own,
   'src/app/http/routes/etag.ts': own,
   'src/app/http/routes/idempotency.ts': own,
   'src/app/http/routes/protocols.ts': writes,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createApp, type App, type Overrides } from '../../src/app/start/app.ts'
 import type { Deps } from '../../src/app/deps.ts'
 import type { Feature } from '../../src/app/feature.ts'
+import { noConsole } from '../../src/app/http/console-files.ts'
 import { createLoggers } from '../../src/app/logging/log.ts'
 import type { Snapshot } from '../../src/gateway/ports.ts'
 import { loadConfig, type Config } from '../../src/config/index.ts'
@@ -51,7 +52,11 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const settings = testConfig(database, { DATA_DIR: dataDir, ...options.env })
   const config = options.release === undefined ? settings : { ...settings, version: options.release }
   const lines = new LineCollector()
-  const app = await createApp(config, options.features ?? allFeatures, { loggers: createLoggers(config, lines), ...options.overrides })
+  const app = await createApp(config, options.features ?? allFeatures, {
+    loggers: createLoggers(config, lines),
+    console: noConsole,
+    ...options.overrides,
+  })
   const stop = async () => {
     await app.drain({ now: true })
     await rm(dataDir, { recursive: true, force: true })

@@ -4,6 +4,7 @@ import { AggregatorRegistry, type Registry } from 'prom-client'
 import type { Logger } from 'pino'
 import type { Config, DatabaseConfig } from '../../config/config.ts'
 import { announcement } from '../start/announce.ts'
+import { buildConsole } from '../start/build-console.ts'
 import { createPrimaryBackground, type PrimaryBackground } from './primary-background.ts'
 import { packDatabase, readToPrimary, type ToWorker } from './messages.ts'
 import type { Feature } from '../feature.ts'
@@ -11,6 +12,7 @@ import { renderPrimaryOnly, replaceFamilies } from '../metrics/primary.ts'
 import type { DrainOptions } from '../start/app-state.ts'
 import { logSettings, type StartPreparation } from './run.ts'
 import { onSignals } from './signals.ts'
+import type { StartMode } from '../start/start-mode.ts'
 import { describeStartFailure, reportStartFailure } from '../start/start-failure.ts'
 
 export { runWorker } from './worker.ts'
@@ -28,6 +30,7 @@ interface Member {
 interface WorkerPool {
   readonly config: Config
   readonly log: Logger
+  readonly mode: StartMode
   readonly metrics: AggregatorRegistry<typeof AggregatorRegistry.PROMETHEUS_CONTENT_TYPE>
   /** The metrics of the primary's own work. */
   readonly own: Registry
@@ -52,6 +55,7 @@ export async function runPrimary(config: Config, features: readonly Feature[], {
   const pool: WorkerPool = {
     config,
     log,
+    mode: notes.mode,
     metrics: new AggregatorRegistry(),
     own: background.metrics.registry,
     database: null,
@@ -78,6 +82,7 @@ async function prepare(pool: WorkerPool, background: PrimaryBackground): Promise
     tellAll(packDatabase(database))
     await pool.complete.promise
     process.stdout.write(announcement(pool.config, pool.port, outcome))
+    if (pool.mode.buildsConsole === true) buildConsole(pool.log)
     return await forEver()
   } catch (error) {
     // A start that is stopped has not failed; the drain reports how it ended.

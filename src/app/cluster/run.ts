@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
 import { announcement } from '../start/announce.ts'
+import { buildConsole } from '../start/build-console.ts'
 import { createApp, type App } from '../start/app.ts'
 import type { Feature } from '../feature.ts'
 import { collectStartGarbage } from './heap.ts'
@@ -32,15 +33,16 @@ export async function run(config: Config, features: readonly Feature[], { logger
     stopping.abort()
     return app.drain(options)
   })
-  return Promise.race([ended, serve(app, config, { log: loggers.application, stopping: stopping.signal })])
+  return Promise.race([ended, serve(app, config, { log: loggers.application, stopping: stopping.signal, mode: notes.mode })])
+}
+
+interface ServeOptions extends Pick<StartNotes, 'mode'> {
+  readonly log: Logger
+  readonly stopping: AbortSignal
 }
 
 /** Listens and starts; resolves only when that fails. */
-async function serve(
-  app: App,
-  config: Config,
-  { log, stopping }: { readonly log: Logger; readonly stopping: AbortSignal },
-): Promise<number> {
+async function serve(app: App, config: Config, { log, stopping, mode }: ServeOptions): Promise<number> {
   try {
     const { port } = await app.listen()
     log.info({ host: config.host, port }, 'listening')
@@ -48,6 +50,7 @@ async function serve(
     collectStartGarbage()
     log.info({ roles: [...config.roles] }, 'ready')
     process.stdout.write(announcement(config, port, { provisioned, sealed: deps.vault.sealed !== null }))
+    if (mode.buildsConsole === true) buildConsole(log)
     return await forEver()
   } catch (error) {
     // A start that is stopped has not failed; the drain reports how it ended.

@@ -26,7 +26,7 @@ const lostPage = ({ message }: ApiError): string =>
     scripted: false,
     main: `<h1>There is no such page</h1>
       <p role="alert">${escapeHtml(message)}</p>
-      <p><a href="/">Start page</a>, <a href="/docs">the API</a>, <a href="/console">sign in</a></p>`,
+      <p><a href="/">Start page</a>, <a href="/docs">the API</a>, <a href="/console">console</a></p>`,
   })
 
 /** A message may quote a provider. */
@@ -36,6 +36,6 @@ const htmlOf = ({ message, code }: ApiError, requestId: string): string =>
     scripted: false,
     main: `<h1>You are not signed in</h1>
       <p role="alert">${escapeHtml(message)}</p>
-      <p><a href="/console">Sign in again</a></p>
+      <p><a href="/console/sign-in">Sign in again</a></p>
       <p>For your administrator: ${escapeHtml(code)}, request ${escapeHtml(requestId)}.</p>`,
   })

@@ -10,6 +10,7 @@ import type { HealthReport } from '../health-report.ts'
 import type { LiveLevel } from '../level/level.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Records } from '../level/lazy-release-table.ts'
+import type { ConsoleSource } from './console-files.ts'
 import type { Overload } from './listener/overload.ts'
 import type { LiveSnapshot } from '../snapshot/snapshot.ts'
 
@@ -33,6 +34,7 @@ export interface Frame {
   draining(): boolean
   readonly overload: Overload
   health(): Promise<HealthReport>
+  readonly console: ConsoleSource
   /** The figures of all workers together; null when this process is the only one. */
   readonly clusterMetrics: (() => Promise<string>) | null
 }

@@ -3,6 +3,7 @@ import type { RouterContext } from '@koa/router'
 import Koa from 'koa'
 import { ApiError } from '../../lib/errors.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
+import { consoleRoutes } from './console.ts'
 import type { Middleware, State } from './context.ts'
 import { controlPlane } from './control-plane.ts'
 import { dataPlane } from './data-plane.ts'
@@ -23,6 +24,7 @@ export function createHandler(frame: Frame): RequestListener {
     .use(accessLine(frame))
     .use(errorEdge(frame))
     .use(processRoutes(frame))
+    .use(consoleRoutes(frame))
     .use<State, RouterContext<State>>((ctx, next) => control().protocols(ctx, next))
     .use<State, RouterContext<State>>((ctx, next) => control().routes(ctx, next))
     .use((ctx, next) => control().otherwise(ctx, next))

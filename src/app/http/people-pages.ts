@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../lib/text/escape-html.ts'
 import { html, pageHeaders, pageOf, readAsset, script, style, whenAsked } from './page.ts'
 import { cached, type StaticAnswer } from './static-answer.ts'
 
@@ -25,6 +26,10 @@ interface FormPage {
   readonly greets?: true
   /** Sets a password by the token that the answer holds, and so signs in. */
   readonly thenPassword?: true
+  /** The page to which the person goes on in the end. */
+  readonly next?: string
+  /** A notice above the form. */
+  readonly notice?: string
   /** Another page that helps. */
   readonly help?: { readonly path: string; readonly text: string }
 }
@@ -47,20 +52,23 @@ const firstName: Field = { name: 'first_name', label: 'First name', type: 'text'
 const lastName: Field = { name: 'last_name', label: 'Last name', type: 'text', autocomplete: 'family-name', needed: false }
 const signedIn = 'Done. You are signed in.'
 
-/** The pages that people need before there is a console: those of links that serve once, and one to sign in. */
+const signIn: FormPage = {
+  path: '/console/sign-in',
+  title: 'Sign in',
+  method: 'POST',
+  to: '/auth/login',
+  withToken: false,
+  fields: [email, password, code],
+  button: 'Sign in',
+  done: signedIn,
+  greets: true,
+  next: '/console',
+  help: { path: '/console/forgot-password', text: 'Forgot your password?' },
+}
+
+/** The pages that people need outside the console: those of links that serve once, and one to sign in. */
 const pages: readonly FormPage[] = [
-  {
-    path: '/console',
-    title: 'Sign in',
-    method: 'POST',
-    to: '/auth/login',
-    withToken: false,
-    fields: [email, password, code],
-    button: 'Sign in',
-    done: signedIn,
-    greets: true,
-    help: { path: '/console/forgot-password', text: 'Forgot your password?' },
-  },
+  signIn,
   {
     path: '/console/forgot-password',
     title: 'Have a link to a new password sent',
@@ -70,7 +78,7 @@ const pages: readonly FormPage[] = [
     fields: [email],
     button: 'Send the link',
     done: 'Done. If this address has an account here with a password, a link is on its way to it.',
-    help: { path: '/console', text: 'Sign in' },
+    help: { path: '/console/sign-in', text: 'Sign in' },
   },
   {
     path: '/console/setup',
@@ -81,6 +89,7 @@ const pages: readonly FormPage[] = [
     fields: [email, newPassword, firstName, lastName],
     button: 'Set the password',
     done: signedIn,
+    next: '/console',
   },
   {
     path: '/console/reset-password',
@@ -91,6 +100,7 @@ const pages: readonly FormPage[] = [
     fields: [newPassword, code],
     button: 'Set the password',
     done: signedIn,
+    next: '/console',
   },
   {
     path: '/invite',
@@ -103,7 +113,7 @@ const pages: readonly FormPage[] = [
     done: 'Done. You belong to the organisation. If keys are shown below, keep them: they are shown this once.',
     greets: true,
     thenPassword: true,
-    help: { path: '/console', text: 'Sign in' },
+    help: { path: '/console/sign-in', text: 'Sign in' },
   },
 ]
 
@@ -118,13 +128,16 @@ export const peoplePages = (): readonly (readonly [path: string, answer: () => S
   ...files.map(([path, file, type]) => [path, whenAsked(() => cached(type, readAsset(`assets/pages/${file}`), pageHeaders()))] as const),
 ]
 
+/** Returns the page to sign in at the place of the console, with the reason that the console is not there. */
+export const signInPage = (notice: string): string => htmlOf({ ...signIn, notice })
+
 /** Everything in it is our own text: contents of requests never come into a page. */
-const htmlOf = ({ title, method, to, withToken, fields, button, done, greets, thenPassword, help }: FormPage): string =>
+const htmlOf = ({ title, method, to, withToken, fields, button, done, greets, thenPassword, next, notice, help }: FormPage): string =>
   pageOf({
     title,
     scripted: true,
-    main: `<h1>${title}</h1>
-      <form data-method="${method}" data-path="${to}" data-token="${withToken ? 'yes' : 'no'}" data-greets="${greets ? 'yes' : 'no'}" data-then="${thenPassword ? 'password' : ''}" data-done="${done}">
+    main: `<h1>${title}</h1>${notice === undefined ? '' : `\n      <p>${escapeHtml(notice)}</p>`}
+      <form data-method="${method}" data-path="${to}" data-token="${withToken ? 'yes' : 'no'}" data-greets="${greets ? 'yes' : 'no'}" data-then="${thenPassword ? 'password' : ''}" data-next="${next ?? ''}" data-done="${done}">
         ${fields.map(inputOf).join('\n        ')}
         <button>${button}</button>
       </form>

@@ -4,6 +4,7 @@ import { since } from '../../release/since.ts'
 import { openapiDocument } from '../openapi/openapi.ts'
 import { featuresOn } from '../level/mount.ts'
 import { readExamples } from '../openapi/examples.ts'
+import { consolePath } from './console.ts'
 import { admitToDocs, admitToMetrics } from './admittance.ts'
 import type { Context, Middleware } from './context.ts'
 import { docsAnswers } from './docs.ts'
@@ -83,13 +84,14 @@ function docsRoutes(frame: Frame): Routes {
 
 const picture = whenAsked(icon)
 
-/** A page for people; programs are led to the API page. */
-function home({ config }: Frame): Answer {
+/** The console for people, or a page where there is none; programs are led to the API page. */
+function home({ config, console }: Frame): Answer {
   const page = whenAsked(() => homePage(config))
   return (ctx) => {
     ctx.vary('accept')
-    if (ctx.accepts('json', 'html') === 'html') sendStatic(ctx, page())
-    else ctx.redirect('/docs')
+    if (ctx.accepts('json', 'html') !== 'html') ctx.redirect('/docs')
+    else if (config.roles.has('control') && console.files() !== null) ctx.redirect(consolePath)
+    else sendStatic(ctx, page())
   }
 }
 

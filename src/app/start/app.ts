@@ -5,6 +5,7 @@ import { clientAddressOf, clientCountryOf } from '../http/listener/client-addres
 import type { ReleaseTable } from '../../release/table.ts'
 import type { Deps } from '../deps.ts'
 import type { Feature } from '../feature.ts'
+import { installedConsole, type ConsoleSource } from '../http/console-files.ts'
 import { createHealth } from '../http/health.ts'
 import { edgeHeadersOf } from '../http/listener/edge-headers.ts'
 import type { Frame } from '../http/frame.ts'
@@ -47,6 +48,8 @@ export type Overrides = Partial<Pick<Deps, 'clock' | 'egress' | 'metrics'>> & {
   /** Absent: `interactive`. */
   readonly mode?: StartMode
   readonly clusterMetrics?: () => Promise<string>
+  /** In place of the built console of the installation. */
+  readonly console?: ConsoleSource
 }
 
 /** The ports on which a process listens. */
@@ -98,7 +101,7 @@ export async function createApp(config: Config, features: readonly Feature[], ov
   return { started, listen: () => listen(state), drain: (options) => drainApp(state, started, options) }
 }
 
-const toFrame = (state: AppState, features: readonly Feature[], { clusterMetrics }: Overrides): Frame => ({
+const toFrame = (state: AppState, features: readonly Feature[], { clusterMetrics, console = installedConsole() }: Overrides): Frame => ({
   config: state.config,
   log: state.background.base.log,
   access: state.loggers.access,
@@ -119,6 +122,7 @@ const toFrame = (state: AppState, features: readonly Feature[], { clusterMetrics
     tls: state.tls,
     waitingFor: () => state.waitingFor,
   }),
+  console,
   clusterMetrics: clusterMetrics ?? null,
 })
 

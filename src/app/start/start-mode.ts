@@ -6,6 +6,8 @@ export interface StartMode {
   readonly migrates: boolean
   /** An operator deployed it: it refuses a chart that is too old and a wrong encryption key. Else no chart is asked for, and a wrong key seals. */
   readonly deployed: boolean
+  /** It is a checkout, whose web console is built once the process serves. */
+  readonly buildsConsole?: boolean
 }
 
 /** `npm start`: everything that is needed, and a server to look at even without the right key. */

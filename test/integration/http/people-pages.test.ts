@@ -13,7 +13,7 @@ test.before(async () => {
 test.after.always(() => app?.stop())
 
 const password = 'a long enough sentence'
-const paths = ['/console', '/console/setup', '/console/reset-password', '/console/forgot-password', '/invite']
+const paths = ['/console', '/console/sign-in', '/console/setup', '/console/reset-password', '/console/forgot-password', '/invite']
 
 /** A link as the product makes it; the path and the token of it. */
 async function linkFor(person: TestPerson, purpose: 'password' | 'setup'): Promise<string> {
@@ -77,7 +77,7 @@ test('a password is set anew by the page of a link from an e-mail, and signs in 
   t.true(greeted.isHidden('form'))
   t.is(greeted.textOf('said'), `You are signed in as ${person.email}.`)
   await greeted.click('leave')
-  t.is(greeted.address(), '/console')
+  t.is(greeted.address(), '/console/sign-in')
   t.false((await openPage(app.baseUrl, '/console', greeted.cookies)).isHidden('form'))
 })
 
@@ -127,4 +127,16 @@ test('a process without the control plane has no pages', async (t) => {
   const data = await startApp({ env: { ROLES: 'gateway' }, database: app.database })
   t.teardown(() => data.stop())
   for (const path of [...paths, '/console/page.js']) t.is((await send(`${data.baseUrl}${path}`)).status, 404, path)
+})
+
+test('where the console is not built, its page signs people in and gives the way to build it, or the present step', async (t) => {
+  for (const path of ['/console', '/console/w/any/logs']) {
+    const page = await send(`${app.baseUrl}${path}`)
+    t.is(page.status, 200)
+    t.regex(page.text, /<h1>Sign in<\/h1>[^]*npm run console:build/)
+  }
+  const building = await startApp({ database: app.database, overrides: { console: { files: () => null, step: () => 'Building <b>it' } } })
+  t.teardown(() => building.stop())
+  t.regex((await send(`${building.baseUrl}/console`)).text, /The console is on its way\. Building &lt;b&gt;it\./)
+  t.is((await send(`${building.baseUrl}/console/assets/index.js`)).status, 404)
 })

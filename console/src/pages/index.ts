@@ -1,0 +1,57 @@
+import type { ComponentType } from 'react'
+
+/** A page of the console. */
+export interface PageEntry {
+  readonly id: string
+  /** Where it shows things: in a workspace, the organisation, or without either. */
+  readonly scopes: readonly ('workspace' | 'organisation' | 'none')[]
+  /** The path below the scope. */
+  readonly path: string
+  /** Rights of which one is enough; empty: everybody who is signed in. */
+  readonly needs: readonly string[]
+  /** Its entry in the navigation. */
+  readonly nav?: { readonly group: string; readonly label: string }
+  readonly load: () => Promise<ComponentType>
+}
+
+/** The table of contents of the console, in the order of its navigation. */
+export const pages: readonly PageEntry[] = [
+  {
+    id: 'home',
+    scopes: ['workspace', 'organisation'],
+    path: '/',
+    needs: [],
+    nav: { group: '', label: 'Home' },
+    load: () => import('./home/page.tsx').then((page) => page.HomePage),
+  },
+  {
+    id: 'logs',
+    scopes: ['workspace', 'organisation'],
+    path: '/logs',
+    needs: ['logs.list'],
+    nav: { group: 'Observe', label: 'Logs' },
+    load: () => import('./logs/page.tsx').then((page) => page.LogsPage),
+  },
+  {
+    id: 'log',
+    scopes: ['workspace', 'organisation'],
+    path: '/logs/$logId',
+    needs: ['logs.view', 'logs.list'],
+    load: () => import('./logs/log-page.tsx').then((page) => page.LogPage),
+  },
+  {
+    id: 'system',
+    scopes: ['organisation'],
+    path: '/system',
+    needs: [],
+    nav: { group: 'Operate', label: 'System' },
+    load: () => import('./system/page.tsx').then((page) => page.SystemPage),
+  },
+  {
+    id: 'me',
+    scopes: ['none'],
+    path: '/me',
+    needs: [],
+    load: () => import('./me/page.tsx').then((page) => page.MePage),
+  },
+]

@@ -1,0 +1,19 @@
+import { Link, useParams } from '@tanstack/react-router'
+import { Page } from '../../parts/page.tsx'
+import { scopePath } from '../../shell/places.ts'
+import { useScope } from '../../shell/scope.ts'
+import { useZone } from '../../shell/zone.ts'
+import { LogContents } from './log-panel.tsx'
+
+/** Shows one log as a page of its own. */
+export function LogPage() {
+  const scope = useScope()
+  const [zone] = useZone()
+  const { logId = '' } = useParams({ strict: false }) as { logId?: string }
+  if (scope === null) return null
+  return (
+    <Page title="Log" tools={<Link to={`${scopePath(scope)}/logs` as never}>All logs</Link>}>
+      <LogContents id={logId} scope={scope} zone={zone} />
+    </Page>
+  )
+}

@@ -1,0 +1,201 @@
+import { Button, NativeSelect, Switch } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useState } from 'react'
+import { call, type Answer, type ApiFailure } from '../../api/client.ts'
+import type { Zone } from '../../api/figures.ts'
+import { DataGrid } from '../../parts/data-grid.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Failed, Loading } from '../../parts/state.tsx'
+import { useAddress, type Search } from '../../shell/address.ts'
+import { useScope, type Scope } from '../../shell/scope.ts'
+import { useZone } from '../../shell/zone.ts'
+import { columnsOf } from './columns.tsx'
+import { FilterBar } from './filter-bar.tsx'
+import { readFilter } from './filter.ts'
+import { LogPanel } from './log-panel.tsx'
+import { Nothing } from './nothing.tsx'
+import { defaultRange, rangeQuery, ranges } from './range.ts'
+import { useTail, type Row, type Tail } from './use-tail.ts'
+
+/** Lists what happened, and what is happening. */
+export function LogsPage() {
+  const scope = useScope()
+  return scope === null ? null : <Logs key={scope.slug + scope.kind} scope={scope} />
+}
+
+const pageSize = '50'
+const mostPages = 200
+
+type List = Answer<'GET /logs'>
+
+function useLogs(scope: Scope, query: Readonly<Record<string, string>>) {
+  return useInfiniteQuery<List, ApiFailure, { pages: List[] }, readonly unknown[], string>({
+    queryKey: ['GET /logs', scope.workspace, query],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) =>
+      call('GET /logs', { query: { ...query, page_size: pageSize, after: pageParam } as never, workspace: scope.workspace, signal }),
+    getNextPageParam: (last) => last.next_cursor,
+    maxPages: mostPages,
+  })
+}
+
+function Logs({ scope }: { readonly scope: Scope }) {
+  const [search, change] = useAddress()
+  const [zone, setZone] = useZone()
+  const text = search['q'] ?? ''
+  const filter = useMemo(() => readFilter(text), [text])
+  const place: Search = scope.workspace === undefined ? {} : { workspace_id: scope.workspace }
+  const list = useLogs(scope, { ...place, ...rangeQuery(search), ...filter.query })
+  const isLive = search['live'] === '1'
+  const tail = useTail(isLive, scope, filter.query)
+  const fresh = useFreshRows(tail)
+  const stored = useMemo(() => list.data?.pages.flatMap((page) => page.data) ?? [], [list.data])
+  const rows = useMemo(() => merged(fresh.shown, stored), [fresh.shown, stored])
+  const opened = search['log'] ?? null
+  const step = (by: number) => {
+    const to = rows[rows.findIndex(({ id }) => id === opened) + by]
+    if (to !== undefined) change({ log: to.id }, { replace: true })
+  }
+  const contents =
+    list.data === undefined ? (
+      <Waiting error={list.error} onRetry={() => void list.refetch()} />
+    ) : rows.length === 0 ? (
+      <Nothing text={text} scope={scope} onClear={() => change({ q: '' })} onWiden={() => change({ t: '7d', from: '', to: '' })} />
+    ) : (
+      <Rows
+        list={list}
+        rows={rows}
+        scope={scope}
+        zone={zone}
+        opened={opened}
+        onOpen={({ id }) => change({ log: id }, { replace: opened !== null })}
+      />
+    )
+  return (
+    <Page
+      title="Logs"
+      tools={<Tools search={search} change={change} zone={zone} setZone={setZone} onRefresh={() => void list.refetch()} />}
+    >
+      <FilterBar
+        text={text}
+        onChange={(q) => change({ q, log: '' })}
+        faults={filter.faults}
+        terms={filter.terms.map((term) => term.text)}
+      />
+      {isLive && <TailState tail={tail} />}
+      {fresh.waiting > 0 && (
+        <div className="row">
+          <Button variant="light" onClick={fresh.show}>
+            {fresh.waiting} new {fresh.waiting === 1 ? 'row' : 'rows'}
+          </Button>
+        </div>
+      )}
+      <div className={opened === null ? 'beside single' : 'beside'}>
+        <div {...fresh.reading}>{contents}</div>
+        {opened !== null && <LogPanel id={opened} scope={scope} zone={zone} onClose={() => change({ log: '' })} onStep={step} />}
+      </div>
+    </Page>
+  )
+}
+
+const merged = (fresh: readonly Row[], stored: readonly Row[]): readonly Row[] => {
+  const known = new Set(stored.map(({ id }) => id))
+  return [...fresh.filter(({ id }) => !known.has(id)), ...stored]
+}
+
+const Waiting = ({ error, onRetry }: { readonly error: ApiFailure | null; readonly onRetry: () => void }) =>
+  error === null ? <Loading rows={12} /> : <Failed what="list" error={error} onRetry={onRetry} />
+
+/** Decides which of the new rows are shown: none moves under the pointer or the focus, they wait behind a button. */
+function useFreshRows({ rows }: Tail) {
+  const [shown, setShown] = useState<readonly Row[]>([])
+  const [isReading, setReading] = useState(false)
+  useEffect(() => {
+    if (!isReading || rows.length === 0) setShown(rows)
+  }, [isReading, rows])
+  const waiting = isReading ? rows.filter(({ id }) => !shown.some((row) => row.id === id)).length : 0
+  const [begin, end] = [() => setReading(true), () => setReading(false)]
+  return { shown, waiting, show: () => setShown(rows), reading: { onMouseEnter: begin, onMouseLeave: end, onFocus: begin, onBlur: end } }
+}
+
+const TailState = ({ tail }: { readonly tail: Tail }) => (
+  <p className="hint" role="status">
+    {tail.isOpen ? 'Listening for requests…' : 'The stream is being opened.'}
+    {tail.dropped > 0 && ` ${tail.dropped} more came than are shown.`}
+  </p>
+)
+
+interface ToolsProps {
+  readonly search: Search
+  readonly change: ReturnType<typeof useAddress>[1]
+  readonly zone: Zone
+  readonly setZone: (zone: Zone) => void
+  readonly onRefresh: () => void
+}
+
+const zones = [
+  { value: 'utc', label: 'UTC' },
+  { value: 'local', label: 'Local' },
+]
+
+const Tools = ({ search, change, zone, setZone, onRefresh }: ToolsProps) => (
+  <>
+    <Switch
+      label="Live"
+      checked={search['live'] === '1'}
+      onChange={(event) => change({ live: event.currentTarget.checked ? '1' : '' }, { replace: true })}
+    />
+    <NativeSelect
+      aria-label="Time range"
+      value={search['t'] ?? defaultRange}
+      data={Object.entries(ranges).map(([value, { label }]) => ({ value, label }))}
+      onChange={({ currentTarget: { value } }) => change({ t: value === defaultRange ? '' : value, from: '', to: '' })}
+    />
+    <NativeSelect
+      aria-label="Time zone"
+      value={zone}
+      data={zones}
+      onChange={(event) => setZone(event.currentTarget.value === 'utc' ? 'utc' : 'local')}
+    />
+    <Button variant="default" onClick={onRefresh}>
+      Refresh
+    </Button>
+  </>
+)
+
+interface RowsProps {
+  readonly list: ReturnType<typeof useLogs>
+  readonly rows: readonly Row[]
+  readonly scope: Scope
+  readonly zone: Zone
+  readonly opened: string | null
+  readonly onOpen: (row: Row) => void
+}
+
+function Rows({ list: { hasNextPage, isFetchingNextPage, fetchNextPage }, rows, scope, zone, opened, onOpen }: RowsProps) {
+  const columns = useMemo(() => columnsOf(zone, scope.kind === 'organisation'), [zone, scope.kind])
+  return (
+    <div className="stack">
+      <DataGrid
+        label="Logs"
+        columns={columns}
+        rows={rows}
+        idOf={(row) => row.id}
+        selected={opened}
+        onOpen={onOpen}
+        more={hasNextPage}
+        onEnd={() => void (isFetchingNextPage || fetchNextPage())}
+      />
+      <div className="row">
+        {hasNextPage && (
+          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Load more
+          </Button>
+        )}
+        <span className="hint">
+          {rows.length} {hasNextPage ? 'rows are loaded, and there are more' : rows.length === 1 ? 'row' : 'rows'}
+        </span>
+      </div>
+    </div>
+  )
+}

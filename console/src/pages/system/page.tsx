@@ -1,0 +1,9 @@
+import { Page } from '../../parts/page.tsx'
+import { Health } from './health.tsx'
+
+/** Shows the health of the installation. */
+export const SystemPage = () => (
+  <Page title="System">
+    <Health />
+  </Page>
+)

@@ -1,0 +1,171 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+
+export interface Column<Row> {
+  readonly id: string
+  readonly label: string
+  readonly width: number
+  readonly end?: boolean
+  readonly cell: (row: Row) => ReactNode
+}
+
+interface DataGridProps<Row> {
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly idOf: (row: Row) => string
+  readonly rowHeight?: number
+  readonly selected?: string | null
+  readonly onOpen?: (row: Row) => void
+  /** Called when the last rows come near. */
+  readonly onEnd?: () => void
+  /** True if there may be more rows than these. */
+  readonly more?: boolean
+}
+
+/** A table of any length, of which only the rows in view are in the document. One tab stop; arrows move between cells, Enter opens a row. */
+export function DataGrid<Row>(props: DataGridProps<Row>) {
+  const { label, columns, rows, idOf, rowHeight = 32, onOpen, onEnd, more = false } = props
+  const box = useRef<HTMLDivElement>(null)
+  const [at, setAt] = useState<Spot>({ row: 0, column: 0 })
+  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => rowHeight, overscan: 10 })
+  const items = virtual.getVirtualItems()
+  const last = items.at(-1)?.index ?? -1
+  useEffect(() => {
+    if (more && rows.length > 0 && last >= rows.length - 5) onEnd?.()
+  }, [more, rows.length, last, onEnd])
+
+  const goTo = (to: Spot) => {
+    setAt(to)
+    virtual.scrollToIndex(to.row)
+    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-at="${to.row}/${to.column}"]`)?.focus())
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const to = spotAfter(event, at, { rows: rows.length, columns: columns.length })
+    const row = rows[at.row]
+    if (to !== null) goTo(to)
+    else if (isOpening(event) && row !== undefined) onOpen?.(row)
+    else return
+    event.preventDefault()
+  }
+  return (
+    <div
+      ref={box}
+      className="grid"
+      role="grid"
+      aria-label={label}
+      aria-rowcount={more ? -1 : rows.length + 1}
+      aria-colcount={columns.length}
+      tabIndex={items.some(({ index }) => index === at.row) ? -1 : 0}
+      style={{ height: Math.min(rows.length, 1000) * rowHeight + 34 }}
+      onKeyDown={onKeyDown}
+    >
+      <Head columns={columns} />
+      <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+        {items.map(({ index, start }) => {
+          const row = rows[index]
+          if (row === undefined) return null
+          const openRow = () => {
+            setAt((former) => ({ ...former, row: index }))
+            onOpen?.(row)
+          }
+          return (
+            <GridRow
+              key={idOf(row)}
+              {...props}
+              row={row}
+              index={index}
+              start={start}
+              tabColumn={index === at.row ? at.column : null}
+              onClick={openRow}
+            />
+          )
+        })}
+      </div>
+    </div>
+  )
+}
+
+function Head<Row>({ columns }: Pick<DataGridProps<Row>, 'columns'>) {
+  return (
+    <div role="rowgroup" className="grid-head">
+      <div role="row" aria-rowindex={1} className="grid-head">
+        {columns.map(({ id, label, width, end }) => (
+          <div key={id} role="columnheader" className={end === true ? 'cell end' : 'cell'} style={{ width, height: 32 }}>
+            {label}
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+interface GridRowProps<Row> extends DataGridProps<Row> {
+  readonly row: Row
+  readonly index: number
+  readonly start: number
+  /** The column of the cell that the tab key reaches; null: none of this row. */
+  readonly tabColumn: number | null
+  readonly onClick: () => void
+}
+
+function GridRow<Row>({ columns, row, index, start, tabColumn, idOf, selected = null, rowHeight = 32, onClick }: GridRowProps<Row>) {
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={idOf(row) === selected}
+      className="grid-row"
+      style={{ height: rowHeight, transform: `translateY(${start}px)` }}
+      onClick={onClick}
+    >
+      {columns.map(({ id, width, end, cell }, column) => (
+        <div
+          key={id}
+          role="gridcell"
+          data-at={`${index}/${column}`}
+          tabIndex={column === tabColumn ? 0 : -1}
+          className={end === true ? 'cell end' : 'cell'}
+          style={{ width }}
+        >
+          <span>{cell(row)}</span>
+        </div>
+      ))}
+    </div>
+  )
+}
+
+interface Spot {
+  readonly row: number
+  readonly column: number
+}
+
+const page = 20
+const moves: Readonly<Record<string, (at: Spot, size: { rows: number; columns: number }) => readonly [row: number, column: number]>> = {
+  ArrowDown: ({ row, column }) => [row + 1, column],
+  ArrowUp: ({ row, column }) => [row - 1, column],
+  ArrowRight: ({ row, column }) => [row, column + 1],
+  ArrowLeft: ({ row, column }) => [row, column - 1],
+  j: ({ row, column }) => [row + 1, column],
+  k: ({ row, column }) => [row - 1, column],
+  PageDown: ({ row, column }) => [row + page, column],
+  PageUp: ({ row, column }) => [row - page, column],
+  Home: ({ column }) => [0, column],
+  End: ({ column }, { rows }) => [rows - 1, column],
+}
+
+const clamp = (value: number, length: number): number => Math.max(0, Math.min(length - 1, value))
+
+/** Keys with Ctrl or Alt belong to the browser, and those on a button to the button. */
+const isOurs = ({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean =>
+  !(ctrlKey || metaKey || altKey || (target instanceof Element && target.closest('button') !== null))
+
+const isOpening = (event: KeyboardEvent): boolean => event.key === 'Enter' && isOurs(event)
+
+/** Returns the cell to which a key leads; null: it leads to none. */
+function spotAfter(event: KeyboardEvent, at: Spot, size: { readonly rows: number; readonly columns: number }): Spot | null {
+  const move = isOurs(event) ? moves[event.key] : undefined
+  if (move === undefined) return null
+  const [row, column] = move(at, size)
+  return { row: clamp(row, size.rows), column: clamp(column, size.columns) }
+}
