@@ -36,6 +36,10 @@ export const rootPath = consolePath.replace(/\/console$/, '')
 let csrfToken = ''
 export const keepCsrfToken = (token: string): void => void (csrfToken = token)
 
+/** Returns a key by which a write that is sent twice happens once. Browsers make ids on secure pages alone, so that it is made of bytes. */
+export const newOnce = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+
 type Inputs<Name extends Used> = Operations[Name] extends { path: infer Path; query: infer Query; body: infer Body }
   ? (keyof Path extends never ? { readonly path?: undefined } : { readonly path: Path }) &
       (Body extends undefined ? { readonly body?: undefined } : { readonly body: Body }) & { readonly query?: Query }

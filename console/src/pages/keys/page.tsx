@@ -1,0 +1,109 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { useList } from '../../api/list.ts'
+import { ListGrid } from '../../parts/list-grid.tsx'
+import { Page } from '../../parts/page.tsx'
+import { SearchBox } from '../../parts/search-box.tsx'
+import { Reveal } from '../../parts/reveal.tsx'
+import { State } from '../../parts/state.tsx'
+import { useAddress } from '../../shell/address.ts'
+import { useScope, type Scope } from '../../shell/scope.ts'
+import { columns, type Key } from './columns.tsx'
+import { creatable, CreateKey } from './create-key.tsx'
+import { KeyPanel } from './key-panel.tsx'
+
+/** Lists the keys: who calls, with which rights and bounds. */
+export function KeysPage() {
+  const scope = useScope()
+  return scope === null ? null : <Keys key={scope.kind + scope.slug} scope={scope} />
+}
+
+const emptyText = {
+  all: ['No keys yet.', 'A key lets an application call models through Gatehouse.'],
+  filtered: ['Nothing matches.', 'No key has this in its name.'],
+} as const
+
+const NoKeys = ({ text }: { readonly text: string }) => {
+  const [title, about] = emptyText[text === '' ? 'all' : 'filtered']
+  return (
+    <State title={title}>
+      <p>{about}</p>
+    </State>
+  )
+}
+
+interface NewKeyProps {
+  readonly scope: Scope
+  readonly isCreating: boolean
+  readonly onEnd: () => void
+  readonly secret: string | null
+  readonly onSecret: (secret: string | null) => void
+}
+
+/** The dialog for a new key, and the one that shows it once. */
+const NewKey = ({ scope, isCreating, onEnd, secret, onSecret }: NewKeyProps) => (
+  <>
+    {isCreating && (
+      <CreateKey
+        scope={scope}
+        onClose={onEnd}
+        onMade={(key) => {
+          onEnd()
+          onSecret(key)
+        }}
+      />
+    )}
+    <Reveal
+      title="Your new key"
+      label="Your key"
+      secret={secret}
+      note="It is shown this once and stored nowhere. Keep it where your application reads it."
+      onClose={() => onSecret(null)}
+    />
+  </>
+)
+
+/** Returns the keys of a scope: those of workspaces belong to their pages. */
+const ofScope = (rows: readonly Key[] | undefined, { kind }: Scope): readonly Key[] | undefined =>
+  rows?.filter(({ type }) => kind === 'workspace' || type === 'organisation-service')
+
+function Keys({ scope }: { readonly scope: Scope }) {
+  const [search, change] = useAddress()
+  const [isCreating, setCreating] = useState(false)
+  const [secret, setSecret] = useState<string | null>(null)
+  const text = search['q'] ?? ''
+  const place = scope.workspace === undefined ? {} : { workspace_id: scope.workspace }
+  const list = useList('GET /api-keys', { query: { ...place, search: text }, workspace: scope.workspace })
+  const shown = { ...list, rows: ofScope(list.rows, scope) }
+  const opened = list.rows?.find(({ id }) => id === search['key'])
+  const mayCreate = creatable(scope).length > 0
+  const create = (
+    <Button disabled={!mayCreate} onClick={() => setCreating(true)}>
+      Create key
+    </Button>
+  )
+  return (
+    <Page title={scope.kind === 'workspace' ? 'API keys' : 'Organisation keys'} tools={create}>
+      {!mayCreate && <p className="hint">To create a key you need a right that you do not have here. Ask an admin.</p>}
+      <SearchBox text={text} onChange={(q) => change({ q }, { replace: true })} />
+      <div className={opened === undefined ? 'beside single' : 'beside'}>
+        <div>
+          <ListGrid
+            label="API keys"
+            list={shown}
+            columns={columns}
+            idOf={({ id }) => id}
+            rowHeight={40}
+            selected={opened?.id ?? null}
+            onOpen={({ id }) => change({ key: id }, { replace: opened !== undefined })}
+            empty={<NoKeys text={text} />}
+          />
+        </div>
+        {opened !== undefined && (
+          <KeyPanel key={opened.id} apiKey={opened} scope={scope} onClose={() => change({ key: '' })} onRotated={setSecret} />
+        )}
+      </div>
+      <NewKey scope={scope} isCreating={isCreating} onEnd={() => setCreating(false)} secret={secret} onSecret={setSecret} />
+    </Page>
+  )
+}

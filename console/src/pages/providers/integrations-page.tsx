@@ -1,0 +1,128 @@
+import { Button } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call, type Answer, type ApiFailure } from '../../api/client.ts'
+import { useList, type Item } from '../../api/list.ts'
+import type { Column } from '../../parts/data-grid.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { ListGrid } from '../../parts/list-grid.tsx'
+import { Page } from '../../parts/page.tsx'
+import { SearchBox } from '../../parts/search-box.tsx'
+import { Fault, State } from '../../parts/state.tsx'
+import { lifeOf, Status } from '../../parts/status.tsx'
+import { TimeOf } from '../../parts/time-of.tsx'
+import { useAddress } from '../../shell/address.ts'
+import { may, useScope, type Scope } from '../../shell/scope.ts'
+import { AddIntegration } from './add-integration.tsx'
+import { TestResult } from './test-result.tsx'
+
+type Account = Item<'GET /integrations'>
+
+const columns: readonly Column<Account>[] = [
+  { id: 'name', label: 'Name', width: 220, cell: (row) => row.name },
+  { id: 'slug', label: 'Slug', width: 180, cell: (row) => row.slug },
+  { id: 'provider', label: 'Provider', width: 160, cell: (row) => row.ai_provider_id },
+  { id: 'status', label: 'Status', width: 110, cell: (row) => <Status {...lifeOf(row.status)} /> },
+  { id: 'belongs', label: 'Belongs to', width: 140, cell: (row) => row.type },
+  { id: 'made', label: 'Made', width: 220, cell: (row) => <TimeOf iso={row.created_at} /> },
+]
+
+/** Lists the accounts at providers. */
+export function IntegrationsPage() {
+  const scope = useScope()
+  return scope === null ? null : <Integrations scope={scope} />
+}
+
+function Integrations({ scope }: { readonly scope: Scope }) {
+  const [search, change] = useAddress()
+  const [isAdding, setAdding] = useState(false)
+  const text = search['q'] ?? ''
+  const list = useList('GET /integrations', { query: { search: text, type: 'all' }, workspace: scope.workspace })
+  const opened = list.rows?.find(({ slug }) => slug === search['open'])
+  const mayAdd = may(scope, 'organisation_integrations.create')
+  return (
+    <Page
+      title="Integrations"
+      tools={
+        <Button disabled={!mayAdd} onClick={() => setAdding(true)}>
+          Add integration
+        </Button>
+      }
+    >
+      {!mayAdd && <p className="hint">To add one you need organisation_integrations.create, which you do not have. Ask an owner.</p>}
+      <SearchBox text={text} onChange={(q) => change({ q }, { replace: true })} />
+      <div className={opened === undefined ? 'beside single' : 'beside'}>
+        <div>
+          <ListGrid
+            label="Integrations"
+            list={list}
+            columns={columns}
+            idOf={({ id }) => id}
+            rowHeight={40}
+            selected={opened?.id ?? null}
+            onOpen={({ slug }) => change({ open: slug }, { replace: opened !== undefined })}
+            empty={
+              <State title={text === '' ? 'No integrations yet.' : 'Nothing matches.'}>
+                <p>
+                  {text === ''
+                    ? 'An integration is an account at a provider, which workspaces use through Gatehouse.'
+                    : 'No integration has this in its name.'}
+                </p>
+              </State>
+            }
+          />
+        </div>
+        {opened !== undefined && <AccountPanel key={opened.id} account={opened} scope={scope} onClose={() => change({ open: '' })} />}
+      </div>
+      {isAdding && (
+        <AddIntegration
+          scope={scope}
+          onCancel={() => setAdding(false)}
+          onSaved={(slug) => {
+            setAdding(false)
+            change({ open: slug })
+          }}
+        />
+      )}
+    </Page>
+  )
+}
+
+interface AccountPanelProps {
+  readonly account: Account
+  readonly scope: Scope
+  readonly onClose: () => void
+}
+
+function AccountPanel({ account, scope, onClose }: AccountPanelProps) {
+  const test = useMutation<Answer<'POST /integrations/{slug}/test'>, ApiFailure>({
+    mutationFn: () => call('POST /integrations/{slug}/test', { path: { slug: account.slug }, workspace: scope.workspace }),
+  })
+  return (
+    <aside className="aside" aria-label="Integration">
+      <div className="row">
+        <strong className="text-of-data">{account.name}</strong>
+        <Button variant="default" onClick={onClose}>
+          Close
+        </Button>
+      </div>
+      <Facts
+        facts={[
+          ['Slug', account.slug],
+          ['Provider', account.ai_provider_id],
+          ['Description', account.description],
+          ['Made', <TimeOf key="made" iso={account.created_at} />],
+        ]}
+      />
+      {may(scope, 'organisation_integrations.update') && (
+        <div className="row">
+          <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+            Test connection
+          </Button>
+        </div>
+      )}
+      <TestResult result={test.data} />
+      <Fault error={test.error} />
+    </aside>
+  )
+}
