@@ -14,9 +14,10 @@ const stepFile = path.join(root, '.tools', 'console-build')
 const unused = /^(?:node_modules|README\.md)(?:\/|$)/
 const isPacked = /\.(?:js|css|svg|txt)$/
 
-/** Returns one hash of all sources. */
+/** Returns one hash of all sources, and of the compressors, which come with Node. */
 function hashSources() {
-  const hash = createHash('sha256')
+  const { zlib, brotli } = process.versions
+  const hash = createHash('sha256').update(JSON.stringify([zlib, brotli]))
   const files = readdirSync(own, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const names = files.map(({ parentPath, name }) => path.relative(own, path.join(parentPath, name))).filter((name) => !unused.test(name))
   for (const name of names.sort())
@@ -71,6 +72,9 @@ async function install() {
 }
 
 async function build(sources) {
+  // Libraries have other code for tests and development, and the folder of the process comes into the names of files.
+  process.env.NODE_ENV = 'production'
+  process.chdir(own)
   const vite = await import('vite')
   const work = path.join(root, '.tools', `console-${process.pid}`)
   rmSync(work, { recursive: true, force: true })
@@ -88,7 +92,9 @@ async function build(sources) {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
-      rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'libraries', test: /node_modules/, entriesAware: true }] } } },
+      rolldownOptions: {
+        output: { chunkFileNames: 'assets/part-[hash].js', codeSplitting: { groups: [{ name: 'libraries', test: /node_modules/, entriesAware: true }] } },
+      },
     },
   })
   const taken = built.flatMap((chunk) => chunk.moduleIds ?? [])
@@ -98,6 +104,7 @@ async function build(sources) {
   const files = Object.fromEntries(filesIn(work).map((name) => [name, digest(path.join(work, name))]))
   writeFileSync(path.join(work, 'build.json'), `${JSON.stringify({ sources, files }, null, 2)}\n`)
   rmSync(output, { recursive: true, force: true })
+  mkdirSync(path.dirname(output), { recursive: true })
   renameSync(work, output)
 }
 
@@ -116,14 +123,10 @@ function pack(file) {
 const digest = (file) => createHash('sha256').update(readFileSync(file)).digest('hex')
 
 /** The places of the packages that the built files have code of, such as `node_modules/react`. */
-const placesOf = (taken) =>
-  [
-    ...new Set(
-      taken
-        .map((id) => /node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id.split('/console/').at(-1))?.[0])
-        .filter((place) => place !== undefined),
-    ),
-  ].sort()
+function placesOf(taken) {
+  const places = taken.map((id) => /^(?:node_modules\/(?:@[^/]+\/)?[^/]+\/?)+(?=\/|$)/.exec(path.relative(own, id.replace(/[?\0].*$/, '')))?.[0])
+  return [...new Set(places.filter((place) => place !== undefined))].sort()
+}
 
 /** The entries of the lock file for the bill of materials. */
 function componentsOf(taken) {

@@ -1,5 +1,4 @@
-import '@mantine/core/styles.css'
-import './console.css'
+import './styles.ts'
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'

@@ -8,7 +8,7 @@ import { runStep } from './image/run.ts'
 
 /** The sources of a release. Tests and benchmarks are the checkout's. */
 const sources =
-  '.dockerignore ARCHITECTURE.md CHANGELOG.md README.md package.json package-lock.json tsconfig.json assets charts docker docs migrations releases scripts src tools test/golden'.split(
+  '.dockerignore ARCHITECTURE.md CHANGELOG.md README.md package.json package-lock.json tsconfig.json assets charts console docker docs migrations releases scripts src tools test/golden'.split(
     ' ',
   )
 

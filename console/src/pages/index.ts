@@ -9,6 +9,8 @@ export interface PageEntry {
   readonly path: string
   /** Rights of which one is enough; empty: everybody who is signed in. */
   readonly needs: readonly string[]
+  /** The feature that it shows; absent: it needs none. */
+  readonly feature?: string
   /** Its entry in the navigation. */
   readonly nav?: { readonly group: string; readonly label: string }
   readonly load: () => Promise<ComponentType>
@@ -26,6 +28,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     id: 'logs',
+    feature: 'logs',
     scopes: ['workspace', 'organisation'],
     path: '/logs',
     needs: ['logs.list'],
@@ -34,6 +37,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     id: 'log',
+    feature: 'logs',
     scopes: ['workspace', 'organisation'],
     path: '/logs/$logId',
     needs: ['logs.view', 'logs.list'],
@@ -41,6 +45,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     id: 'keys',
+    feature: 'api-keys',
     scopes: ['workspace'],
     path: '/keys',
     needs: ['workspace_service_api_keys.list', 'workspace_user_api_keys.list'],
@@ -49,6 +54,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     id: 'organisation-keys',
+    feature: 'api-keys',
     scopes: ['organisation'],
     path: '/keys',
     needs: ['organisation_service_api_keys.list'],
@@ -57,6 +63,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     id: 'providers',
+    feature: 'providers',
     scopes: ['workspace'],
     path: '/providers',
     needs: ['providers.list', 'virtual_keys.list'],
@@ -65,6 +72,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     id: 'integrations',
+    feature: 'integrations',
     scopes: ['organisation'],
     path: '/integrations',
     needs: ['organisation_integrations.list'],

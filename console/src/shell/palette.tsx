@@ -106,4 +106,7 @@ function useCommands(text: string): readonly Command[] {
   return all.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word))).slice(0, 12)
 }
 
-const placesOf = (me: Me) => [...me.workspaces.map(workspaceScope), ...(me.scopes.length > 0 ? [organisationScope(me)] : [])]
+const placesOf = (me: Me) => [
+  ...me.workspaces.map((place) => workspaceScope(me, place)),
+  ...(me.scopes.length > 0 ? [organisationScope(me)] : []),
+]

@@ -21,7 +21,7 @@ const routes = pages.flatMap((page) =>
       path: `${prefixes[scope]}${page.path}`,
       errorComponent: Broken,
       component: () => (
-        <Guard needs={page.needs}>
+        <Guard page={page}>
           <Suspense fallback={<Loading />}>
             <Contents />
           </Suspense>

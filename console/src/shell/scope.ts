@@ -12,6 +12,8 @@ export interface Scope {
   readonly workspace: string | undefined
   readonly role: string
   readonly settings: Readonly<Record<string, boolean>>
+  /** The features that are on in this installation. */
+  readonly features: readonly string[]
 }
 
 export const organisationScope = (me: Me): Scope => ({
@@ -22,9 +24,10 @@ export const organisationScope = (me: Me): Scope => ({
   workspace: undefined,
   role: me.user.role,
   settings: me.settings,
+  features: me.installation.features,
 })
 
-export const workspaceScope = ({ slug, name, scopes, role, settings }: Place): Scope => ({
+export const workspaceScope = ({ installation }: Me, { slug, name, scopes, role, settings }: Place): Scope => ({
   kind: 'workspace',
   slug,
   name,
@@ -32,6 +35,7 @@ export const workspaceScope = ({ slug, name, scopes, role, settings }: Place): S
   workspace: slug,
   role,
   settings,
+  features: installation.features,
 })
 
 /** Returns the scope of the address; null: the workspace does not exist, or the person has no place in it. */
@@ -40,7 +44,7 @@ export function useScope(): Scope | null {
   const { workspace: slug } = useParams({ strict: false }) as { workspace?: string }
   if (slug === undefined) return organisationScope(me)
   const place = me.workspaces.find((one) => one.slug === slug)
-  return place === undefined ? null : workspaceScope(place)
+  return place === undefined ? null : workspaceScope(me, place)
 }
 
 export const may = (scope: Pick<Scope, 'scopes'>, right: string): boolean => scope.scopes.includes(right)

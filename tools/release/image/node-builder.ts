@@ -16,6 +16,8 @@ export async function buildWithNode(build: ImageBuild): Promise<string> {
   const install = ['npm', 'ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'] as const
   await runStep({ title: 'the packages', command: install, cwd: app })
   await runStep({ title: 'bundling', command: ['node', script('bundle.mjs'), root, path.join(app, 'program')] })
+  onStep('image: building the console')
+  await runStep({ title: 'the console', command: ['node', path.join(root, 'console/build.mjs')] })
   const lay = ['node', script('stage.mjs'), app, stage, path.join(base, 'passwd')] as const
   await runStep({ title: 'laying out the files', command: lay, variables: argumentsOf(build) })
   return writeImage(build, () => filesOf(stage, ''))

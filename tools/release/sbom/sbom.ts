@@ -24,15 +24,16 @@ export interface Sbom {
 
 const npmLock = 'app/node_modules/.package-lock.json'
 const npmManifest = 'app/package.json'
+const consolePackages = 'app/assets/console/components.json'
 const nodeHeader = 'usr/local/include/node/node_version.h'
 const nodeVersions = 'usr/local/include/node/versions.json'
 const dpkgStatus = 'var/lib/dpkg/status'
 const osRelease = 'usr/lib/os-release'
-const wanted: ReadonlySet<string> = new Set([npmLock, npmManifest, nodeHeader, nodeVersions, dpkgStatus, osRelease])
+const wanted: ReadonlySet<string> = new Set([npmLock, npmManifest, consolePackages, nodeHeader, nodeVersions, dpkgStatus, osRelease])
 
 /**
  * Reads the contents of an image, and describes them as CycloneDX 1.6: Debian's packages with their shared libraries, Node with its own dependencies,
- * npm's packages.
+ * npm's packages, and those of which the web console is built.
  */
 export async function createSbom(subject: SbomSubject, blobs: Blobs): Promise<Sbom> {
   const contents = await readContents(subject.layers, blobs, wanted)
@@ -45,8 +46,9 @@ export async function createSbom(subject: SbomSubject, blobs: Blobs): Promise<Sb
   }
   const os = osOf(text(osRelease))
   const libraries = librariesByPackage(contents)
-  const npm = npmComponents(text(npmLock))
-  const direct = new Set(directDependencies(text(npmManifest)))
+  const console = npmComponents(documents.get(consolePackages) ?? noPackages)
+  const npm = [...npmComponents(text(npmLock)), ...console]
+  const direct = new Set([...directDependencies(text(npmManifest)), ...rootsOf(console)])
   const components: readonly Component[] = [
     { type: 'operating-system', 'bom-ref': 'operating-system', name: os.id, version: os.version },
     ...debianComponents(text(dpkgStatus), {
@@ -70,6 +72,15 @@ export async function createSbom(subject: SbomSubject, blobs: Blobs): Promise<Sb
       npm.map(({ component, uses }) => [component['bom-ref'], { ref: component['bom-ref'], dependsOn: [...new Set(uses)].toSorted() }]),
     ).values(),
   ])
+}
+
+/** Releases before the console had none. */
+const noPackages = '{"packages":{}}'
+
+/** Returns the names of the packages that no other of them uses. */
+function rootsOf(packages: ReturnType<typeof npmComponents>): readonly string[] {
+  const used = new Set(packages.flatMap(({ uses }) => uses))
+  return packages.filter(({ component }) => !used.has(component['bom-ref'])).map(({ component }) => component.name)
 }
 
 interface Dependency {
