@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { idsFilter } from '../../lib/ids-filter.ts'
+import { toReference } from '../../lib/is-uuid.ts'
 import { metadataField } from '../../lib/metadata.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
@@ -26,7 +27,7 @@ const moment = z.iso.datetime({ offset: true })
 
 const defaults = z.strictObject({
   metadata: metadataField.nullable().optional(),
-  config_id: textField(255).nullable().optional(),
+  config_id: textField(255).overwrite(toReference).nullable().optional(),
   allow_config_override: z.boolean().nullable().optional(),
 })
 

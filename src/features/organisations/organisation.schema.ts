@@ -3,6 +3,7 @@ import { accessSettingFields } from '../../lib/access/access-settings.ts'
 import { allowedHostsField } from '../../lib/allowed-hosts.ts'
 import { exportSettingsField } from '../../lib/access/export-settings.ts'
 import { enforcedMetadataFields } from '../../lib/access/enforced-metadata.ts'
+import { toReference } from '../../lib/is-uuid.ts'
 import { listOf, listFields, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { sessionSettingsField } from '../../lib/access/session-settings.ts'
@@ -42,7 +43,7 @@ export const organisationFilter = z.object(listFields({ sorts: usualSorts, sort:
 
 export const organisationParams = z.object({ id: z.string() })
 
-const reference = z.string().min(1).max(255)
+const reference = z.string().min(1).max(255).overwrite(toReference)
 const guardrails = whileOn('GUARDRAILS_ENABLED', z.array(reference).max(100).nullable().optional())
 
 const guardrailsView = whileOn('GUARDRAILS_ENABLED', z.array(z.string()))

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { accessOverrides, accessOverridesView } from '../../lib/access/access-settings.ts'
+import { toReference } from '../../lib/is-uuid.ts'
 import { metadataField } from '../../lib/metadata.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/text/slug.ts'
@@ -34,7 +35,7 @@ export const workspaceFilterQuery = z.object({
 
 export const workspaceParams = z.object({ workspaceId: z.string() })
 
-const reference = z.string().min(1).max(255)
+const reference = z.string().min(1).max(255).overwrite(toReference)
 
 const guardrails = whileOn('GUARDRAILS_ENABLED', z.array(reference).max(100).nullable().optional())
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { toReference } from '../../lib/is-uuid.ts'
 import { headerName } from '../../lib/text/header-fields.ts'
 import { parseJsonPath } from '../../lib/json/json-path.ts'
 import type { Phase } from '../checks/check.ts'
@@ -90,7 +91,10 @@ const bodyPath = z
   .max(1000)
   .refine((text) => parseJsonPath(text) !== null, 'This is no path: write tools[*].function.strict.')
 const parameters = z.record(z.string().min(1).max(255), z.unknown())
-const guardrailSlug = z.string().regex(/^[a-zA-Z0-9_-]{1,255}$/, 'This is no slug: letters, digits, _ and - only.')
+const guardrailSlug = z
+  .string()
+  .regex(/^[a-zA-Z0-9_-]{1,255}$/, 'This is no slug: letters, digits, _ and - only.')
+  .overwrite(toReference)
 const guardrails = (when: string) =>
   z
     .array(z.union([guardrailSlug, inlineGuardrail]))
