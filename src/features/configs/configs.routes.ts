@@ -23,6 +23,7 @@ import {
 } from './config.schema.ts'
 import {
   addConfig,
+  demandDefault,
   findConfig,
   presentConfig,
   presentVersion,
@@ -103,7 +104,9 @@ export const updateConfig = route({
   if (body.config !== undefined) await demandNotBoundFromAbove(em, actor, { noun: 'config', row, param: 'config' })
   if (body.config !== undefined) await replaceContent(em, row, { config: body.config, ...writing(actor, deps) })
   const wanted = isDefault(body)
-  if (wanted === true && !row.isDefault) await takeDefault(em, row.workspaceId)
+  if (wanted === true && !row.isDefault) await takeDefault(em, actor, row.workspaceId)
+  if (row.isDefault && (wanted === false || body.status === 'archived'))
+    await demandDefault(em, actor, { workspaceId: row.workspaceId, param: wanted === false ? 'is_default' : 'status' })
   assignDefined(row, { name: body.name, isDefault: wanted, status: body.status, updatedBy: actor.userId ?? actor.id })
   audit({ id: row.id, workspaceId: row.workspaceId })
   return { success: true as const, data: { version_id: row.versionId, object: 'config' as const } }
@@ -120,6 +123,7 @@ export const deleteConfig = route({
 })(async ({ em, actor, params, audit }) => {
   const row = await findConfig(em, actor, { reference: params.slug, forWrite: true })
   await refuseWhenUsed(em, row)
+  if (row.isDefault) await demandDefault(em, actor, { workspaceId: row.workspaceId, param: 'slug' })
   assignDefined(row, { status: 'archived', updatedBy: actor.userId ?? actor.id })
   audit({ id: row.id, workspaceId: row.workspaceId })
   return {}

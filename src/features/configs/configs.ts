@@ -8,6 +8,7 @@ import { pathText } from '../../lib/json/json-path.ts'
 import { maskFault, maskSecrets, restoreSecrets } from '../../lib/text/masked-secrets.ts'
 import { madeSlug } from '../../lib/text/slug.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
+import { demandStartNotBoundFromAbove } from '../references/index.ts'
 import { ConfigEntity, ConfigVersion, configPlace } from './config.entity.ts'
 import type { Level } from '../../release/level.ts'
 import { refuseLaterChecks } from './levels.ts'
@@ -59,7 +60,7 @@ export async function addConfig(em: EntityManager, wanted: NewConfig, writing: W
   refuseMasks(wanted.config)
   const slug = wanted.slug ?? madeSlug('pc', wanted.name)
   await holdSlug(em, `configs:${actor.organisationId}`, slug)
-  if (wanted.isDefault) await takeDefault(em, wanted.workspaceId)
+  if (wanted.isDefault) await takeDefault(em, actor, wanted.workspaceId)
   const row = em.create(ConfigEntity, {
     organisationId: actor.organisationId,
     workspaceId: wanted.workspaceId,
@@ -120,11 +121,19 @@ function refuseMasks(config: GatewayConfig): void {
 }
 
 /** Takes the place of the workspace's default away from whichever config has it. */
-export async function takeDefault(em: EntityManager, workspaceId: string): Promise<void> {
+export async function takeDefault(em: EntityManager, actor: Actor, workspaceId: string): Promise<void> {
+  await demandDefault(em, actor, { workspaceId, param: 'is_default' })
   await holdSlug(em, `default-config:${workspaceId}`, '')
   for (const row of await em.find(ConfigEntity, { workspaceId, isDefault: true, status: 'active' })) row.isDefault = false
   await em.flush()
 }
+
+/** Throws AB03 when a caller of higher rank bound a key to the default config of the workspace, which is about to be another one, or none. */
+export const demandDefault = (
+  em: EntityManager,
+  actor: Actor,
+  { workspaceId, param }: { readonly workspaceId: string; readonly param: string },
+): Promise<void> => demandStartNotBoundFromAbove(em, actor, { of: 'all', organisationId: actor.organisationId, workspaceId, param })
 
 /** The content that counts now, credentials in the clear. */
 export async function readVersion(em: EntityManager, { versionId }: Pick<ConfigEntity, 'versionId'>, vault: Vault): Promise<unknown> {

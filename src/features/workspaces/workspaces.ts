@@ -10,7 +10,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { freeSlug, toSlug } from '../../lib/text/slug.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
-import { demandConfig, demandGuardrails } from '../references/index.ts'
+import { demandConfig, demandGuardrails, demandStartNotBoundFromAbove } from '../references/index.ts'
 import { User } from '../users/user.entity.ts'
 import { demandScope } from './access.ts'
 import { Workspace } from './workspace.entity.ts'
@@ -66,6 +66,7 @@ export async function changeWorkspace(
   if (days !== undefined && days !== (row.logRetentionDays ?? null)) demandRetention(actor, days, config)
   await demandDefaults(em, { row, vault }, body.defaults)
   const wanted = wantedLimits(actor, row, body)
+  await demandConfigOfUsers(em, actor, { row, wanted: wanted.defaults })
   assignDefined(row, {
     name: body.name,
     description: body.description,
@@ -92,13 +93,23 @@ function wantedLimits(
   const ranks = changedLimits(actor, setterRanks, [
     { field: 'usage_limits', before: usageLimits, after: wanted.usageLimits },
     { field: 'rate_limits', before: rateLimits, after: wanted.rateLimits },
-    ...(['input_guardrails', 'output_guardrails'] as const).map((name) => ({
+    ...(['input_guardrails', 'output_guardrails', 'user_api_key_config'] as const).map((name) => ({
       field: `defaults.${name}`,
       before: before[name],
       after: wanted.defaults[name],
     })),
   ])
   return { ...wanted, setterRanks: ranks }
+}
+
+/** Throws AB03 for another config of user keys while a key that starts from it was locked from above. */
+async function demandConfigOfUsers(
+  em: EntityManager,
+  actor: Actor,
+  { row: { id, organisationId, defaults }, wanted }: { readonly row: Workspace; readonly wanted: Workspace['defaults'] },
+): Promise<void> {
+  if ((wanted.user_api_key_config ?? null) === (defaults.user_api_key_config ?? null)) return
+  await demandStartNotBoundFromAbove(em, actor, { of: 'users', organisationId, workspaceId: id, param: 'defaults.user_api_key_config' })
 }
 
 /** AB01 for defaults that name missing resources, or lack the metadata that the organisation asks for. */

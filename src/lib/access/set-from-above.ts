@@ -56,15 +56,16 @@ export function demandSetter(
   )
 }
 
-/** Throws AB03 when a caller of higher rank bound something to a config or a guardrail whose content this caller would change. */
-export function demandBinder(
-  actor: RankedCredential,
-  binder: Role,
-  { noun, param }: { readonly noun: string; readonly param: string },
-): void {
+/** Something that was bound, and what keeps the bond as it is: both in words. */
+interface Bond {
+  readonly bound: string
+  readonly kept: string
+}
+
+/** Throws AB03 when a caller of higher rank made a bond that this caller would lead elsewhere. */
+export function demandBinder(actor: RankedCredential, binder: Role, { bound, kept, param }: Bond & { readonly param: string }): void {
   if (isAtLeast(levelOf(actor), binder)) return
-  const message = `A key or a workspace was bound to this ${noun} by ${names[binder]}, or by a key of one: callers below cannot change its content.`
-  throw new ApiError('AB03', message, { param })
+  throw new ApiError('AB03', `${bound} by ${names[binder]}, or by a key of one: callers below cannot change ${kept}.`, { param })
 }
 
 const isNone = (value: unknown): boolean =>

@@ -79,6 +79,11 @@ const workspaceKinds: readonly Kind[] = (
     ],
     ['the usage limits of a workspace, by a reset', () => ({ usage_limits: [cost] }), { reset_usage: true }],
     ['the rate limits of a workspace', () => ({ rate_limits: [rate] }), { rate_limits: [] }],
+    [
+      'the config of the user keys of a workspace',
+      () => ({ defaults: { user_api_key_config: names.config } }),
+      { defaults: { user_api_key_config: null } },
+    ],
     ['the guardrails of a workspace', () => ({ defaults: { input_guardrails: [names.guardrail] } }), { defaults: null }],
   ] as const
 ).map(([name, set, lift]) => ({

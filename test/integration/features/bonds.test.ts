@@ -1,0 +1,180 @@
+// A bond that was set from above holds: no change of something that it leads to undoes it, and the chat that it binds stays bound.
+import test from 'ava'
+import { startEmulator } from '../../support/emulator/emulator.ts'
+import { send } from '../../support/http.ts'
+import { keyCredential, personOf, sessionOf, type Credential } from './ranks.ts'
+import { startControl, type Control, type Tenant } from './setup.ts'
+
+const answer = JSON.stringify({
+  model: 'gpt-4o',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+})
+
+let control: Control
+let emulator: Awaited<ReturnType<typeof startEmulator>>
+test.before(async () => {
+  ;[control, emulator] = await Promise.all([startControl(), startEmulator()])
+  emulator.script({ behaviour: { body: answer } })
+})
+test.after.always(async () => {
+  await control?.close()
+  await emulator?.stop()
+})
+
+/** An organisation with a guardrail that blocks, configs with and without it, and a manager of its workspace. */
+interface Place {
+  readonly tenant: Tenant
+  readonly admin: Credential
+  readonly manager: Credential
+  readonly memberId: string
+  readonly guardrailId: string
+  readonly configId: string
+}
+
+async function asked(by: Credential, method: string, path: string, body?: unknown) {
+  const reply = await by.ask(method, path, body)
+  if (reply.status !== 200) throw new Error(`${by.name} ${method} ${path}: ${reply.status} ${reply.text}`)
+  return reply.body
+}
+
+const guarded = { provider: '@account', input_guardrails: ['guard'] }
+const open = { provider: '@account' }
+
+async function placeOf(name: string): Promise<Place> {
+  const tenant = await control.createTenant(name)
+  const admin = keyCredential(control, 'admin', tenant.adminKey)
+  const [manager, member] = [
+    await sessionOf(control, await personOf(control, tenant, 'g'), 'manager'),
+    await personOf(control, tenant, 'm'),
+  ]
+  const { workspaceId: workspace_id } = tenant
+  const account = { name: 'Account', slug: 'account', ai_provider_id: 'openai', key: 'sk', configurations: { custom_host: emulator.url } }
+  await asked(admin, 'POST', '/integrations', { ...account, workspace_id })
+  const checks = [{ id: 'default.contains', parameters: { words: ['secret'], operator: 'none' } }]
+  const guard = await asked(admin, 'POST', '/guardrails', { name: 'Guard', slug: 'guard', workspace_id, checks, actions: { deny: true } })
+  const config = await asked(admin, 'POST', '/configs', { name: 'Guarded', slug: 'guarded', workspace_id, config: guarded })
+  await asked(admin, 'POST', '/configs', { name: 'Open', slug: 'open', workspace_id, config: open })
+  return { tenant, admin, manager, memberId: member.id, guardrailId: String(guard['id']), configId: String(config['id']) }
+}
+
+async function lockedKey({ admin, tenant, memberId }: Place, type: 'service' | 'user', config_id?: string): Promise<string> {
+  const defaults = { allow_config_override: false, ...(config_id !== undefined && { config_id }) }
+  const key = { name: 'Locked', workspace_id: tenant.workspaceId, scopes: ['completions.write'], defaults }
+  return String(
+    (await asked(admin, 'POST', `/api-keys/workspace/${type}`, { ...key, ...(type === 'user' && { user_id: memberId }) }))['key'],
+  )
+}
+
+async function chat(key: string): Promise<number> {
+  await control.refresh()
+  const headers = { 'x-service-api-key': key, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'a secret thing' }] })
+  return (await send(`${control.origin}/v1/chat/completions`, { method: 'POST', headers, body })).status
+}
+
+type Attempt = readonly [method: string, path: string, body: object | undefined, param: string]
+
+/** A bond, and how a manager tries to lead it elsewhere. */
+interface Bond {
+  readonly bind: (place: Place) => Promise<string>
+  readonly attempts: (place: Place) => readonly Attempt[]
+}
+
+const putWorkspace = ({ tenant }: Place, defaults: object) => ['PUT', `/admin/workspaces/${tenant.workspaceId}`, { defaults }] as const
+
+const contents: readonly Attempt[] = [
+  ['PUT', '/configs/guarded', { config: open }, 'config'],
+  ['PUT', '/guardrails/guard', { actions: { deny: false } }, 'actions'],
+]
+const defaultAttempts: readonly Attempt[] = [
+  ...contents,
+  ['POST', '/configs', { name: 'Other', is_default: true, config: open }, 'is_default'],
+  ['PUT', '/configs/open', { isDefault: true }, 'is_default'],
+  ['PUT', '/configs/guarded', { is_default: false }, 'is_default'],
+  ['PUT', '/configs/guarded', { status: 'archived' }, 'status'],
+  ['DELETE', '/configs/guarded', undefined, 'slug'],
+]
+const usersParam = 'defaults.user_api_key_config'
+
+const bonds: Readonly<Record<string, Bond>> = {
+  'a config by its slug': { bind: (place) => lockedKey(place, 'service', 'guarded'), attempts: () => contents },
+  'a config by its id in upper case': {
+    bind: (place) => lockedKey(place, 'service', place.configId.toUpperCase()),
+    attempts: () => contents,
+  },
+  'the default config': {
+    async bind(place) {
+      await asked(place.admin, 'PUT', '/configs/guarded', { is_default: true })
+      return lockedKey(place, 'service')
+    },
+    attempts: () => defaultAttempts,
+  },
+  'the default config, of a user key': {
+    async bind(place) {
+      await asked(place.admin, 'PUT', '/configs/guarded', { is_default: true })
+      return lockedKey(place, 'user')
+    },
+    attempts: (place) => [...defaultAttempts, [...putWorkspace(place, { user_api_key_config: 'open' }), usersParam]],
+  },
+  'the config of user keys': {
+    async bind(place) {
+      await asked(place.admin, ...putWorkspace(place, { user_api_key_config: place.configId.toUpperCase() }))
+      return lockedKey(place, 'user')
+    },
+    attempts: (place) => [
+      ...contents,
+      [...putWorkspace(place, { user_api_key_config: 'open' }), usersParam],
+      [...putWorkspace(place, { user_api_key_config: null }), usersParam],
+    ],
+  },
+  'the config of user keys that a manager has set': {
+    async bind(place) {
+      await asked(place.manager, ...putWorkspace(place, { user_api_key_config: 'guarded' }))
+      return lockedKey(place, 'user')
+    },
+    attempts: (place) => [...contents, [...putWorkspace(place, { user_api_key_config: 'open' }), usersParam]],
+  },
+}
+
+for (const [at, [name, { bind, attempts }]] of Object.entries(bonds).entries())
+  test(`a manager does not undo a bond to ${name}`, async (t) => {
+    const place = await placeOf(`bonds-${at}`)
+    const key = await bind(place)
+    t.is(await chat(key), 446)
+    for (const [method, path, body, param] of attempts(place)) {
+      const { status, body: said, text } = await place.manager.ask(method, path, body)
+      t.is(status, 403, `${method} ${path} ${JSON.stringify(body)}: ${text}`)
+      t.like(said, { error: { code: 'AB03', param } })
+      t.is(await chat(key), 446)
+    }
+  })
+
+test('a manager chooses the default config while no key is bound to it from above', async (t) => {
+  const place = await placeOf('unbound')
+  await asked(place.admin, 'PUT', '/configs/guarded', { is_default: true })
+  await lockedKey(place, 'service', 'guarded')
+  const { status, text } = await place.manager.ask('PUT', '/configs/open', { is_default: true })
+  t.is(status, 200, text)
+})
+
+test('what a reference in upper case names is in use', async (t) => {
+  const { admin, tenant, configId, guardrailId } = await placeOf('upper')
+  const upper = [configId.toUpperCase(), [guardrailId.toUpperCase()]] as const
+  const key = { name: 'Key', workspace_id: tenant.workspaceId, scopes: ['logs.list'], defaults: { config_id: upper[0] } }
+  const { id } = await asked(admin, 'POST', '/api-keys/workspace/service', key)
+  t.like(await asked(admin, 'GET', `/api-keys/${String(id)}`), { defaults: { config_id: configId } })
+  t.is((await admin.ask('DELETE', '/configs/guarded')).status, 409)
+  await asked(admin, 'DELETE', `/api-keys/${String(id)}`)
+  const workspace = `/admin/workspaces/${tenant.workspaceId}`
+  await asked(admin, 'PUT', workspace, { defaults: { user_api_key_config: upper[0] } })
+  t.is((await admin.ask('DELETE', '/configs/guarded')).status, 409)
+  await asked(admin, 'PUT', workspace, { defaults: { user_api_key_config: null } })
+  await asked(admin, 'DELETE', '/configs/guarded')
+  await asked(admin, 'PUT', workspace, { defaults: { input_guardrails: upper[1] } })
+  t.is((await admin.ask('DELETE', '/guardrails/guard')).status, 409)
+  await asked(admin, 'PUT', workspace, { defaults: { input_guardrails: null } })
+  const named = { name: 'Named', slug: 'named', workspace_id: tenant.workspaceId, config: { ...open, input_guardrails: upper[1] } }
+  await asked(admin, 'POST', '/configs', named)
+  t.is((await admin.ask('DELETE', '/guardrails/guard')).status, 409)
+})
