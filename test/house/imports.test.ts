@@ -62,7 +62,9 @@ for (const [folder, allowed] of rules)
   })
 
 /** Where the frame starts the data plane and hands requests to it. */
-const entryPoints = ['gateway', 'pipeline', 'exchange/exchange', 'exchange/node-exchange', 'exchange/upgrade-exchange'].map((name) => `src/gateway/${name}.ts`)
+const entryPoints = ['gateway', 'pipeline', 'exchange/exchange', 'exchange/node-exchange', 'exchange/upgrade-exchange'].map(
+  (name) => `src/gateway/${name}.ts`,
+)
 
 const isPort = (file: string): boolean => /^src\/gateway\/ports(?:\/[a-z-]+)?\.ts$/.test(file)
 

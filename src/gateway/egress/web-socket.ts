@@ -20,7 +20,7 @@ export interface SocketEvents {
 
 /** An open WebSocket, from either side. */
 export interface OpenSocket {
-  /** Sends a message. Null: there is room for another one; else it resolves when the other side has taken this one. Nothing is sent once it is closed. */
+  /** Sends a message. Null: there is room for another one; else it resolves when the other side has taken this one. A closed socket sends no more. */
   send(message: string | Uint8Array): Promise<void> | null
   /** Reads no more, so that the other side has to wait. */
   pause(): void

@@ -77,7 +77,7 @@ export const itemsText = (items: readonly unknown[]): string => exactJson(items)
 /** Returns two lists without brackets as one. */
 export const joinItems = (one: string, other: string): string => (one === '' || other === '' ? one + other : `${one},${other}`)
 
-/** Returns the items of an answer as a later request can send them: without ids, which nobody stored, and without thoughts that nobody can read. */
+/** Returns the items of an answer as a later request can send them: without ids, which are not stored, and without thoughts, which only their maker can read. */
 export const resentItems = (output: unknown): readonly Fields[] =>
   (Array.isArray(output) ? output : [])
     .filter(isFields)

@@ -11,7 +11,7 @@ export interface Session {
   readonly openedAt: number
   /** When the last message came, or the last turn ran. */
   heardAt: number
-  /** Pings that were answered by nothing, in a row. */
+  /** Pings without an answer, in a row. */
   misses: number
 }
 
@@ -21,7 +21,7 @@ export interface SessionBounds {
   readonly socketMaxMs: number
 }
 
-/** A client that answers so many pings in a row with nothing has gone. */
+/** A client that leaves so many pings in a row unanswered has gone. */
 const mostMisses = 2
 
 const tooOld: SocketError = {
@@ -59,7 +59,7 @@ export function watchSession(session: Session, { socketIdleMs, socketMaxMs }: Se
   const { socket, handler, openedAt } = session
   const now = performance.now()
   if (handler.busy()) session.heardAt = now
-  // No sign of life can come while nothing is read.
+  // No sign of life can come while reading is paused.
   session.misses = handler.paused() ? 0 : session.misses + 1
   if (session.misses > mostMisses) {
     socket.terminate()

@@ -31,7 +31,7 @@ export interface SocketHandler {
   message(data: Buffer, isBinary: boolean): void
   /** Returns true while a turn runs or waits. */
   busy(): boolean
-  /** Returns true while nothing is read from the client, so that no sign of life can come. */
+  /** Returns true while reading from the client is paused, so that no sign of life can come. */
   paused(): boolean
   /** Takes no more turns, and closes the connection after the last one. `error`: an event before that. */
   stop(close: SocketClose, error: SocketError | null): void

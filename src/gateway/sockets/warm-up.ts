@@ -10,7 +10,7 @@ const nothingUsed = {
   total_tokens: 0,
 }
 
-/** Returns the response to a request that is to generate nothing (`generate: false`): clients warm a connection up with it, and continue it. */
+/** Returns the response to a request without a generation (`generate: false`): clients warm a connection up with it, and continue it. */
 export const warmedUp = ({ model, instructions, metadata, tools, tool_choice: toolChoice }: Fields): Fields & { readonly id: string } => ({
   id: responseId(uuidv7()),
   object: 'response',

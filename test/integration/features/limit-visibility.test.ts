@@ -231,7 +231,12 @@ test.serial('a manager that sees no data of others gets the secret of no key tha
   await set({ managersViewAllData: false })
   for (const letter of ['m', 'W'] as const) t.is((await rotate(letter)).status, 403, letter)
   t.is((await rotate('g')).status, 200)
-  const body = { name: 'For the member', user_id: callers.persons.get('m')?.id, workspace_id: acme.workspaceId, scopes: ['logs.list', 'completions.write'] }
+  const body = {
+    name: 'For the member',
+    user_id: callers.persons.get('m')?.id,
+    workspace_id: acme.workspaceId,
+    scopes: ['logs.list', 'completions.write'],
+  }
   const made = await callers.ask(manager, { method: 'POST', path: '/v1/api-keys/workspace/user', body })
   t.is(made.status, 200, made.text)
   const key = JSON.parse(made.text) as Fields

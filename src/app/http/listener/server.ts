@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Upgrade } from '../../../gateway/egress/web-socket.ts'
+import type { Upgrade } from '../../../gateway/ports/egress.ts'
 import { refusingAnswer } from '../../../gateway/exchange/upgrade-exchange.ts'
 import { answerOn, type Fault } from './refusal.ts'
 import { watchStalls } from './stalls.ts'

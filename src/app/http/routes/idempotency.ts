@@ -15,7 +15,7 @@ export interface Repeatable {
 
 type Needs = Pick<Deps, 'vault' | 'clock'>
 
-/** A long answer of a request that changed nothing is not kept: to ask again does no harm. */
+/** A long answer of a request without a change is not kept: to ask again does no harm. */
 const mostOfTrial = 16 * 1024
 const keptMs = 24 * 60 * 60 * 1000
 const param = 'idempotency-key'

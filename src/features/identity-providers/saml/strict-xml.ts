@@ -28,7 +28,7 @@ interface XmlBounds {
 }
 
 const deepest = 60
-/** The libraries that check signatures compare elements and namespaces with each other: anybody may send a response, and none needs so much. */
+/** The libraries that check signatures compare elements and namespaces with each other: responses come without a credential, and none needs so much. */
 const boundsOfSigned: XmlBounds = { elements: 1_000, attributes: 2_000, namespaces: 200 }
 /** Metadata of large federations, which callers with a right of the organisation send. */
 const boundsOfUnsigned: XmlBounds = { elements: 20_000, attributes: 60_000, namespaces: 20_000 }
