@@ -94,4 +94,11 @@ export const pages: readonly PageEntry[] = [
     needs: [],
     load: () => import('./me/page.tsx').then((page) => page.MePage),
   },
+  {
+    id: 'start',
+    scopes: ['none'],
+    path: '/start',
+    needs: [],
+    load: () => import('./start/page.tsx').then((page) => page.StartPage),
+  },
 ]

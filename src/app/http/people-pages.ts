@@ -89,7 +89,7 @@ const pages: readonly FormPage[] = [
     fields: [email, newPassword, firstName, lastName],
     button: 'Set the password',
     done: signedIn,
-    next: '/console',
+    next: '/console/start',
   },
   {
     path: '/console/reset-password',

@@ -1,6 +1,6 @@
 import { Button, Modal, NativeSelect, PasswordInput, Radio, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { call, newOnce, type Answer, type ApiFailure } from '../../api/client.ts'
 import { forget, useRead } from '../../api/query.ts'
 import { Failed, Fault, Loading } from '../../parts/state.tsx'
@@ -17,12 +17,13 @@ interface AddIntegrationProps {
 /** A dialog for a new account at a provider, which is tested before anybody uses it. */
 export const AddIntegration = (props: AddIntegrationProps) => (
   <Modal opened onClose={props.onCancel} title="Add integration" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
-    <IntegrationForm {...props} saveLabel="Save" />
+    <IntegrationForm {...props} saveLabel="Save" cancelLabel="Cancel" />
   </Modal>
 )
 
 interface IntegrationFormProps extends AddIntegrationProps {
   readonly saveLabel: string
+  readonly cancelLabel: string
 }
 
 /** The form of a new account, made from the catalogue of providers. */
@@ -51,6 +52,7 @@ function Form({
   onSaved,
   onCancel,
   saveLabel,
+  cancelLabel,
   catalogue,
 }: IntegrationFormProps & { readonly catalogue: readonly CatalogueProvider[] }) {
   const offered = common.flatMap((id) => catalogue.find((one) => one.id === id) ?? [])
@@ -63,12 +65,8 @@ function Form({
     setOnce(newOnce())
     test.reset()
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
   return (
-    <form className="stack" onSubmit={submit}>
+    <form className="stack" onSubmit={(event) => (event.preventDefault(), save.mutate())}>
       <ChooseProvider
         catalogue={catalogue}
         offered={offered}
@@ -100,7 +98,7 @@ function Form({
           {saveLabel}
         </Button>
         <Button variant="default" onClick={onCancel}>
-          Cancel
+          {cancelLabel}
         </Button>
       </div>
     </form>
