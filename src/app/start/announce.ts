@@ -25,6 +25,7 @@ export function announcement(config: Settings, port: number, { provisioned, seal
     `Gatehouse is ready.   Base URL: ${origin}/v1   API page: ${origin}/docs${signIn}${log}`,
     '',
     ...(provisioned === null ? [] : firstKeys(config.init, provisioned)),
+    ...(provisioned !== null && config.roles.has('control') ? ownerLink : []),
     ...firstMinute(origin, keysToPaste(config.init, provisioned), { makesProvider }),
     '',
     '',
@@ -38,6 +39,13 @@ const firstKeys = (init: Config['init'], { adminApiKey, workspaceApiKey }: First
   '',
   `  organisation admin key: ${init.adminApiKey === null ? adminApiKey : '(the value of INIT_ADMIN_API_KEY)'}`,
   `  workspace key:          ${init.workspaceApiKey === null ? workspaceApiKey : '(the value of INIT_WORKSPACE_API_KEY)'}`,
+  '',
+]
+
+const ownerLink = [
+  'This prints a link that serves once. It makes its user the owner, and opens the first run in a browser:',
+  '',
+  '  npm run -s gatehouse -- owner link',
   '',
 ]
 
