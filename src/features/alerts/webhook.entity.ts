@@ -2,6 +2,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
 import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import { secretText } from '../../app/database/secret-text.ts'
+import type { SetterRanks } from '../../lib/access/set-from-above.ts'
 import type { Place } from '../../app/secrets/vault.ts'
 
 /** A receiver of alerts outside: of the whole organisation, or of one workspace. */
@@ -21,6 +22,7 @@ export const AlertWebhook = defineEntity({
     status: status('active', 'archived'),
     /** Sealed; erased when the row is archived. */
     secret: p.blob().nullable(),
+    setterRanks: p.json<SetterRanks>().default('{}'),
     createdBy: p.uuid().nullable(),
     updatedBy: p.uuid().nullable(),
     createdAt: createdAt(),

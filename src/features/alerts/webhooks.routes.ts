@@ -25,7 +25,19 @@ import {
   webhookTested,
   webhookView,
 } from './webhook.schema.ts'
-import { demandWhole, findWebhook, maskedUrl, openSecret, presentWebhook, renewSecret, visibleWebhooks } from './webhooks.ts'
+import {
+  aimOf,
+  demandWebhook,
+  demandWhole,
+  findWebhook,
+  maskedUrl,
+  noteWebhookSetter,
+  openSecret,
+  presentWebhook,
+  renewSecret,
+  visibleWebhooks,
+  webhookSetters,
+} from './webhooks.ts'
 
 const resource = 'alert-webhook'
 /** Callers that may change budgets of a workspace, or settings of the organisation, decide where their alerts go. */
@@ -54,7 +66,14 @@ export const createAlertWebhook = route({
   const workspaceId = isOfWorkspace ? (await resolveWorkspace(em, actor, body.workspace_id)).id : null
   const { organisationId, id: createdBy } = actor
   const fields = { name: body.name, url: body.url, events: body.events ?? null }
-  const row = em.create(AlertWebhook, { id: uuidv7(), organisationId, workspaceId, ...fields, createdBy })
+  const row = em.create(AlertWebhook, {
+    id: uuidv7(),
+    organisationId,
+    workspaceId,
+    ...fields,
+    createdBy,
+    setterRanks: webhookSetters(actor),
+  })
   const secret = await renewSecret(row, deps.vault)
   await em.flush()
   audit({ id: row.id, workspaceId })
@@ -97,6 +116,7 @@ export const updateAlertWebhook = route({
 })(async ({ em, actor, deps, params, body, audit }) => {
   demandSight(actor)
   const row = await findWebhook(em, actor, { id: params.webhookId, lock: true })
+  const before = aimOf(row)
   if (body.url !== undefined && body.url !== maskedUrl(row.url)) {
     demandWhole(body.url)
     await deps.egress.origin(body.url, 'url')
@@ -104,6 +124,7 @@ export const updateAlertWebhook = route({
   }
   if (body.name !== undefined) row.name = body.name
   if (body.events !== undefined) row.events = body.events
+  noteWebhookSetter(actor, row, { before, rotates: body.rotate_secret })
   row.updatedBy = actor.id
   const secret = body.rotate_secret ? await renewSecret(row, deps.vault) : undefined
   await em.flush()
@@ -122,6 +143,7 @@ export const deleteAlertWebhook = route({
   response: z.object({}),
 })(async ({ em, actor, params, audit }) => {
   const row = await findWebhook(em, actor, { id: params.webhookId, lock: true })
+  demandWebhook(actor, row, 'webhookId')
   await em.execute(`DELETE FROM alert_deliveries WHERE webhook_id = ? AND state = 'pending'`, [row.id])
   em.assign(row, { status: 'archived', secret: null, updatedBy: actor.id })
   audit({ id: row.id, workspaceId: row.workspaceId ?? null })

@@ -3,6 +3,7 @@ import { notFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import type { Vault } from '../../app/secrets/vault.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { changedLimits, demandSetter, type SetterRanks } from '../../lib/access/set-from-above.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { maskFault, maskText } from '../../lib/text/masked-secrets.ts'
 import { createSecret } from './signature.ts'
@@ -21,6 +22,31 @@ export async function findWebhook(em: EntityManager, actor: Actor, { id, lock = 
   const row = isUuid(id) ? await em.findOne(AlertWebhook, where, lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {}) : null
   if (row === null) throw notFound('alert webhook', id)
   return row
+}
+
+const ofWebhook = 'webhook'
+
+/** Returns the rank of the caller that sets a webhook, or that changes one. */
+export const webhookSetters = (actor: Actor): SetterRanks => changedLimits(actor, {}, [{ field: ofWebhook, before: null, after: true }])
+
+/** Throws AB03 for a webhook that was set from above; `param` names the field that would change it. */
+export const demandWebhook = (actor: Actor, { setterRanks }: Pick<AlertWebhook, 'setterRanks'>, param: string): void =>
+  demandSetter(actor, setterRanks, { field: ofWebhook, param })
+
+/** Returns the parts of a webhook that decide which alerts come where. */
+export const aimOf = ({ url, events }: AlertWebhook) => ({ url, events: events?.join() ?? null })
+
+/** Records the rank of the caller that changes the aim of a webhook or its secret. Throws AB03 for a webhook that was set from above. */
+export function noteWebhookSetter(
+  actor: Actor,
+  row: AlertWebhook,
+  { before, rotates }: { readonly before: ReturnType<typeof aimOf>; readonly rotates: boolean },
+): void {
+  const after = aimOf(row)
+  const changed = after.url !== before.url ? 'url' : after.events !== before.events ? 'events' : rotates ? 'rotate_secret' : null
+  if (changed === null) return
+  demandWebhook(actor, row, changed)
+  row.setterRanks = webhookSetters(actor)
 }
 
 /** Gives a webhook a new secret. Returns it: it is shown this once. */

@@ -155,6 +155,24 @@ const policyKinds: readonly Kind[] = (
   lift: (by, id) => by.ask(method, `/policies/${path}/${id}${more}`, body),
 }))
 
+const receiver = 'http://127.0.0.1:8899/alerts'
+
+const webhookKinds: readonly Kind[] = (
+  [
+    ['a receiver of alerts, by another address', 'PUT', { url: 'http://127.0.0.1:8899/others' }],
+    ['a receiver of alerts, by its events', 'PUT', { events: ['usage.threshold_reached'] }],
+    ['a receiver of alerts, by a new secret', 'PUT', { rotate_secret: true }],
+    ['a receiver of alerts, away', 'DELETE', undefined],
+  ] as const
+).map(([name, method, body]) => ({
+  name,
+  async set(by) {
+    await control.sql.query(`UPDATE alert_webhooks SET status = 'archived' WHERE workspace_id = $1`, [acme.workspaceId])
+    return madeBy(by, '/alert-webhooks', { name: 'Receiver', url: receiver, workspace_id: acme.workspaceId })
+  },
+  lift: (by, id) => by.ask(method, `/alert-webhooks/${id}`, body),
+}))
+
 const check = (words: readonly string[]) => ({ id: 'default.contains', parameters: { words, operator: 'none' } })
 
 /** Returns the slug of a new guardrail of the workspace, and of a config that names it. */
@@ -229,7 +247,7 @@ const settersOf = (): Promise<People['persons']> =>
 test.serial('who lifts which limits is as the reviewed file says', async (t) => {
   t.timeout(300_000)
   const people = { persons: await settersOf(), credentials: await credentialsOf(control, acme) }
-  const groups = [[...workspaceKinds, ...runKinds], boundKinds, keyKinds, providerKinds, policyKinds]
+  const groups = [[...workspaceKinds, ...runKinds], boundKinds, keyKinds, providerKinds, policyKinds, webhookKinds]
   const tables = await inParallel(groups, groups.length, async (kinds) => {
     const lines: string[] = []
     for (const kind of kinds) lines.push(...(await tableOf(kind, people)))
