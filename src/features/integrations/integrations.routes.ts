@@ -24,6 +24,7 @@ import {
 } from './integration.schema.ts'
 import { addIntegration, archiveIntegration, changeCredential, presentDetail, presentIntegration } from './integrations.ts'
 import { demandOneHost } from './models.ts'
+import { demandPrices } from './price-fields.ts'
 
 const resource = 'integration'
 const empty = z.object({})
@@ -122,7 +123,10 @@ export const updateIntegration = route({
   response: empty,
 })(async ({ em, actor, deps, params, body, audit }) => {
   const row = await findIntegration(em, actor, { reference: params.slug, verb: 'update' })
-  assignDefined(row, { name: body.name, description: body.description, pricingAdjustments: body.pricing_adjustments })
+  const { pricing_adjustments: pricingAdjustments } = body
+  const prices = { param: 'pricing_adjustments', before: row.pricingAdjustments, after: pricingAdjustments }
+  await demandPrices(em, actor, { integration: row, changes: [prices] })
+  assignDefined(row, { name: body.name, description: body.description, pricingAdjustments })
   assignDefined(row, { tags: body.tags === null ? {} : body.tags })
   const change = { key: body.key, configurations: body.configurations, secretMappings: body.secret_mappings }
   await changeCredential(row, change, { em, actor, ...deps })

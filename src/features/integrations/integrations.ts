@@ -10,6 +10,8 @@ import { uuidv7 } from '../../lib/uuid.ts'
 import type { Level } from '../../release/level.ts'
 import { addressOf, checkUrls, parseConfigurations, splitSecrets, type Configurations } from './configurations.ts'
 import { openConfigurations, sealConfigurations, sealKey } from './credential.ts'
+import { demandPrices, type PriceChange } from './price-fields.ts'
+import { skipPtuField } from '../../gateway/ports/providers.ts'
 import { keyField } from '../../gateway/ports/secrets.ts'
 import { type GivenMapping, presentMappings, resolveMappings, type StoredMapping } from '../secret-references/index.ts'
 import { Integration } from './integration.entity.ts'
@@ -44,6 +46,10 @@ export async function addIntegration(
   const mappings = await resolveMappings(em, actor, { given: wanted.secretMappings, aiProviderId, workspaceId })
   const configurations = parseConfigurations(wanted.configurations, { aiProviderId, level, ...keysOf(wanted.key !== null, mappings) })
   await checkUrls(configurations, egress)
+  await demandPrices(em, actor, {
+    integration: wanted,
+    changes: [{ param: 'pricing_adjustments', before: null, after: wanted.pricingAdjustments }, skipChange({}, configurations)],
+  })
   const owner = { id: uuidv7(), organisationId: actor.organisationId }
   const slug = await chooseSlug(em, actor, wanted)
   const row = em.create(Integration, {
@@ -64,6 +70,13 @@ export async function addIntegration(
   await flushUnique(em, `There is already an integration with the slug "${slug}".`, 'slug')
   return row
 }
+
+/** Returns the change of the field by which provisioned throughput is not charged. */
+const skipChange = (before: Configurations, after: Configurations): PriceChange => ({
+  param: `configurations.${skipPtuField}`,
+  before: before[skipPtuField],
+  after: after[skipPtuField] ?? null,
+})
 
 async function chooseSlug(em: EntityManager, { organisationId }: Actor, { slug, name }: NewIntegration): Promise<string> {
   const wanted = slug ?? toSlug(name, 'integration')
@@ -122,6 +135,7 @@ export async function changeCredential(row: Integration, change: CredentialChang
     const hasKey = change.key === undefined ? Boolean(row.credential) : change.key !== null
     const merged = change.configurations === undefined ? before : merge(before, change.configurations)
     const after = parseConfigurations(merged, { aiProviderId, level, ...keysOf(hasKey, row.secretMappings ?? []) })
+    await demandPrices(em, actor, { integration: row, changes: [skipChange(before, after)] })
     if (hostOf(row, before) !== hostOf(row, after)) demandSecretsAgain(row, change, after)
     await checkUrls(after, egress)
     assignDefined(row, await sealConfigurations(row, after, vault))

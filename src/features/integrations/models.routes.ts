@@ -39,7 +39,7 @@ export const putModels = route({
 })(async ({ em, actor, deps, params, body, audit }) => {
   const row = await findIntegration(em, actor, { reference: params.slug, verb: 'update' })
   assignDefined(row, { allowAllModels: body.allow_all_models })
-  await updateModels(em, row, { models: body.models, egress: deps.egress })
+  await updateModels(em, row, { actor, models: body.models, egress: deps.egress })
   audit({ id: row.id, workspaceId: row.workspaceId ?? null })
   return {}
 })
@@ -60,7 +60,7 @@ export const removeModels = route({
   const slugs = [...new Set([...(query.slugs ?? []), ...(body.models ?? [])])]
   if (slugs.length === 0)
     throw new ApiError('AB01', 'No model is named. Send slugs in the query, or {"models": ["…"]} as the body.', { param: 'models' })
-  await deleteModels(em, row, { slugs, param: query.slugs === undefined ? 'models' : 'slugs' })
+  await deleteModels(em, row, { actor, slugs, param: query.slugs === undefined ? 'models' : 'slugs' })
   audit({ id: row.id, workspaceId: row.workspaceId ?? null })
   return {}
 })

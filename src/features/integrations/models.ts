@@ -1,10 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { notFound } from '../../app/database/find.ts'
+import type { Actor } from '../../app/route.ts'
 import { findPage } from '../../app/database/list.ts'
 import type { Egress } from '../../gateway/ports/egress.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { searching, type ListQuery } from '../../lib/paging.ts'
+import { demandPrices, type PriceChange } from './price-fields.ts'
 import { addressOf } from './configurations.ts'
 import { IntegrationModel } from './integration-model.entity.ts'
 import type { Integration } from './integration.entity.ts'
@@ -14,10 +16,12 @@ import { maxModels, sorts, type ModelUpdate } from './models.schema.ts'
 export async function updateModels(
   em: EntityManager,
   integration: Integration,
-  { models, egress }: { models: readonly ModelUpdate[]; egress: Egress },
+  { actor, models, egress }: { actor: Actor; models: readonly ModelUpdate[]; egress: Egress },
 ) {
   const rows = await em.find(IntegrationModel, ownedBy(integration))
   const bySlug = new Map(rows.map((row) => [row.slug, row]))
+  const changes = models.flatMap((given, at) => priceChanges(bySlug.get(given.slug), given, (field) => `models[${at}].${field}`))
+  await demandPrices(em, actor, { integration, changes })
   for (const [at, given] of models.entries()) {
     await checkHost(integration, egress, { url: given.configurations?.custom_host, param: `models[${at}].configurations.custom_host` })
     const row =
@@ -37,6 +41,16 @@ export async function updateModels(
   if (bySlug.size > maxModels) throw new ApiError('AB01', `An integration has at most ${maxModels} models.`, { param: 'models' })
   await em.flush()
 }
+
+/** Returns the fields of a model that decide what its requests cost; nothing given: none of them any longer. */
+const priceChanges = (
+  row: IntegrationModel | undefined,
+  given: Pick<ModelUpdate, 'pricing_config' | 'base_model_slug'>,
+  paramOf: (field: string) => string,
+): readonly PriceChange[] => [
+  { param: paramOf('pricing_config'), before: row?.pricingConfig, after: given.pricing_config },
+  { param: paramOf('base_model_slug'), before: row?.baseModelSlug, after: given.base_model_slug },
+]
 
 const ownedBy = ({ id, organisationId }: Integration) => ({ integrationId: id, organisationId })
 
@@ -84,11 +98,16 @@ export async function demandOneHost(em: EntityManager, integration: Integration)
 export async function deleteModels(
   em: EntityManager,
   integration: Integration,
-  { slugs, param }: { readonly slugs: readonly string[]; readonly param: string },
+  { actor, slugs, param }: { readonly actor: Actor; readonly slugs: readonly string[]; readonly param: string },
 ): Promise<void> {
   const rows = await em.find(IntegrationModel, { ...ownedBy(integration), slug: { $in: [...slugs] } })
   const unknown = slugs.find((slug) => rows.every((row) => row.slug !== slug))
   if (unknown !== undefined) throw notFound('model', unknown, param)
+  const gone = { pricing_config: null, base_model_slug: null }
+  await demandPrices(em, actor, {
+    integration,
+    changes: rows.flatMap((row) => priceChanges(row, gone, () => param)),
+  })
   em.remove(rows)
   await em.flush()
 }

@@ -178,3 +178,73 @@ test('what a reference in upper case names is in use', async (t) => {
   await asked(admin, 'POST', '/configs', named)
   t.is((await admin.ask('DELETE', '/guardrails/guard')).status, 409)
 })
+
+const usage_limits = { type: 'cost', credit_limit: 0.000_001 }
+
+/** The places in which an admin limits the costs of a workspace; the last one counts no money. */
+const moneyLimits: Readonly<Record<string, (place: Place) => Promise<unknown>>> = {
+  'the workspace': ({ admin, tenant }) => asked(admin, 'PUT', `/admin/workspaces/${tenant.workspaceId}`, { usage_limits: [usage_limits] }),
+  'a key': ({ admin, tenant: { workspaceId: workspace_id } }) =>
+    asked(admin, 'POST', '/api-keys/workspace/service', { name: 'Limited', workspace_id, scopes: ['logs.list'], usage_limits }),
+  'a provider': ({ admin, tenant }) => asked(admin, 'PUT', `/providers/account?workspace_id=${tenant.workspaceId}`, { usage_limits }),
+  'a policy': ({ admin, tenant: { workspaceId: workspace_id } }) =>
+    asked(admin, 'POST', '/policies/usage-limits', {
+      workspace_id,
+      conditions: [{ key: 'workspace_id', value: '*' }],
+      group_by: [{ key: 'api_key' }],
+      ...usage_limits,
+    }),
+  'the workspace, by tokens': ({ admin, tenant }) =>
+    asked(admin, 'PUT', `/admin/workspaces/${tenant.workspaceId}`, { usage_limits: [{ type: 'tokens', credit_limit: 1000 }] }),
+}
+
+const free = { multiplier: { default: 0 } }
+const noPrice = { type: 'static', pay_as_you_go: { request_token: { price: 0 }, response_token: { price: 0 } } }
+const model = { slug: 'gpt-4o', enabled: true }
+const region = { vertex_auth_type: 'basic', vertex_project_id: 'p', vertex_region: 'us-east1' }
+const skips = { ...region, vertex_skip_ptu_cost_attribution: true }
+const skipParam = 'configurations.vertex_skip_ptu_cost_attribution'
+const account = { name: 'Another', key: 'sk', create_default_provider: false }
+
+const priceAttempts: readonly Attempt[] = [
+  ['PUT', '/integrations/account', { pricing_adjustments: free }, 'pricing_adjustments'],
+  ['PUT', '/integrations/account/models', { models: [{ ...model, pricing_config: noPrice }] }, 'models[0].pricing_config'],
+  ['PUT', '/integrations/account/models', { models: [{ ...model, base_model_slug: 'gpt-4o-mini' }] }, 'models[0].base_model_slug'],
+  ['DELETE', '/integrations/account/models?slugs=priced', undefined, 'slugs'],
+  ['POST', '/integrations', { ...account, ai_provider_id: 'openai', pricing_adjustments: free }, 'pricing_adjustments'],
+  ['POST', '/integrations', { ...account, ai_provider_id: 'vertex-ai', configurations: skips }, skipParam],
+  ['PUT', '/integrations/vertex', { configurations: { vertex_skip_ptu_cost_attribution: true } }, skipParam],
+  ['POST', '/virtual-keys', { name: 'Virtual', provider: 'vertex-ai', key: 'sk', configurations: skips }, skipParam],
+]
+
+for (const [at, [name, limit]] of Object.entries(moneyLimits).entries())
+  test(`prices are changed below a limit of ${name} as far as it does not count them`, async (t) => {
+    const place = await placeOf(`prices-${at}`)
+    const { admin, manager, tenant } = place
+    await asked(admin, 'PUT', '/integrations/account/models', { models: [{ slug: 'priced', enabled: true, pricing_config: noPrice }] })
+    const stored = { ...account, slug: 'vertex', ai_provider_id: 'vertex-ai', workspace_id: tenant.workspaceId }
+    await asked(admin, 'POST', '/integrations', { ...stored, configurations: region })
+    await limit(place)
+    const expected = name.endsWith('by tokens') ? 200 : 403
+    for (const [method, path, body, param] of priceAttempts) {
+      const { status, body: said, text } = await manager.ask(method, path, body)
+      t.is(status, expected, `${method} ${path} ${JSON.stringify(body)}: ${text}`)
+      if (status === 403) t.like(said, { error: { code: 'AB03', param } })
+    }
+    const same = { models: [{ slug: 'priced', enabled: false, pricing_config: noPrice }] }
+    if (expected === 403) await asked(manager, 'PUT', '/integrations/account/models', same)
+    const named = await manager.ask('PUT', '/integrations/account', { name: 'Other', pricing_adjustments: expected === 200 ? free : null })
+    t.is(named.status, 200, named.text)
+  })
+
+test('a limit in money binds a chat after a manager has tried other prices', async (t) => {
+  const place = await placeOf('priced')
+  await moneyLimits['the workspace']?.(place)
+  const key = { name: 'Caller', workspace_id: place.tenant.workspaceId, scopes: ['completions.write'], defaults: { config_id: 'open' } }
+  const secret = String((await asked(place.manager, 'POST', '/api-keys/workspace/service', key))['key'])
+  t.is(await chat(secret), 412)
+  for (const [method, path, body] of priceAttempts.slice(0, 3)) await place.manager.ask(method, path, body)
+  t.is(await chat(secret), 412)
+  await asked(place.admin, 'PUT', '/integrations/account', { pricing_adjustments: free })
+  t.is(await chat(secret), 200)
+})
