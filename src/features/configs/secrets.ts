@@ -1,4 +1,4 @@
-import { inlineSecrets, items } from '../../gateway/ports/checks.ts'
+import { inItems, inlineSecrets } from '../../gateway/ports/checks.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import { providerFieldNames, secretConfigFields } from '../../gateway/ports/providers.ts'
 import type { JsonPath } from '../../lib/json/json-path.ts'
@@ -12,9 +12,7 @@ export const configSecrets = (config: unknown): readonly SecretPlace[] => (isFie
 function secretsAt(config: Fields, path: JsonPath, above: readonly unknown[]): readonly SecretPlace[] {
   const goesTo = [...above, addressOf(config)]
   const own = Object.keys(config).filter((name) => secretConfigFields.has(name))
-  const guardrails = guardrailFields.flatMap((name) =>
-    items(config[name], [...path, name]).flatMap(([guardrail, at]) => inlineSecrets(guardrail, at)),
-  )
+  const guardrails = guardrailFields.flatMap((name) => inItems(config[name], [...path, name], inlineSecrets))
   return [
     ...own.map((name) => ({ path: [...path, name], goesTo })),
     ...guardrails,

@@ -54,7 +54,10 @@ export function countCall(aimed: AimedCall, maxHeldBytes: number): CountedCall |
   const fields = fieldsOf(target)
   const serving = servingOf(target.provider, { operation: asked.operation, model, fields })
   const conversation = client.conversation(body.json, model)
-  if (serving === null) return estimate(call, client.answer(estimateInput({ json: conversation, dialect: asked.dialect, model }), true))
+  if (serving === null) {
+    const size = body.bytes?.length ?? 0
+    return estimate(call, client.answer(estimateInput({ json: conversation, size, dialect: asked.dialect, model }), true))
+  }
   if (isAsAsked(call, asked, serving) && call.previousResponse === null) return ownCount(aimed, { asked, serving })
   return { kind: 'asked', call: askProvider(aimed, { asked, serving, conversation }, maxHeldBytes) }
 }

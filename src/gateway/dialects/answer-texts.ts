@@ -2,7 +2,7 @@ import { isFields } from '../../lib/json/fields.ts'
 import type { DialectId } from './dialect.ts'
 import type { TextPart } from './neutral/texts.ts'
 import { allTexts, textsOf } from './registry.ts'
-import { contentTexts, everyText, items, textAt } from './texts/walk.ts'
+import { contentTexts, everyText, inItems, textAt } from './texts/walk.ts'
 
 /** The fields of answers that hold the model's texts, in any dialect: a provider may answer in another than its own. */
 const places = [...new Set(allTexts.flatMap(({ answer }) => answer))]
@@ -30,6 +30,4 @@ export function answerTexts(json: unknown, { dialect, method }: AnswerKind): rea
 
 /** Returns the prompts as they were really drawn, of lists of images; lists of files and models hold none. */
 const listTexts = (value: unknown): TextPart[] =>
-  items(value, ['data']).flatMap(([item, at]) =>
-    isFields(item) ? textAt(item['revised_prompt'], [...at, 'revised_prompt'], 'assistant') : [],
-  )
+  inItems(value, ['data'], (item, at) => (isFields(item) ? textAt(item['revised_prompt'], [...at, 'revised_prompt'], 'assistant') : []))

@@ -134,7 +134,12 @@ export type ExpectedReader = (
 
 function estimated(told: MeteredUsage, answer: DeliveredAnswer, { attempt, work, expected }: EstimatedAttempt): MeteredUsage {
   const counts = fillCounts(told.counts, {
-    request: { json: attempt.body?.json, dialect: work.dialect, model: attempt.target?.model ?? null },
+    request: {
+      json: attempt.body?.json,
+      size: attempt.body?.bytes?.length ?? 0,
+      dialect: work.dialect,
+      model: attempt.target?.model ?? null,
+    },
     answer,
     expected,
     sellsOutput: sellsOutput(work),

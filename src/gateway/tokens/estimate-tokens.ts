@@ -1,6 +1,7 @@
 import { answerTexts } from '../dialects/answer-texts.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { requestTexts } from '../dialects/request-texts.ts'
+import { isVast } from '../dialects/texts/walk.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import { countTokensOf } from './tokenizer.ts'
 
@@ -22,18 +23,25 @@ export function tokensOfModel(tokens: number, model: string | null): number {
   return Math.ceil((tokens * percent) / 100)
 }
 
-/** The request whose tokens are estimated. */
+/** The request, or the answer, whose tokens are estimated. */
 export interface EstimatedRequest {
-  /** The body as the provider is sent it, parsed. */
+  /** The body as the provider is sent it, parsed, or as it answers. */
   readonly json: unknown
+  /** The length of the body. */
+  readonly size: number
   /** Null: not known. */
   readonly dialect: DialectId | null
   readonly model: string | null
 }
 
-/** Estimates the tokens of a prompt: texts, tools, messages and media, in any dialect. */
-export function estimateInput({ json, dialect, model }: EstimatedRequest): number {
+/** Bytes of a body for a token, where its texts are not collected. */
+const bytesPerToken = 4
+const tokensOfBytes = (size: number, model: string | null): number => tokensOfModel(Math.ceil(size / bytesPerToken), model)
+
+/** Estimates the tokens of a prompt: texts, tools, messages and media, in any dialect. A heap of crumbs is estimated by its bytes. */
+export function estimateInput({ json, size, dialect, model }: EstimatedRequest): number {
   if (!isFields(json)) return 0
+  if (isVast(json)) return tokensOfBytes(size, model)
   const said = countTokensOf(requestTexts(json, dialect).map(({ text }) => text))
   const messages = turnFields.reduce((sum, name) => sum + lengthOf(json[name]), 0)
   const around = messages === 0 ? 0 : messages * perMessage + perAnswer
@@ -47,11 +55,13 @@ const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.lengt
 export const estimateTexts = (texts: readonly string[], model: string | null): number => tokensOfModel(countTokensOf(texts), model)
 
 /** Estimates the tokens of an answer that is no stream. */
-export const estimateAnswer = (json: unknown, dialect: DialectId | null, model: string | null): number =>
-  estimateTexts(
-    answerTexts(json, { dialect, method: 'POST' }).map(({ text }) => text),
-    model,
-  )
+export const estimateAnswer = ({ json, size, dialect, model }: EstimatedRequest): number =>
+  isVast(json)
+    ? tokensOfBytes(size, model)
+    : estimateTexts(
+        answerTexts(json, { dialect, method: 'POST' }).map(({ text }) => text),
+        model,
+      )
 
 /** Fields under which parts of messages hold media. */
 const mediaFields: ReadonlySet<string> = new Set([
@@ -68,7 +78,8 @@ const mediaFields: ReadonlySet<string> = new Set([
 function mediaIn(value: unknown, depth = 0): number {
   if (depth > deepest || typeof value !== 'object' || value === null) return 0
   let found = 0
-  for (const [name, part] of Object.entries(value)) found += mediaFields.has(name) ? 1 : mediaIn(part, depth + 1)
+  if (Array.isArray(value)) for (let at = 0; at < value.length; at += 1) found += mediaIn(value[at], depth + 1)
+  else if (isFields(value)) for (const name of Object.keys(value)) found += mediaFields.has(name) ? 1 : mediaIn(value[name], depth + 1)
   return found
 }
 

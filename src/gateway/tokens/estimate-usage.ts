@@ -63,7 +63,7 @@ interface WholeEstimate extends Pick<EstimatedRequest, 'dialect' | 'model'> {
 function estimateWhole(head: Buffer, { dialect, model, isCut }: WholeEstimate): number {
   const json = jsonOf(head)
   if (json === undefined && isCut) return estimateTexts([head.toString('utf8')], model)
-  return isError(json) ? 0 : estimateAnswer(json, dialect, model)
+  return isError(json) ? 0 : estimateAnswer({ json, size: head.length, dialect, model })
 }
 
 const textsOfStream = (head: Buffer, dialect: DialectId | null): readonly string[] =>

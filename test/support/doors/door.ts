@@ -11,6 +11,8 @@ export interface Door {
   readonly shapes: Readonly<Record<string, (bytes: number) => Feed>>
   /** The most bytes that it takes; absent: many. */
   readonly most?: number
+  /** It is measured with so many bytes at least, where what it does with many is not what it does with few. */
+  readonly least?: number
 }
 
 /** A door is measured with n and with 4n bytes. */
@@ -34,8 +36,8 @@ setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 /** Returns why a shape costs more than in proportion to its bytes; null when it does not. */
-export async function faultOf(shape: (bytes: number) => Feed, bound?: number): Promise<string | null> {
-  let bytes = least
+export async function faultOf(shape: (bytes: number) => Feed, bound?: number, from = least): Promise<string | null> {
+  let bytes = from
   let small = await leastCpu(shape(bytes))
   while (small < leastMs && bytes * times * 2 <= (bound ?? most)) {
     bytes *= 2

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Check, Phase, Subject } from '../check.ts'
 import { isFields } from '../../../lib/json/fields.ts'
-import { items } from '../../dialects/texts/walk.ts'
+import { inItems } from '../../dialects/texts/walk.ts'
 import { partner } from './partner.ts'
 import { askedMessages, askedText, key } from './words.ts'
 
@@ -79,14 +79,12 @@ const withMode = ({ name, title, about, phases, flag }: FlagCheck): Check =>
   })
 
 const toolsOf = ({ request: { json } }: Subject): readonly unknown[] =>
-  items(isFields(json) ? json['tools'] : [], []).flatMap(([tool]) =>
-    isFields(tool) && isFields(tool['function']) ? [tool['function']] : [],
-  )
+  inItems(isFields(json) ? json['tools'] : [], [], (tool) => (isFields(tool) && isFields(tool['function']) ? [tool['function']] : []))
 
 /** The calls of tools in a message of an answer, their arguments as values. */
 function toolCalls(message: unknown): readonly unknown[] {
   if (!isFields(message)) return []
-  return items(message['tool_calls'], []).flatMap(([call]) => {
+  return inItems(message['tool_calls'], [], (call) => {
     if (!isFields(call) || !isFields(call['function'])) return []
     const { name, arguments: given } = call['function']
     return [{ id: call['id'], type: 'function', function: { name, arguments: valueOf(given) } }]
@@ -103,7 +101,7 @@ function valueOf(text: unknown): unknown {
 
 function answerMessages({ response }: Subject, text: string): readonly unknown[] {
   const choices = isFields(response?.json) ? response.json['choices'] : []
-  const calls = items(choices, []).flatMap(([choice]) => (isFields(choice) ? toolCalls(choice['message']) : []))
+  const calls = inItems(choices, [], (choice) => (isFields(choice) ? toolCalls(choice['message']) : []))
   return [{ role: 'assistant', content: text, ...(calls.length > 0 && { tool_calls: calls }) }]
 }
 

@@ -3,7 +3,7 @@ import type { DialectTexts } from '../dialect.ts'
 import type { ExtractedTexts } from '../neutral/texts.ts'
 import { turns } from '../texts/readers.ts'
 import { channelName, piece, place, readAll, shape, type Shape } from '../texts/shape.ts'
-import { items } from '../texts/walk.ts'
+import { inItems } from '../texts/walk.ts'
 
 const geminiFrame = shape(['promptFeedback', 'usageMetadata'], ['createTime', 'modelVersion', 'responseId'], ['candidates'])
 const candidateShape: Shape = shape(
@@ -20,7 +20,7 @@ function frame(json: Fields): ExtractedTexts | null {
   const { candidates } = json
   if (!Array.isArray(candidates)) return null
   const beside = readAll(json, [], geminiFrame).map((read) => piece(channelName(...read.path), read))
-  const found = items(candidates, ['candidates']).flatMap(([candidate, path], at) =>
+  const found = inItems(candidates, ['candidates'], (candidate, path, at) =>
     readAll(candidate, path, candidateShape).map((read) => {
       const steps = read.below.filter((step) => typeof step === 'string' && !['content', 'parts', 'text'].includes(step))
       return piece(channelName(candidateName(candidate, at), ...steps), read, candidateName(candidate, at))

@@ -4,14 +4,14 @@ import type { DialectTexts } from '../dialect.ts'
 import type { ExtractedTexts, FrameText } from '../neutral/texts.ts'
 import { turns } from '../texts/readers.ts'
 import { channelName, piece, place, readAll, shape } from '../texts/shape.ts'
-import { items } from '../texts/walk.ts'
+import { inItems } from '../texts/walk.ts'
 
 /** Returns the texts of a frame with choices, which chats and completions share. */
 export function choicesFrame(json: Fields): ExtractedTexts | null {
   const { choices } = json
   if (!Array.isArray(choices)) return null
   const beside = readAll(json, [], chatFrame).map((read) => piece(channelName(...read.path), read))
-  const texts = items(choices, ['choices']).flatMap(([choice, path], at) => choiceTexts(choice, path, choiceName(choice, at)))
+  const texts = inItems(choices, ['choices'], (choice, path, at) => choiceTexts(choice, path, choiceName(choice, at)))
   const ends = choices.flatMap((choice, at) => (isFields(choice) && ended(choice['finish_reason']) ? [choiceName(choice, at)] : []))
   return { texts: [...texts, ...beside], ends }
 }

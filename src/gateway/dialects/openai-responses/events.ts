@@ -2,7 +2,7 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { JsonPath } from '../../../lib/json/json-path.ts'
 import type { ExtractedTexts, FrameText } from '../neutral/texts.ts'
 import { channelName, copy, piece, place, readAll, shape, without } from '../texts/shape.ts'
-import { items } from '../texts/walk.ts'
+import { inItems } from '../texts/walk.ts'
 
 const eventShape = shape(
   ['annotation', 'annotations', 'partial_image_b64'],
@@ -39,7 +39,7 @@ function outputTexts(response: unknown): readonly FrameText[] {
   const [output, path]: readonly [unknown, JsonPath] = isFields(response)
     ? [response['output'], ['response', 'output']]
     : [response, ['response']]
-  return Array.isArray(output) ? items(output, path).flatMap(([item, to], at) => itemTexts(item, to, at)) : itemTexts(output, path, 0)
+  return Array.isArray(output) ? inItems(output, path, itemTexts) : itemTexts(output, path, 0)
 }
 
 const channelOf = (name: string, { output_index: output, content_index: content, summary_index: summary }: Fields): string =>
@@ -73,7 +73,7 @@ function itemTexts(item: unknown, path: JsonPath, output: number): readonly Fram
   if (!isFields(item)) return readAll(item, path, itemShape).map((read) => copy(channelName('item', output, ...read.below), read))
   const type = String(item['type'])
   const parts = (['content', 'summary'] as const).flatMap((list) =>
-    items(item[list], [...path, list]).flatMap(([part, to], at) => partTexts(part, to, { list, output, at })),
+    inItems(item[list], [...path, list], (part, to, at) => partTexts(part, to, { list, output, at })),
   )
   const lists = ['content', 'summary'].filter((name) => Array.isArray(item[name]))
   // A picture is no text.

@@ -1,6 +1,6 @@
 import { isFields } from '../../../lib/json/fields.ts'
 import type { TextReader } from '../dialect.ts'
-import { contentTexts, items, roleOf } from './walk.ts'
+import { contentTexts, inItems, roleOf } from './walk.ts'
 
 /** Returns a reader of texts that all have one role. */
 export const saidBy =
@@ -11,7 +11,7 @@ export const saidBy =
 /** Reads turns, each by the role that it names. */
 export const turns: TextReader = (value, path) =>
   Array.isArray(value)
-    ? items(value, path).flatMap(([turn, at]) => contentTexts(turn, at, roleOfTurn(turn)))
+    ? inItems(value, path, (turn, at) => contentTexts(turn, at, roleOfTurn(turn)))
     : contentTexts(value, path, roleOfTurn(value))
 
 const roleOfTurn = (turn: unknown): string => roleOf(turn, isFields(turn) && String(turn['type']).endsWith('_output') ? 'tool' : 'user')

@@ -21,9 +21,18 @@ const roles: Readonly<Record<string, string>> = {
 export const textAt = (value: unknown, path: JsonPath, role: string): TextPart[] =>
   typeof value === 'string' && value !== '' ? [{ path, role, text: value }] : []
 
-/** The items of a list, each with its path. */
-export const items = (value: unknown, path: JsonPath): readonly (readonly [item: unknown, path: JsonPath])[] =>
-  Array.isArray(value) ? value.map((item: unknown, at) => [item, [...path, at]] as const) : []
+/** The findings in the texts, objects and lists of a list, each with its path; numbers and the like, of which a list may have millions, hold none. */
+export function inItems<T>(value: unknown, path: JsonPath, find: (item: unknown, path: JsonPath, at: number) => readonly T[]): T[] {
+  const found: T[] = []
+  if (!Array.isArray(value)) return found
+  for (let at = 0; at < value.length; at += 1) {
+    const item: unknown = value[at]
+    if (mayHoldText(item)) for (const one of find(item, [...path, at], at)) found.push(one)
+  }
+  return found
+}
+
+const mayHoldText = (value: unknown): boolean => typeof value === 'string' || (typeof value === 'object' && value !== null)
 
 /** How deep a value is looked into; a body has at most 128 levels. */
 const maxDepth = 128
@@ -41,7 +50,7 @@ export function everyText(value: unknown, path: JsonPath, role: string): readonl
     if (typeof part === 'string' && part !== '') found.push({ path: [...at], role, text: part })
     else if (at.length - path.length > maxDepth || typeof part !== 'object' || part === null) return
     else if (Array.isArray(part)) part.forEach((item: unknown, index) => into(index, item))
-    else for (const [name, child] of Object.entries(part)) into(name, child)
+    else for (const name of Object.keys(part)) into(name, (part as Fields)[name])
   }
   walk(value)
   return found
@@ -58,11 +67,13 @@ export function isVast(value: unknown): boolean {
   let left = maxSteps
   const count = (part: object, depth: number): void => {
     if (depth > maxDepth) left = -1
+    // The items of a list without texts cost next to nothing, the names of fields do not.
+    const perOther = Array.isArray(part) ? 0 : 1
     for (const child of Array.isArray(part) ? part : Object.values(part)) {
-      if (typeof child !== 'string' && (typeof child !== 'object' || child === null)) continue
-      left -= depth
+      const mayHold = mayHoldText(child)
+      left -= mayHold ? depth : perOther
       if (left < 0) return
-      if (typeof child === 'object') count(child, depth + 1)
+      if (mayHold && typeof child === 'object') count(child, depth + 1)
     }
   }
   if (typeof value === 'object' && value !== null) count(value, 1)
@@ -114,6 +125,7 @@ function readFields(fields: Fields, walk: Walk): void {
   if (fields['type'] === 'tool_result') walk.role = 'tool'
   const main: string[] = []
   for (const name of Object.keys(fields)) {
+    if (!mayHoldText(fields[name])) continue
     if (kindOf(name) === 'main') main.push(name)
     else readField(fields, name, walk)
   }
@@ -142,8 +154,8 @@ function readField(fields: Fields, name: string, walk: Walk): void {
 /** The texts of an object or a list in a field. */
 function readHeld(value: object, kind: string | undefined, walk: Walk): void {
   if (kind === 'free') for (const part of everyText(value, walk.at, walk.role)) walk.found.push(part)
-  else if (kind === 'named' && isFields(value)) for (const [name, inner] of Object.entries(value)) enter(name, inner, walk)
+  else if (kind === 'named' && isFields(value)) for (const name of Object.keys(value)) enter(name, value[name], walk)
   else if (kind === 'token' && Array.isArray(value)) {
-    for (const [at, item] of value.entries()) if (typeof item !== 'string' || !isToken(item)) enter(at, item, walk)
+    for (let at = 0; at < value.length; at += 1) if (typeof value[at] !== 'string' || !isToken(value[at])) enter(at, value[at], walk)
   } else read(value, walk)
 }

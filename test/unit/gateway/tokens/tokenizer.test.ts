@@ -1,6 +1,8 @@
 import test from 'ava'
-import { estimateAnswer, estimateInput } from '../../../../src/gateway/tokens/estimate-tokens.ts'
+import { estimateAnswer, type EstimatedRequest, estimateInput as estimateSized } from '../../../../src/gateway/tokens/estimate-tokens.ts'
 import { countedLength, countTokens, countTokensOf } from '../../../../src/gateway/tokens/tokenizer.ts'
+
+const estimateInput = (request: Omit<EstimatedRequest, 'size'>): number => estimateSized({ ...request, size: 0 })
 
 test('texts are counted as the models of OpenAI do', (t) => {
   t.is(countTokens(''), 0)
@@ -84,7 +86,7 @@ test('media of messages count by the piece', (t) => {
   t.is(estimateInput({ json: { messages }, dialect: 'openai-chat', model: 'gpt-4o' }), 8 + 1500)
 })
 
-const answer = (message: object) => estimateAnswer({ choices: [{ message }] }, 'openai-chat', 'gpt-4o')
+const answer = (message: object) => estimateAnswer({ json: { choices: [{ message }] }, size: 0, dialect: 'openai-chat', model: 'gpt-4o' })
 
 test('an answer has the tokens of what the model said, and of the arguments of its tools', (t) => {
   const call = { id: 'c', type: 'function', function: { name: 'look', arguments: '{"city":"Oslo"}' } }
