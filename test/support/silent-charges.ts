@@ -8,6 +8,41 @@ const messages = [{ role: 'user', content: 'hello world' }]
 const inSound = { messages, modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } }
 const told = (model: string, more: object = {}) => ({ id: 'x', object: 'chat.completion', model, choices: [], usage: said10, ...more })
 
+const unsaid = (usage?: object) => ({
+  id: 'x',
+  object: 'chat.completion',
+  model: 'llama-3.3-70b-versatile',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hello world' }, finish_reason: 'stop' }],
+  ...(usage && { usage }),
+})
+
+/** The requests of each format whose words are translated to chats. */
+const clients: Readonly<Record<string, { readonly path: string; readonly body: object }>> = {
+  anthropic: { path: '/v1/messages', body: { messages, max_tokens: 100 } },
+  google: {
+    path: '/v1beta/models/llama-3.3-70b-versatile:generateContent',
+    body: { contents: [{ role: 'user', parts: [{ text: 'hello world' }] }] },
+  },
+  completions: { path: '/v1/completions', body: { prompt: 'hello world' } },
+  responses: { path: '/v1/responses', body: { input: 'hello world' } },
+}
+
+/** Gatehouse's own figures in a translation are nobody's statement: answers without usage are estimated in every format. */
+const translated: Readonly<Record<string, Charged>> = Object.fromEntries(
+  Object.entries(clients).flatMap(([name, { path, body }]) => {
+    const asked = { provider: 'groq', model: 'llama-3.3-70b-versatile', path, state: 'estimated', amount: 'any' } as const
+    const streams = path.includes(':generate') ? { path: path.replace(':generateContent', ':streamGenerateContent?alt=sse') } : {}
+    return [
+      [`a translated answer without usage, to a client of ${name}`, { ...asked, body, answer: unsaid() }],
+      [`a translated answer with an empty usage, to a client of ${name}`, { ...asked, body, answer: unsaid({}) }],
+      [
+        `a translated stream without usage, to a client of ${name}`,
+        { ...asked, ...streams, body: { ...body, stream: true }, answer: words() },
+      ],
+    ] satisfies [string, Charged][]
+  }),
+)
+
 /** Answers that do not tell all that their cost depends on: the dearer is taken, and what nobody saw is named. */
 export const silentCharges: Readonly<Record<string, Charged>> = {
   // gpt-4o: 2.50, out 10.00; priority 4.25, out 17.00
@@ -131,4 +166,5 @@ export const silentCharges: Readonly<Record<string, Charged>> = {
     state: 'partly_priced',
     amount: 'any',
   },
+  ...translated,
 }

@@ -50,7 +50,7 @@ export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { excha
 function answeredCharge({ attempt, target, work }: ChargeRequest, result: ChargedAnswer, pricing: PricingContext): Charge {
   const { exchange } = pricing
   if (isUnreached(attempt, result)) return noCharge
-  const told = result.told()
+  const told = isWrittenHere(attempt, work) ? { ...result.told(), usage: null } : result.told()
   const answer = { ...result, told: () => told }
   const request = requestOf(attempt, { exchange, provider: target.providerId })
   const read = ofDeployment(meter(answer, request), target)
@@ -65,6 +65,10 @@ function answeredCharge({ attempt, target, work }: ChargeRequest, result: Charge
     each.map((part) => priced(part, { attempt, target }, pricing)),
   )
 }
+
+/** Returns true if the bytes of an answer are a translation whose format demands figures: they may stand in place of those that the provider did not state. */
+const isWrittenHere = ({ translated, recalled }: Attempt, work: AskedWork | null): boolean =>
+  translated?.sameDialect === false && !isRecalled({ recalled }) && isEstimable(work)
 
 const usesModel = (work: AskedWork | null): boolean => work !== null && work.task !== 'token-count'
 

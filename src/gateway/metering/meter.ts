@@ -127,7 +127,9 @@ export type MeteredAnswer = Pick<RelayResult, 'capture' | 'told' | 'counted'>
 function translatedCounts(counted: TokenUsage): ReturnType<typeof countsOf> {
   const { counts, inconsistent } = disjointCounts(counted)
   const runs = runsOf(counted.own)
-  return { counts: runs === null ? counts : sumOfRuns(runs), inconsistent, estimated: false, hasTokens: true, toldNone: false }
+  const hasTokens = promptTokens(counts) + outputTokens(counts) > 0
+  const toldNone = !hasAny(counts) && tellsNone(counted.own)
+  return { counts: runs === null ? counts : sumOfRuns(runs), inconsistent, estimated: false, hasTokens, toldNone }
 }
 
 /** Returns true if an answer states its usage or its cost. */
