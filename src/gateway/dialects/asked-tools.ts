@@ -1,5 +1,6 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
 import { isLocal, listOf } from './openai-responses/sold-tools.ts'
+import { sentFields } from './sent-fields.ts'
 import { isFetchingName, isOwnName, soldAs } from './tool-names.ts'
 
 /** Groups of tools may have groups in them. */
@@ -8,11 +9,11 @@ const deepest = 3
 /** Returns the tools of a request wherever a format lists them, also those in items of its input and in groups. */
 export function toolsOf(json: Fields): readonly Fields[] {
   const found: Fields[] = []
-  for (const fields of withOptions(json)) addTools(fields['tools'], found)
-  const { additionalModelRequestFields: ofBedrock, toolConfig, input } = json
-  addHeld(ofBedrock, found)
-  addHeld(toolConfig, found)
-  for (const item of listOf(input)) addHeld(item, found)
+  for (const fields of sentFields(json)) {
+    addTools(fields['tools'], found)
+    addHeld(fields['toolConfig'], found)
+    for (const item of listOf(fields['input'])) addHeld(item, found)
+  }
   return found
 }
 
@@ -50,12 +51,3 @@ export function isUnknownTool(tool: Fields): boolean {
 }
 
 const isKnownName = (name: string): boolean => isOwnName(name) || isFetchingName(name) || soldAs(name).length > 0
-
-/** The holder of fields for single formats, which take the place of translated ones. */
-export const optionsField = 'provider_options'
-
-/** Returns the fields of a request, and those that it gives for single formats. */
-export function withOptions(json: Fields): readonly Fields[] {
-  const options = json[optionsField]
-  return isFields(options) ? [json, ...Object.values(options).filter(isFields)] : [json]
-}

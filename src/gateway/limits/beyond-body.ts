@@ -1,5 +1,6 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
 import { toolNames, toolsOf } from '../dialects/asked-tools.ts'
+import { sentFields } from '../dialects/sent-fields.ts'
 import { isFetchingName } from '../dialects/tool-names.ts'
 import { positive } from './output-bound.ts'
 
@@ -9,10 +10,11 @@ const naming = ['cachedContent', 'cached_content', 'mcp_servers', 'plugins', 'se
 /** Returns the most tokens that a provider adds to a prompt by itself; Infinity: nobody bounds them; 0: it adds none. */
 export function addedTokens(json: unknown): number {
   if (!isFields(json)) return 0
-  const { prompt } = json
-  if (naming.some((name) => (json[name] ?? null) !== null)) return Infinity
-  // A template that is kept at the provider.
-  if (isFields(prompt)) return Infinity
+  for (const fields of sentFields(json)) {
+    if (naming.some((name) => (fields[name] ?? null) !== null)) return Infinity
+    // A template that is kept at the provider.
+    if (isFields(fields['prompt'])) return Infinity
+  }
   let tokens = 0
   for (const tool of toolsOf(json)) tokens += addedBy(tool)
   return tokens

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { tiersInHeaders } from '../dialects/tier-headers.ts'
 import type { HeaderList } from '../wire/header-list.ts'
-import { withOptions } from '../dialects/asked-tools.ts'
+import { sentFields } from '../dialects/sent-fields.ts'
 
 /** The mode of the dearest tier in which a request may be served. */
 export interface AskedTier {
@@ -22,7 +22,7 @@ const dearTiers: Readonly<Record<string, string>> = {
 const open = 'auto'
 /** A request that leaves the tier open may be served in the dear one. */
 export function dearestTier(json: Fields, headers: HeaderList): AskedTier {
-  const all = withOptions(json)
+  const all = sentFields(json)
   if (all.some(({ speed }) => speed === 'fast')) return { mode: 'fast', isNamed: true }
   const words = [...all.flatMap(tiersOf), ...tiersInHeaders(headers)]
   const asked = new Set(words.map((tier) => tier.trim().toLowerCase()))

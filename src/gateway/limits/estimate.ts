@@ -1,4 +1,5 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
+import { sentValues } from '../dialects/sent-fields.ts'
 import type { Task } from '../operations/operations.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { inputBound } from './input-bound.ts'
@@ -42,5 +43,5 @@ export function outputTokens(json: unknown, reader: OutputReader, { unbounded, m
 export const isBounded = (json: unknown, reader: OutputReader): boolean => isFields(json) && outputBound(json, reader).isSure
 
 /** Each of several prompts of a completion is answered; a list of numbers is one prompt. */
-export const promptsOf = ({ prompt }: Fields): number =>
-  Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
+export const promptsOf = (json: Fields): number =>
+  Math.max(1, ...sentValues(json, 'prompt').map((prompt) => (Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1)))

@@ -10,7 +10,7 @@ import { toolFeesOf } from '../prices/tool-fees.ts'
 import type { Target } from '../targets/target.ts'
 import { tokensOfImage } from '../tokens/estimate-tokens.ts'
 import { toolsOf } from '../dialects/asked-tools.ts'
-import { positive } from './output-bound.ts'
+import { mostCalls } from './sold-calls.ts'
 
 /** Returns the cost of images. Where a request leaves their size or quality to the model, they may be the dearest. */
 export function imageAmount(counts: Counts, facts: PriceFacts, found: FoundPrices): bigint | null {
@@ -74,7 +74,7 @@ function toolAmount(
   const terms = target.view?.prices ?? null
   const found = findPrices({ provider: target.providerId, answered: model, sent: model, terms }, prices)
   if (found === null) return null
-  const images = Math.min(positive(json['max_tool_calls']) ?? Infinity, isStrict ? mostImages : usualImages)
+  const images = Math.min(mostCalls(json), isStrict ? mostImages : usualImages)
   const asked = { ...facts, mode: null, promptTokens: 0, hasTokens: false, size: size ?? 'auto', quality: quality ?? 'auto' }
   const byImage = imageAmount({ image: images }, asked, found)
   if (byImage !== null && !(isStrict && isLarge(size))) return byImage

@@ -1,6 +1,7 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
 import { listOf } from '../dialects/openai-responses/sold-tools.ts'
-import { isUnknownTool, toolsOf, withOptions } from '../dialects/asked-tools.ts'
+import { isUnknownTool, toolsOf } from '../dialects/asked-tools.ts'
+import { sentFields } from '../dialects/sent-fields.ts'
 
 /** Models that work in rounds of their own: no field bounds how much they read, think and search. */
 const agents = /deep-research|deepsearch|multi-agent|sonar-pro-search/i
@@ -12,16 +13,9 @@ const additions = /:(?:online|nitro)$|@preset\//
 /** Returns true for a model for which no field of a request bounds the cost. */
 export const isOpenModel = (model: string): boolean => agents.test(model) || routers.test(model) || additions.test(model)
 
-/** Objects that hold fields of a request at some providers. */
-const holders = ['parameters', 'extra_body', 'additionalModelRequestFields'] as const
-
 /** Returns true for a request that has more done than its tokens and known tools: nobody knows its cost before it is answered. */
 export function hasOpenPrice(json: Fields): boolean {
-  for (const fields of withOptions(json)) if (sellsMore(fields)) return true
-  for (const holder of holders) {
-    const held = json[holder]
-    if (isFields(held) && sellsMore(held)) return true
-  }
+  for (const fields of sentFields(json)) if (sellsMore(fields)) return true
   return toolsOf(json).some(isUnknownTool)
 }
 

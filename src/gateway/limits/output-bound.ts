@@ -1,5 +1,5 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
-import { optionsField } from '../dialects/asked-tools.ts'
+import { sentFields } from '../dialects/sent-fields.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import type { Provider } from '../providers/provider.ts'
 import { spokenHere } from '../providers/endpoint.ts'
@@ -99,7 +99,7 @@ export interface OutputBound {
 export function outputBound(json: Fields, reader: OutputReader): OutputBound {
   const found: FoundBound = { most: null, answers: 1 }
   lookInto(json, found)
-  const isReplaced = lookIntoOptions(json[optionsField], found)
+  const isReplaced = lookIntoHeld(json, found)
   return { ...found, isSure: !isReplaced && isNamed(json, reader) }
 }
 
@@ -127,12 +127,10 @@ function lookInto(json: Fields, found: FoundBound): void {
 }
 
 /** Returns true if they may take the place of the bound. */
-function lookIntoOptions(options: unknown, found: FoundBound): boolean {
+function lookIntoHeld(json: Fields, found: FoundBound): boolean {
   let isReplaced = false
-  if (!isFields(options)) return isReplaced
-  for (const format in options) {
-    const own = options[format]
-    if (!isFields(own)) continue
+  for (const own of sentFields(json)) {
+    if (own === json || holders.some((holder) => json[holder] === own)) continue
     lookInto(own, found)
     isReplaced ||= names.some((name) => Object.hasOwn(own, name)) || replaced.some((holder) => Object.hasOwn(own, holder))
     isReplaced ||= isFields(own['options']) && Object.hasOwn(own['options'], 'num_predict')

@@ -1,5 +1,6 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
 import type { Task } from '../operations/operations.ts'
+import { sentFields } from '../dialects/sent-fields.ts'
 import { promptsOf } from './estimate.ts'
 import { positive } from './output-bound.ts'
 
@@ -24,10 +25,12 @@ export function imagesOf(json: Fields): number {
   const note = (fields: Fields) => {
     for (const name of imageNames) most = Math.max(most, positive(fields[name]) ?? 1)
   }
-  note(json)
-  for (const holder of imageHolders) {
-    const held = json[holder]
-    if (isFields(held)) note(held)
+  for (const fields of sentFields(json)) {
+    note(fields)
+    for (const holder of imageHolders) {
+      const held = fields[holder]
+      if (isFields(held)) note(held)
+    }
   }
   return most * lengthOf(json['instances'])
 }

@@ -1,4 +1,5 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
+import { sentFields } from '../dialects/sent-fields.ts'
 import { listOf } from '../dialects/openai-responses/sold-tools.ts'
 
 /** The parts of a prompt beside text. */
@@ -29,7 +30,7 @@ export function partsOf(json: unknown): PromptParts {
   const found = known.get(json)
   if (found !== undefined) return found
   const parts: MutableParts = { ...noParts }
-  parts.isPartial = (json['previous_response_id'] ?? json['conversation'] ?? null) !== null || listOf(json['input']).some(isReference)
+  parts.isPartial = sentFields(json).some(isContinued)
   // Contents that are kept at the provider may be of any kind.
   parts.hasSound = parts.hasFilm = parts.isPartial
   for (const field in json) if (!otherFields.has(field)) look(json[field], parts, 0)
@@ -40,6 +41,10 @@ export function partsOf(json: unknown): PromptParts {
   known.set(json, parts)
   return parts
 }
+
+/** Returns true for a request that goes on from turns which are kept at the provider. */
+const isContinued = ({ previous_response_id: before, conversation, input }: Fields): boolean =>
+  (before ?? conversation ?? null) !== null || listOf(input).some(isReference)
 
 const noParts: PromptParts = {
   pictures: 0,

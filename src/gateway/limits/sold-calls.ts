@@ -2,6 +2,7 @@ import { type Fields, isFields } from '../../lib/json/fields.ts'
 import type { Dimension } from '../dialects/neutral/counts.ts'
 import { containerGigabytes, isLocal, listOf } from '../dialects/openai-responses/sold-tools.ts'
 import { toolNames, toolsOf } from '../dialects/asked-tools.ts'
+import { sentFields, sentValues } from '../dialects/sent-fields.ts'
 import { soldAs } from '../dialects/tool-names.ts'
 
 /** The calls of a request that sets no number. */
@@ -13,7 +14,7 @@ const usualSources = 20
 export function soldCalls(json: Fields): Partial<Record<Dimension, number>> | null {
   let calls: Partial<Record<Dimension, number>> | null = null
   let gigabytes: number | null = null
-  const most = wholeOf(json['max_tool_calls']) ?? Infinity
+  const most = mostCalls(json)
   const tools = toolsOf(json)
   const add = (sold: Dimension, count: number): void => {
     calls ??= {}
@@ -21,11 +22,18 @@ export function soldCalls(json: Fields): Partial<Record<Dimension, number>> | nu
     calls[sold] = Math.max(calls[sold] ?? 0, asked)
   }
   for (const tool of tools) if (!isLocal(tool)) for (const name of toolNames(tool)) addNamed(name, tool, add)
-  const { search_parameters: sources, plugins } = json
-  if (isFields(json['web_search_options'])) add('web_search', usualCalls)
-  if (isFields(sources) && sources['mode'] !== 'off') add('web_search', wholeOf(sources['max_search_results']) ?? usualSources)
-  if (listOf(plugins).some(isWebPlugin)) add('web_search', usualCalls)
+  for (const { web_search_options: search, search_parameters: sources, plugins } of sentFields(json)) {
+    if (isFields(search)) add('web_search', usualCalls)
+    if (isFields(sources) && sources['mode'] !== 'off') add('web_search', wholeOf(sources['max_search_results']) ?? usualSources)
+    if (listOf(plugins).some(isWebPlugin)) add('web_search', usualCalls)
+  }
   return calls
+}
+
+/** Returns the most calls of tools that a request allows: the largest number that it names. */
+export function mostCalls(json: Fields): number {
+  const named = sentValues(json, 'max_tool_calls').map((value) => wholeOf(value) ?? Infinity)
+  return named.length === 0 ? Infinity : Math.max(...named)
 }
 
 const isWebPlugin = (plugin: unknown): boolean => isFields(plugin) && plugin['id'] === 'web' && plugin['enabled'] !== false

@@ -1,4 +1,4 @@
-import { isFields } from '../../lib/json/fields.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { asksSound } from '../dialects/asks-sound.ts'
 import type { Counts, Dimension } from '../dialects/neutral/counts.ts'
 import type { PriceEntry } from '../prices/entry.ts'
@@ -9,7 +9,7 @@ import { searchFeeOf, searchSizeOf } from '../prices/search-fee.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { promptsOf } from './estimate.ts'
 import { holdsWord } from './held-words.ts'
-import { withOptions } from '../dialects/asked-tools.ts'
+import { sentFields } from '../dialects/sent-fields.ts'
 import { partsOf } from './prompt-parts.ts'
 import { soldCalls } from './sold-calls.ts'
 
@@ -69,7 +69,7 @@ function saidAs({ body: { json }, found: { entry }, isStrict }: Conversation): r
   const names: Dimension[] = ['output']
   // Thought costs more than words at a few models, which a strict limit expects of all of the answer.
   if (isStrict && ratedBy(entry).has('reasoning')) names.push('reasoning')
-  if (isFields(json) && withOptions(json).some(asksSound)) names.push('output_audio')
+  if (isFields(json) && sentFields(json).some(asksSound)) names.push('output_audio')
   if (draws(entry)) names.push('output_image')
   return names
 }
@@ -87,16 +87,25 @@ export const drawsUnpriced = ({ entry, model }: FoundPrices): boolean =>
 /** The calls of tools and the fees of a request beside its tokens; null: there are none. */
 export function toolCounts(json: unknown, found: FoundPrices): Counts | null {
   const calls = isFields(json) ? soldCalls(json) : null
-  const fee = searchFeeOf(found, json) ?? requestFeeOf(found.entry, json)
+  const fee = isFields(json) ? (searchFee(json, found) ?? requestFeeOf(found.entry, json)) : null
   return fee === null ? calls : { ...calls, web_search: 0, [fee]: isFields(json) ? promptsOf(json) : 1 }
 }
 
+const namesSearch = ({ web_search_options: options }: Fields): boolean => isFields(options)
+
 const feesBySize = ['web_search_high', 'web_search_medium', 'web_search_low'] as const satisfies readonly Dimension[]
 
+/** Returns the dearest fee that a model may take because it searches for every request. */
+function searchFee(json: Fields, found: FoundPrices): Dimension | null {
+  const fees = sentFields(json).map((fields) => searchFeeOf(found, fields))
+  return feesBySize.find((fee) => fees.includes(fee)) ?? fees[0] ?? null
+}
+
 /** Returns the fee that Perplexity takes for a request: that of the size which it names, or else the dearest. */
-function requestFeeOf(entry: PriceEntry, json: unknown): Dimension | null {
+function requestFeeOf(entry: PriceEntry, json: Fields): Dimension | null {
   const dearestFee = feesBySize.find((fee) => ratedBy(entry).has(fee)) ?? null
-  const size = dearestFee === null ? null : searchSizeOf(json)
+  const sizes = new Set(sentFields(json).filter(namesSearch).map(searchSizeOf))
+  const [size] = dearestFee === null || sizes.size > 1 ? [] : sizes
   return feesBySize.find((fee) => fee === `web_search_${size}`) ?? dearestFee
 }
 

@@ -12,6 +12,7 @@ import type { Target } from '../targets/target.ts'
 import { placeOf } from '../metering/region.ts'
 import type { RequestBody } from '../wire/body.ts'
 import { listOf } from '../dialects/openai-responses/sold-tools.ts'
+import { sentValues } from '../dialects/sent-fields.ts'
 import { isForm } from '../wire/form.ts'
 import { type HeaderList, headerList } from '../wire/header-list.ts'
 import { recordedMs } from '../wire/recorded-length.ts'
@@ -64,7 +65,7 @@ const mostModels = 8
 
 /** Returns the models of which any may answer. */
 function modelsOf({ target, body: { json } }: PricedRequest): readonly (string | null)[] {
-  const others = isFields(json) && fallingBack.has(target.providerId) ? listOf(json['models']) : noOthers
+  const others = isFields(json) && fallingBack.has(target.providerId) ? sentValues(json, 'models').flatMap(listOf) : noOthers
   const named = others.filter((one) => typeof one === 'string')
   return [...new Set(target.model === null && named.length > 0 ? named : [target.model, ...named])]
 }
@@ -183,8 +184,8 @@ function factsOf(
     promptTokens,
     geo: geo ?? dearestPlace(found.entry),
     region,
-    size: text(json['size']),
-    quality: text(json['quality']),
+    size: textOf(json, 'size'),
+    quality: textOf(json, 'quality'),
     hasTokens: promptTokens > 0,
   }
 }
@@ -197,6 +198,13 @@ function dearestPlace({ uplift }: PriceEntry): string | null {
 }
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+/** Returns the text of a field; `auto` where it has several, since any of them may count. */
+function textOf(json: Fields, name: string): string | null {
+  const texts = new Set(sentValues(json, name).map(text))
+  const [only = null] = texts
+  return texts.size > 1 ? 'auto' : only
+}
 
 /** The length of an upload without a known one: the providers' maximum. */
 const longestUpload = 25 * 1024 * 1024
@@ -249,10 +257,14 @@ function searchSale({ json, tokens, isStrict }: Sale): readonly Counts[] {
   return [{ search_unit: units }, { input: tokens.input + queryTokens * (documents - 1) }]
 }
 
+/** A request may name several sizes where it has fields for single formats. */
+const tokensOfLargest = (json: Fields, isStrict: boolean): number =>
+  Math.max(tokensOfDrawn(null, isStrict), ...sentValues(json, 'size').map((size) => tokensOfDrawn(text(size), isStrict)))
+
 /** `ofPrompt`: the kind of its tokens. Pictures have a rate of their own at some. */
 function imageSale({ json, tokens: { input }, isStrict }: Sale, ofPrompt: 'input' | 'input_image' = 'input'): readonly Counts[] {
   const images = imagesOf(json)
-  return [{ image: images }, { [ofPrompt]: input, output_image: images * tokensOfDrawn(text(json['size']), isStrict) }]
+  return [{ image: images }, { [ofPrompt]: input, output_image: images * tokensOfLargest(json, isStrict) }]
 }
 
 /** Tokens of speech for a character; a strict limit expects words that are spelled out, and a second for each where the speaker may be told to be slow. */
@@ -262,7 +274,7 @@ const longestTold = 8192
 
 function speechSale({ json, tokens: { input }, found, isStrict }: Sale): readonly Counts[] {
   const characters = text(json['input'])?.length ?? 0
-  const isTold = (json['instructions'] ?? json['speed'] ?? null) !== null
+  const isTold = sentValues(json, 'instructions').length + sentValues(json, 'speed').length > 0
   const spoken = !isStrict ? characters * usualSpeech : isTold ? Math.max(longestTold, characters * slowSpeech) : characters * spelledSpeech
   const output = isStrict ? Math.min(spoken, found.entry.limits?.output ?? Infinity) : spoken
   return [{ input_character: characters }, { input, output_audio: output }]

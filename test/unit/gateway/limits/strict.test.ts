@@ -98,6 +98,47 @@ for (const [name, [json, asked]] of Object.entries(ordinary))
     t.true((bound(json, asked).nano ?? 0) > 0)
   })
 
+/** Places of which a provider reads the fields as those of the request. */
+const places: Readonly<Record<string, (fields: object) => object>> = {
+  'the options of a format': (fields) => ({ provider_options: { google: fields } }),
+  'the extra body': (fields) => ({ extra_body: fields }),
+  'the extra body for a provider': (fields) => ({ extra_body: { google: fields } }),
+  parameters: (fields) => ({ parameters: fields }),
+  'the fields of Bedrock': (fields) => ({ additionalModelRequestFields: fields }),
+  'the extra body of a format': (fields) => ({ provider_options: { openai: { extra_body: fields } } }),
+}
+/** Fields by which a request costs more than it shows. */
+const adding: readonly object[] = [
+  { cachedContent: 'cachedContents/a' },
+  { cached_content: 'cachedContents/a' },
+  { search_parameters: { mode: 'on', max_search_results: 50 } },
+  { mcp_servers: [{ type: 'url', url: 'https://mcp.example/sse', name: 'a' }] },
+  { previous_response_id: 'resp_1' },
+  { web_search_options: {} },
+  { plugins: [{ id: 'web' }] },
+  { preset: 'mine' },
+  { service_tier: 'priority' },
+  { max_tokens: 3000 },
+  { tools: [{ type: 'web_search' }] },
+]
+for (const [name, holding] of Object.entries(places))
+  test(`fields that add to a request count among others: ${name}`, (t) => {
+    for (const fields of adding) {
+      const plain = bound(chat({ model: 'm', max_tokens: undefined, ...fields })).nano
+      const held = bound(chat({ model: 'm', max_tokens: undefined, ...holding(fields) })).nano
+      const base = bound(chat({ model: 'm' })).nano ?? 0
+      if (plain === null) t.is(held, null, JSON.stringify(fields))
+      else t.true((held ?? Infinity) >= plain && plain > 2 * base, JSON.stringify([fields, held, plain]))
+    }
+  })
+
+test('the largest number counts that any of them names', (t) => {
+  const asked = (fields: object) => bound(chat({ model: 'm', previous_response_id: 'r', ...fields })).nano ?? 0
+  const searching = { max_tool_calls: 1, tools: [{ type: 'web_search' }] }
+  t.is(asked({ ...searching, extra_body: { max_tool_calls: 9 } }) - asked(searching), 4 * 10_000_000)
+  t.is(asked({ n: 1, extra_body: { n: 3 } }) - asked({ n: 1 }), 20 * 6000)
+})
+
 const response = { operation: 'createModelResponse' } as const
 const said = (part: object) => ({ model: 'hears', contents: [{ parts: [part] }], max_tokens: 10 })
 const asked = (input: readonly object[]) => ({ model: 'plain', input, max_output_tokens: 10 })
