@@ -7,7 +7,10 @@ import { formValues } from '../wire/form-fields.ts'
 import { isForm } from '../wire/form.ts'
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
 import { unescaped } from '../wire/segments.ts'
+import { isOwnTool, toolsOf } from './asked-tools.ts'
+import { listOf } from './openai-responses/sold-tools.ts'
 import { dialects } from './registry.ts'
+import { sentFields } from './sent-fields.ts'
 
 /** The parts of a request that name models. */
 export interface NamingRequest {
@@ -20,8 +23,15 @@ export interface NamingRequest {
 }
 
 const everywhere = Object.values(dialects).flatMap(({ models = null }) => (models === null ? [] : [models]))
-/** The models of realtime sessions, of runs of evaluations, and of graders. */
-const ofOthers = ['session.model', 'data_source.model', 'grader.model']
+/** The models of realtime sessions, of runs of evaluations, of graders, of gateways, and of Groq's compound systems. */
+const ofOthers = [
+  'session.model',
+  'data_source.model',
+  'grader.model',
+  'fallbacks[*]',
+  'compound_custom.models.answering_model',
+  'compound_custom.models.reasoning_model',
+]
 const bodyPlaces = parseJsonPaths([...new Set([...everywhere.flatMap(({ body }) => body), ...ofOthers])])
 const segments = everywhere.flatMap((places) => places.segments)
 
@@ -32,6 +42,9 @@ const inPath = new RegExp(String.raw`/(?:${segments.join('|')})/([^/?:]+(?::\d+)
 const modelField = 'model(?:_?(?:id|name|uri|version))?'
 const namesModel = new RegExp(`^${modelField}$`, 'i')
 const isModelKey = (key: string): boolean => namesModel.test(key)
+
+/** A list of models, such as `allowed_models`, or an object of them. */
+const namesModels = /(?:^|_)models$/i
 
 /** So many places of a body are looked at: a body of a million items must not keep all other requests waiting. */
 const mostPlaces = 100_000
@@ -50,7 +63,7 @@ export function modelNames({ path, contentType, body, nests }: NamingRequest): r
   const named = [...namesInPath(path), ...namesInQuery(path)]
   // Google's bodies repeat it, with the segment that stands before it in the path.
   const again = new Set(named.map((name) => `models/${name}`))
-  const inBody = [...namesInBody(contentType, body), ...(nests ? nestedNames(contentType, body) : [])]
+  const inBody = [...namesInBody(contentType, body), ...addedNames(body), ...(nests ? nestedNames(contentType, body) : [])]
   const names = [...new Set([...named, ...inBody.filter((name) => !again.has(name))])]
   if (names.length > mostNames) throw tooManyNames()
   return names
@@ -70,6 +83,30 @@ function namesInBody(contentType: string, { kind, bytes, json }: RequestBody): r
   const found = existingPaths(json, bodyPlaces, mostPlaces)
   if (found === null) throw tooManyPlaces()
   return [...stringsOf(bytes, isModelKey), ...found.map((place) => valueAt(json, place)).filter((name) => typeof name === 'string')]
+}
+
+/** Returns the models among the fields for single formats, and those of tools and plugins, which may have models at any depth. */
+function addedNames({ json }: RequestBody): readonly string[] {
+  if (!isFields(json)) return []
+  const names: string[] = []
+  const all = sentFields(json)
+  for (const fields of all) if (fields !== json) names.push(...namesInFields(fields))
+  const tools = toolsOf(json)
+  for (const tool of tools) names.push(...ownNames(tool))
+  const extensions = [...tools.filter((tool) => !isOwnTool(tool)), ...all.flatMap(({ plugins }) => listOf(plugins))]
+  return [...names, ...namesWithin(extensions)]
+}
+
+function namesInFields(fields: Fields): readonly string[] {
+  const found = existingPaths(fields, bodyPlaces, mostPlaces)
+  if (found === null) throw tooManyPlaces()
+  return [...ownNames(fields), ...found.map((place) => valueAt(fields, place)).filter((name) => typeof name === 'string')]
+}
+
+function ownNames(fields: Fields): readonly string[] {
+  const names: string[] = []
+  for (const key in fields) if (typeof fields[key] === 'string' && isModelKey(key)) names.push(fields[key])
+  return names
 }
 
 const tooManyPlaces = () =>
@@ -100,7 +137,17 @@ function parsedSession(text: string): unknown {
 }
 
 /** The parts of a body that hold what people or models wrote, or data of the caller's own. */
-const contents: ReadonlySet<string> = new Set(['messages', 'contents', 'metadata', 'attributes', 'item', 'sample'])
+const contents: ReadonlySet<string> = new Set([
+  'messages',
+  'contents',
+  'metadata',
+  'attributes',
+  'item',
+  'sample',
+  'functionDeclarations',
+  'function_declarations',
+  'toolSpec',
+])
 /** The settings of a realtime session have an object of this name. */
 const isInput = (key: string, value: unknown, depth: number): boolean => key === 'input' && (depth === 0 || Array.isArray(value))
 const deepest = 12
@@ -115,7 +162,10 @@ function namesWithin(json: unknown): readonly string[] {
       if (left < 0) throw tooManyPlaces()
       if (typeof child === 'string') {
         if (isModelKey(key)) names.push(child)
-      } else if (hasParts(child) && !contents.has(key) && !isInput(key, child, depth)) look(child, depth + 1)
+      } else if (hasParts(child) && !contents.has(key) && !isInput(key, child, depth)) {
+        if (namesModels.test(key)) names.push(...Object.values<unknown>(child).filter((name) => typeof name === 'string'))
+        look(child, depth + 1)
+      }
     }
   }
   if (hasParts(json)) look(json, 0)

@@ -2,8 +2,8 @@ import { ApiError } from '../../lib/errors.ts'
 import { modelNames } from '../dialects/model-names.ts'
 import { outputTokens } from '../dialects/neutral/disjoint.ts'
 import { clientDialect } from '../operations/fronts.ts'
-import { modelRequest } from '../targets/model-access.ts'
-import { refuseRepeated } from '../targets/unseen-models.ts'
+import { modelRequest, namesPlainly } from '../targets/model-access.ts'
+import { refuseUnseenModels } from '../targets/unseen-models.ts'
 import type { Call } from '../call.ts'
 import type { Charge } from '../metering/charge.ts'
 import type { Counters, Refusal, TakenAmount } from './counters.ts'
@@ -88,11 +88,12 @@ function applying({ countsUsage }: LeaseLedgerOptions, asked: Parameters<Ledger[
   return all.length === 0 || countsUsage() ? all : all.filter(({ kind }) => kind === 'rate')
 }
 
-/** Throws `invalid_request` for a body with a key twice: a provider may read the other one. */
+/** Throws `forbidden` or `invalid_request` for a request whose models cannot be read from it. */
 function modelsOf(policies: readonly PolicyView[], { call, body }: Parameters<Ledger['reserve']>[0]): Pick<PolicyRequest, 'models'> {
   if (!readsModels(policies)) return {}
-  refuseRepeated(body, 'A policy for models applies')
-  const names = modelNames(modelRequest(call, body))
+  const request = modelRequest(call, body)
+  refuseUnseenModels({ because: 'A policy for models applies', body, namesOne: namesPlainly(request), takesJobs: true })
+  const names = modelNames(request)
   return { models: () => names }
 }
 

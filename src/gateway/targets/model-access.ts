@@ -59,7 +59,12 @@ export function admitModel(target: Target, request: ModelRequest): Target {
   const refused = names.find((name) => !mayUse(rules, name))
   if (refused !== undefined) throw disabled(target, refused)
   if (!rules.allowAll && runsModel(request) && !isNamed(target, request)) throw unnamed(target)
-  refuseUnseenModels({ ...request, slug: slugOf(target), namesOne: namesPlainly(request) })
+  refuseUnseenModels({
+    because: `The models of @${slugOf(target)} are restricted`,
+    body: request.body,
+    namesOne: namesPlainly(request),
+    takesJobs: false,
+  })
   const host = names.map((name) => rules.named.get(name)?.customHost ?? null).find((url) => url !== null) ?? null
   return host === null ? target : { ...target, customHost: { url: host, param: 'custom_host' } }
 }
@@ -69,7 +74,7 @@ const isNamed = (target: Target, request: ModelRequest): boolean =>
   isPlain(target.model) || namesModelItself(request) || (readsQuery(target, request) && namesModelInQuery(request.path))
 
 /** Returns true if a request has its model where every provider reads it. */
-const namesPlainly = ({ body, path }: ModelRequest): boolean => isPlain(modelOf(body.json) ?? modelInPath(path))
+export const namesPlainly = ({ body, path }: ModelRequest): boolean => isPlain(modelOf(body.json) ?? modelInPath(path))
 
 const slugOf = ({ view }: Target): string => view?.slug ?? ''
 
@@ -95,7 +100,10 @@ function ownHost({ view, customHost }: Target): Target['customHost'] {
   return view.customHost === null ? null : { url: view.customHost, param: 'custom_host' }
 }
 
-export const mayUse = ({ allowAll, named }: ModelRules, name: string): boolean => named.get(name)?.enabled ?? allowAll
+export const mayUse = ({ allowAll, named }: ModelRules, name: string): boolean => named.get(name)?.enabled ?? (allowAll && !leadsOn(name))
+
+/** Settings at OpenRouter, which have a model of their own. */
+const leadsOn = (name: string): boolean => name.includes('@preset/')
 
 /** The operations that post something without running a model. */
 const runsNone: ReadonlySet<string> = new Set(['uploadFile', 'createBatch', 'cancelBatch', 'cancelFinetune'])

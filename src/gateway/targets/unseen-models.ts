@@ -1,6 +1,8 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { repeatedKey } from '../../lib/json/repeated-key.ts'
+import { listOf } from '../dialects/openai-responses/sold-tools.ts'
+import { sentFields } from '../dialects/sent-fields.ts'
 import type { RequestBody } from '../wire/body.ts'
 
 /** A field by which a request leads to something of the provider's that names models itself. */
@@ -11,22 +13,32 @@ interface Reference {
   readonly to: string
   /** True if a model that the request names itself goes before it. */
   readonly yields: boolean
+  /** True if it begins a job, whose requests are seen when they are charged. */
+  readonly ofJob?: boolean
   /** Absent: any value leads there. */
   readonly leads?: (value: unknown) => boolean
 }
 
+/** Plugins of OpenRouter that hand nothing on to another model of conversations: openrouter.ai/docs. */
+const plainPlugins: ReadonlySet<unknown> = new Set(['web', 'file-parser', 'response-healing', 'context-compression', 'moderation'])
+const isRouting = (plugin: unknown): boolean => !isFields(plugin) || !plainPlugins.has(plugin['id'])
+
 const namesId = (value: unknown): boolean => isFields(value) && typeof value['id'] === 'string'
 
 /**
- * platform.openai.com/docs/api-reference (batch, runs, responses), docs.mistral.ai/api (agents, conversations, batch),
+ * platform.openai.com/docs/api-reference (batch, runs, responses), docs.mistral.ai/api (agents, conversations, batch), openrouter.ai/docs,
  * replicate.com/docs/reference/http.
  */
 const references: readonly Reference[] = [
-  { field: 'inputfileid', to: 'a file whose requests name models', yields: false },
-  { field: 'inputfiles', to: 'files whose requests name models', yields: true },
-  { field: 'inputdatasetid', to: 'data whose requests name models', yields: true },
+  { field: 'inputfileid', to: 'a file whose requests name models', yields: false, ofJob: true },
+  { field: 'inputfiles', to: 'files whose requests name models', yields: true, ofJob: true },
+  { field: 'inputdatasetid', to: 'data whose requests name models', yields: true, ofJob: true },
   { field: 'assistantid', to: 'an assistant that has a model', yields: true },
   { field: 'agentid', to: 'an agent that has a model', yields: false },
+  { field: 'agent', to: 'an agent that has a model', yields: false, leads: isFields },
+  { field: 'agentreference', to: 'an agent that has a model', yields: false },
+  { field: 'preset', to: 'settings that have a model', yields: false },
+  { field: 'plugins', to: 'plugins that have models', yields: false, leads: (value) => listOf(value).some(isRouting) },
   { field: 'prompt', to: 'a prompt that has a model', yields: true, leads: namesId },
   { field: 'previousresponseid', to: 'a response that has a model', yields: true },
   {
@@ -38,23 +50,27 @@ const references: readonly Reference[] = [
 ]
 
 interface RestrictedRequest {
-  readonly slug: string
+  /** The beginning of the message of a refusal. */
+  readonly because: string
   readonly body: RequestBody
   /** True if the request has a model where every provider reads it: as `model` of the body, or in the path. */
   readonly namesOne: boolean
+  /** True if jobs pass whose requests name the models. */
+  readonly takesJobs: boolean
 }
 
 /**
- * Refuses a request of a provider with restricted models if its models cannot be read from it: it names a thing that has models of its own, or has
+ * Refuses a request to which rules for models apply if its models cannot be read from it: it names a thing that has models of its own, or has
  * a key twice, and a provider may read the other one. Throws `forbidden` or `invalid_request`.
  */
-export function refuseUnseenModels({ slug, body, namesOne }: RestrictedRequest): void {
-  refuseRepeated(body, `The models of @${slug} are restricted`)
-  if (body.kind === 'json' && isFields(body.json)) refuseReferences(slug, body.json, namesOne)
+export function refuseUnseenModels(request: RestrictedRequest): void {
+  const { because, body } = request
+  refuseRepeated(body, because)
+  if (body.kind === 'json' && isFields(body.json)) for (const fields of sentFields(body.json)) refuseReferences(fields, request)
 }
 
 /** Throws `invalid_request` for a JSON body with a key twice in one object: a provider may read the other one. `because` begins the message. */
-export function refuseRepeated({ kind, bytes, json }: RequestBody, because: string): void {
+function refuseRepeated({ kind, bytes, json }: RequestBody, because: string): void {
   if (bytes === null || kind !== 'json') return
   const repeated = repeatedKey(bytes.toString(), json)
   if (repeated === null) return
@@ -62,18 +78,15 @@ export function refuseRepeated({ kind, bytes, json }: RequestBody, because: stri
   throw new ApiError('invalid_request', `${because}, and ${key} stands twice in one object of the body.`, { param: 'body' })
 }
 
-function refuseReferences(slug: string, json: Fields, namesOne: boolean): void {
-  for (const [name, value] of Object.entries(json)) {
+function refuseReferences(fields: Fields, { because, namesOne, takesJobs }: RestrictedRequest): void {
+  for (const [name, value] of Object.entries(fields)) {
     const reference = byField.get(name.toLowerCase().replaceAll('_', ''))
-    if (reference === undefined || value === null || (reference.yields && namesOne) || reference.leads?.(value) === false) continue
+    if (reference === undefined || value === null || (takesJobs && reference.ofJob === true)) continue
+    if ((reference.yields && namesOne) || reference.leads?.(value) === false) continue
     const remedy = reference.yields ? ' Name the model in the request.' : ''
-    throw new ApiError(
-      'forbidden',
-      `The models of @${slug} are restricted, and ${name} leads to ${reference.to}, which Gatehouse does not see.${remedy}`,
-      {
-        param: name,
-      },
-    )
+    throw new ApiError('forbidden', `${because}, and ${name} leads to ${reference.to}, which Gatehouse does not see.${remedy}`, {
+      param: name,
+    })
   }
 }
 

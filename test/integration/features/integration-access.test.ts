@@ -220,6 +220,10 @@ test.serial('a disabled model is refused wherever it is named', async (t) => {
     t.is(answer.status, 403, path)
     t.regex(await answer.text(), /The models of @models are restricted, and \w+ leads to/, path)
   }
+  for (const body of addedModels) {
+    const told = JSON.stringify({ model: 'good', messages: [], ...body })
+    t.true(await isDisabled(sent('/chat/completions', 'application/json', told)), told)
+  }
   for (const body of [
     '{"requests":[{"params":{"model":"bad","model":"good"}}]}',
     '{"requests":[{"params":{"model":"bad"}}],"requests":[]}',
@@ -233,6 +237,9 @@ test.serial('a disabled model is refused wherever it is named', async (t) => {
     { model: 'good', prompt: { id: 'pmpt_1' } },
     { model: 'good', previous_response_id: 'resp_1' },
     { prompt: 'a text', version: 'v2' },
+    { model: 'good', plugins: [{ id: 'web' }] },
+    { model: 'good', tools: [{ functionDeclarations: [{ name: 'a', parameters: { example: { model: 'bad' } } }] }] },
+    { model: 'good', provider_options: { openai: { top_k: 1, metadata: { model: 'bad' } } } },
   ])
     t.is((await sent('/some/echo', 'application/json', JSON.stringify(body))).status, 200, JSON.stringify(body))
   await ok(admin('DELETE', '/integrations/models/models?slugs=bad'))
@@ -250,7 +257,35 @@ const unseenModels = [
   ['/some/responses', { prompt: { id: 'pmpt_1' } }],
   ['/some/responses', { previous_response_id: 'resp_1' }],
   ['/predictions', { version: `owner/name:${'a'.repeat(64)}` }],
+  ...[
+    { preset: 'dear' },
+    { agent_reference: { name: 'a', type: 'agent_reference' } },
+    { plugins: [{ id: 'fusion' }] },
+    { provider_options: { openai: { preset: 'dear' } } },
+    { provider_options: { openai: { agent_id: 'ag_1' } } },
+    { extra_body: { preset: 'dear' } },
+  ].map((fields) => ['/chat/completions', { model: 'good', messages: [], ...fields }] as const),
 ] as const
+
+const drawing = [{ type: 'image_generation', model: 'bad' }]
+/** Fields by which a request for an enabled model has another one answer, draw or advise. */
+const addedModels: readonly object[] = [
+  { fallbacks: ['bad'] },
+  { provider_options: { anthropic: { fallbacks: [{ model: 'bad' }] } } },
+  { provider_options: { anthropic: { tools: [{ type: 'advisor_20260301', name: 'advisor', model: 'bad' }] } } },
+  { provider_options: { openai: { tools: drawing } } },
+  { provider_options: { openai: { Model: 'bad' } } },
+  { provider_options: { openai: { extra_body: { models: ['bad'] } } } },
+  { provider_options: { bedrock: { additionalModelRequestFields: { tools: drawing } } } },
+  { input: [{ type: 'additional_tools', tools: drawing }] },
+  { tools: [{ type: 'namespace', name: 'a', tools: drawing }] },
+  { tools: [{ type: 'openrouter:advisor', parameters: { model: 'bad' } }] },
+  { plugins: [{ id: 'fusion', analysis_models: ['bad'] }] },
+  { providerOptions: { gateway: { models: ['bad'] } } },
+  { extra_body: { models: ['bad'] } },
+  { parameters: { model: 'bad' } },
+  { compound_custom: { models: { answering_model: 'bad' } } },
+]
 
 const session = (value: object, model?: string) => {
   const fields = new FormData()
