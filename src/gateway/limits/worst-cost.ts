@@ -15,7 +15,6 @@ import { listOf } from '../dialects/openai-responses/sold-tools.ts'
 import { sentValues } from '../dialects/sent-fields.ts'
 import { isForm } from '../wire/form.ts'
 import { type HeaderList, headerList } from '../wire/header-list.ts'
-import { recordedMs } from '../wire/recorded-length.ts'
 import { dearestTier } from './dear-tier.ts'
 import { outputTokens } from './estimate.ts'
 import { imagesOf, inputsOf } from './pieces.ts'
@@ -25,6 +24,7 @@ import { inputBound, strictInputBound } from './input-bound.ts'
 import type { MoneyTerms } from './limit.ts'
 import { hasOpenPrice, isOpenModel } from './open-price.ts'
 import type { OutputReader } from './output-bound.ts'
+import { recordingBound } from './recording-bound.ts'
 import { searchBound } from './rerank-bound.ts'
 import { drawsUnpriced, tokenCounts, type Tokens, toolCounts } from './token-counts.ts'
 
@@ -166,8 +166,6 @@ function inputOf({ body, target, task }: PricedRequest, window: number, isStrict
 /** The window of a model without a known one. */
 const longestInput = 2_000_000
 
-const lengthOf = ({ bytes, length }: RequestBody): number | null => bytes?.length ?? length
-
 /** The output bound of a model without a known one. */
 const longestOutput = 128_000
 
@@ -206,11 +204,6 @@ function textOf(json: Fields, name: string): string | null {
   return texts.size > 1 ? 'auto' : only
 }
 
-/** The length of an upload without a known one: the providers' maximum. */
-const longestUpload = 25 * 1024 * 1024
-/** Speech has so many bytes for each millisecond: mostly 16 kbit/s and more, and at least 6 kbit/s where it is not silent. */
-const [bytesPerMs, fewestPerMs] = [2, 0.75] as const
-
 interface Sale {
   readonly json: Fields
   readonly tokens: Tokens
@@ -235,7 +228,7 @@ function waysToSell(request: PricedRequest, sale: Sale): readonly Counts[] {
       return speechSale(sale)
     case 'transcription':
     case 'translation':
-      return recordingSale(request.body, isStrict)
+      return recordingSale(request, isStrict)
     case 'rerank':
       return searchSale(sale)
     case 'unknown':
@@ -243,7 +236,7 @@ function waysToSell(request: PricedRequest, sale: Sale): readonly Counts[] {
         ofTokens(),
         ...imageSale(sale),
         ...speechSale(sale),
-        ...recordingSale(request.body, isStrict),
+        ...recordingSale(request, isStrict),
         { search_unit: searchBound(json, isStrict).units },
       ]
     default:
@@ -280,10 +273,10 @@ function speechSale({ json, tokens: { input }, found, isStrict }: Sale): readonl
   return [{ input_character: characters }, { input, output_audio: output }]
 }
 
-/** The length of a recording is measured where its form is held. */
-function recordingSale(body: RequestBody, isStrict: boolean): readonly Counts[] {
-  const told = body.bytes === null || body.watched === undefined ? null : recordedMs(body.watched.told())
-  const ms = told ?? Math.ceil((lengthOf(body) ?? longestUpload) / (isStrict ? fewestPerMs : bytesPerMs))
+/** No way has a price where a strict limit cannot see the length. */
+function recordingSale(request: PricedRequest, isStrict: boolean): readonly Counts[] {
+  const ms = recordingBound(request, isStrict)
+  if (ms === null) return []
   const seconds = Math.ceil(ms / 1000)
   return [{ input_audio_second: ms }, { input_audio: seconds * 32, output: seconds * 5 }]
 }

@@ -23,9 +23,17 @@ export interface WatchedFile {
 const watchedBytes = 128 * 1024
 /** Providers read one recording. */
 const mostFiles = 4
-/** The fields by which a provider fetches a recording itself: Groq, Mistral, ElevenLabs. */
-const elsewhere = ['url', 'file_url', 'file_id', 'source_url', 'cloud_storage_url']
-const watchedFields: ReadonlySet<string> = new Set(['model', ...elsewhere])
+/** The fields by which a provider fetches a recording itself: Groq, Mistral, ElevenLabs, Gladia. */
+export const fetchedFields: ReadonlySet<string> = new Set([
+  'url',
+  'audio_url',
+  'file_url',
+  'file_uri',
+  'file_id',
+  'source_url',
+  'cloud_storage_url',
+])
+const watchedFields: ReadonlySet<string> = new Set(['model', ...fetchedFields])
 
 /** Looks at a form as it passes. A class, because it keeps its place between pieces. */
 export class FormWatch {

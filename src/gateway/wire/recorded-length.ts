@@ -16,6 +16,21 @@ export function recordedMs({ files }: WatchedForm): number | null {
   return lengths.includes(null) ? null : Math.max(...lengths.map((ms) => ms ?? 0))
 }
 
+/** Speech has at least so many bytes for each millisecond, 6 kbit/s, where it is not silent. */
+export const fewestBytesPerMs = 0.75
+
+/** Returns the most that the recording of a form may last, whatever the head of a file says; null: there may be one that is not seen. */
+export function mostRecordedMs({ files }: WatchedForm): number | null {
+  if (files === null || files.length === 0) return null
+  return Math.ceil(Math.max(...files.map(mostMsOf)))
+}
+
+/** All samples of a WAV file have the same number of bytes. */
+function mostMsOf(file: File): number {
+  const ms = msOf(file) ?? 0
+  return ms > 0 && file.head.toString('latin1', 0, 4) === 'RIFF' ? ms : Math.max(ms, file.size / fewestBytesPerMs)
+}
+
 /** Returns the length of a file from its container, and never less than so many bytes can hold; null: it has none. */
 function msOf(file: File): number | null {
   const container = containers.find(({ magic, at }) => file.head.subarray(at, at + magic.length).equals(magic)) ?? mp3

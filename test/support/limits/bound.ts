@@ -1,5 +1,6 @@
 import { type PricedRequest, worstCost } from '../../../src/gateway/limits/worst-cost.ts'
 import { outputReader } from '../../../src/gateway/limits/output-bound.ts'
+import { watchForm } from '../../../src/gateway/wire/form-watch.ts'
 import { operations, type Task } from '../../../src/gateway/operations/operations.ts'
 import type { PriceEntry } from '../../../src/gateway/prices/entry.ts'
 import { noPrices } from '../../../src/gateway/prices/price-source.ts'
@@ -47,6 +48,7 @@ const listed: Readonly<Record<string, PriceEntry>> = {
   },
   'model-router': { prices: [{ rates: { input: 1_000_000, output: 2_000_000 } }] },
   'plain:online': { prices: [{ rates: { input: 1_000_000, output: 2_000_000 } }] },
+  listens: { prices: [{ rates: { input_audio_second: 1_000_000_000 } }] },
   'reads-by-token': { prices: [{ rates: { input: 1_000_000 } }] },
   'image-tokens': { prices: [{ rates: { input: 1_000_000, output_image: 30_000_000 } }] },
   says: { prices: [{ rates: { input: 1_000_000, output: 10_000_000, output_audio: 12_000_000 } }] },
@@ -71,6 +73,14 @@ export interface Asked {
   readonly customHeaders?: Readonly<Record<string, string>>
   /** The body as it is written, where escapes matter. */
   readonly written?: string
+  /** A body that is no JSON, in place of it; a form is watched. */
+  readonly upload?: { readonly bytes: Buffer; readonly contentType: string }
+}
+
+function uploaded({ bytes, contentType }: NonNullable<Asked['upload']>) {
+  const watched = watchForm(contentType)
+  watched?.add(bytes)
+  return { kind: 'bytes', bytes, json: undefined, stream: null, length: bytes.length, ...(watched !== null && { watched }) }
 }
 
 /** Returns the most that a request may cost, and the bytes of its body. */
@@ -101,11 +111,11 @@ export function bound(json: object, asked: Asked = {}) {
     target,
     task,
     reader: outputReader({ dialect, provider, providerId, fields: {}, isOwnPath: false }),
-    contentType: 'application/json',
+    contentType: asked.upload?.contentType ?? 'application/json',
     headers,
     receivedAt: 0,
     usual: 1024,
-    body: { kind: 'json', bytes, json, stream: null, length: null },
+    body: asked.upload === undefined ? { kind: 'json', bytes, json, stream: null, length: null } : uploaded(asked.upload),
   }
   return { nano: worstCost(request as unknown as PricedRequest, prices, policy), bytes: bytes.length }
 }

@@ -23,6 +23,55 @@ test('provisioned throughput that is not charged may spill over to what is: it i
   t.is(bound({ model: 'unpriced', messages: [] }).nano, null)
 })
 
+const transcription = { operation: 'createTranscription' } as const
+const formOf = (...parts: readonly (readonly [head: string, text: string])[]) => ({
+  contentType: 'multipart/form-data; boundary=x',
+  bytes: Buffer.from(
+    `${parts.map(([head, text]) => `--x\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`).join('')}--x--\r\n`,
+    'latin1',
+  ),
+})
+const sound = ['name="file"; filename="a.mp3"', 'ÿ'.repeat(3000)] as const
+const sealed = { contentType: 'audio/mpeg', bytes: Buffer.alloc(3000) }
+const addressed = (field: string) => [`name="${field}"`, 'https://recordings.example/long.mp3'] as const
+
+/** Requests whose recording does not pass. */
+const unseen: Readonly<Record<string, readonly [json: object, asked?: Asked]>> = {
+  'a form without a recording': [{}, { upload: formOf(['name="model"', 'listens']) }],
+  'a form with an address beside a recording': [{}, { upload: formOf(sound, addressed('url')) }],
+  ...Object.fromEntries(
+    ['url', 'file_url', 'file_id', 'source_url', 'cloud_storage_url', 'audio_url'].map((field) => [
+      `a form with ${field}`,
+      [{}, { upload: formOf(addressed(field)) }],
+    ]),
+  ),
+  'an address in JSON': [{ url: 'https://recordings.example/long.mp3' }],
+  'an address in the settings of JSON': [{ input: { source: ['gs://recordings/long.mp3'] } }],
+  'a file by its id': [{ file_id: 'file-1' }],
+  'fields as browsers send them': [{}, { upload: { contentType: 'application/x-www-form-urlencoded', bytes: Buffer.from('url=x') } }],
+}
+for (const [name, [json, with_]] of Object.entries(unseen))
+  test(`a recording that does not pass has no bound, and typical takes the longest: ${name}`, (t) => {
+    const asked = { ...transcription, ...with_ }
+    const request = { model: 'listens', ...json }
+    t.is(bound(request, asked).nano, null)
+    // 25 MB at 16 kbit/s have 13,107,200 ms.
+    t.is(bound(request, { ...asked, policy: 'typical' }).nano, 13_107_200 * 1000)
+  })
+
+test('a recording that passes is as long as its bytes: at 6 kbit/s for a strict limit, at 16 kbit/s for a typical one', (t) => {
+  const json = { model: 'listens', audio: 'A'.repeat(2970) }
+  for (const [upload, strict, typical] of [
+    [sealed, 4000, 1500],
+    [undefined, 4000, 1500],
+    [formOf(sound), 4000, Math.ceil(formOf(sound).bytes.length / 2)],
+  ] as const) {
+    const asked = { ...transcription, ...(upload !== undefined && { upload }) }
+    t.is(bound(json, asked).nano, strict * 1000)
+    t.is(bound(json, { ...asked, policy: 'typical' }).nano, typical * 1000)
+  }
+})
+
 test('a bound above what the model can write counts no more', (t) => {
   const { nano, bytes } = bound({ model: 'm', messages: [], max_completion_tokens: 1_000_000 })
   t.is(nano, bytes * 1000 + 4000 * 2000)
