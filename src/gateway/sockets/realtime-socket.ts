@@ -48,6 +48,7 @@ export function relayRealtime(session: RealtimeSession): SocketHandler {
     fail(error)
     if (turn.id === null || turn.isOver()) return
     toProvider(cancelling(turn.id))
+    steps.resume()
     handler.stop({ code: 1008, reason: String(error.error['message']) }, null)
   }
 

@@ -24,6 +24,9 @@ export interface TurnOptions {
   readonly resume: () => void
 }
 
+/** A provider whose turn waits for its verdict may send so many letters ahead. */
+const mostWaiting = 1024 * 1024
+
 const eventStream = ['content-type', 'text/event-stream']
 const json = ['content-type', 'application/json']
 /** The provider refuses a turn by an error in place of a response. */
@@ -33,7 +36,7 @@ export function createTurn({ sent, pause, resume }: TurnOptions): RealtimeTurn {
   /** What came before the pipeline let the turn go: a provider that hears speech begins turns by itself. */
   const early: string[] = []
   let handler: EgressHandler | null = null
-  let isOver = false
+  let [isOver, isSent, waiting] = [false, false, 0]
   let failure: ApiError | null = null
 
   let hasBegun = false
@@ -57,8 +60,10 @@ export function createTurn({ sent, pause, resume }: TurnOptions): RealtimeTurn {
   const send = (taker: EgressHandler): EgressCall => {
     queueMicrotask(() => {
       handler = taker
+      isSent = true
       sent()
       for (const text of early.splice(0)) tell(text)
+      if (waiting > mostWaiting) resume()
       finish()
     })
     return {
@@ -72,8 +77,13 @@ export function createTurn({ sent, pause, resume }: TurnOptions): RealtimeTurn {
     id: null,
     egress: (egress) => egressBy(egress, () => (_request, taker) => send(taker)),
     take(text) {
-      if (handler === null) early.push(text)
-      else tell(text)
+      if (handler !== null || isSent) {
+        tell(text)
+        return
+      }
+      early.push(text)
+      waiting += text.length
+      if (waiting > mostWaiting) pause()
     },
     end() {
       isOver = true
