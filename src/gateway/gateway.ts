@@ -27,7 +27,7 @@ export interface Gateway {
    * rejects with `client_closed` when it ends without one.
    */
   perform(request: InnerRequest): Promise<InnerAnswer>
-  readonly sockets: Pick<Sockets, 'connect' | 'open'>
+  readonly sockets: Pick<Sockets, 'connect' | 'open' | 'accepted'>
   /** Exchanges that are not finished. */
   inflight(): number
   /** Resolves when no exchange is running; after `graceMs` those that still wait or stream are cut off. Gives how many were cut. */

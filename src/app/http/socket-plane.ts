@@ -22,7 +22,6 @@ export function socketPlane(frame: Frame): (upgrade: Upgrade, res: ServerRespons
     const exchange = new UpgradeExchange(upgrade, res, frame)
     try {
       demandOrigin(upgrade.req, allowed)
-      if (frame.draining()) throw new ApiError('draining', 'The gateway is shutting down. Try again: another replica will answer.')
       const { gateway } = demandRunning(frame)
       if (gateway === null) throw new ApiError('not_found', 'This process does not serve the data plane: ROLES has no gateway.')
       demandRoom(frame)

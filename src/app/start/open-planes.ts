@@ -84,6 +84,7 @@ export function openPlanes(options: PlanesOptions): Planes {
     : null
   if (gateway !== null) deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
   if (gateway !== null) deps.metrics.measure('gateway_websockets', () => gateway.sockets.open())
+  if (gateway !== null) deps.metrics.measure('gateway_websockets_accepted_total', () => gateway.sockets.accepted())
   if (gateway !== null) void warmPriceLists({ client: options.db.connection.runtime, log: deps.log, catalogue: deps.catalogue })
   return {
     deps: Object.freeze({ ...deps, journal, events }),

@@ -22,6 +22,8 @@ export interface Sockets {
   /** Takes over a request for a WebSocket: refuses it over HTTP, or accepts it. `demandRoom` throws when the process refuses new work. Never throws. */
   connect(exchange: UpgradeExchange, demandRoom: () => void): void
   open(): number
+  /** The number of those that were accepted so far. */
+  accepted(): number
   /** Lets each connection end after its running turns; from now on none is accepted. */
   stop(): void
   /** Resolves when all have ended. Those that do not within a moment are cut off. */
@@ -51,19 +53,18 @@ interface SocketDeps {
 }
 
 export function createSockets(deps: PipelineDeps, { perform, run }: SocketDeps): Sockets {
-  const { settings } = deps
-  const accept = acceptSockets({ maxMessageBytes: settings.maxJsonBytes, protocol: chosenProtocol })
-  const slots = createSlots(settings.maxSockets)
+  const { maxJsonBytes, maxSockets, socketPingMs } = deps.settings
+  const accept = acceptSockets({ maxMessageBytes: maxJsonBytes, protocol: chosenProtocol })
+  const slots = createSlots(maxSockets)
   const keptBytes = boundKeptBytes(mostKeptBytes)
   const sessions = new Set<Session>()
-  let [stopped, timer]: [boolean, NodeJS.Timeout | undefined] = [false, undefined]
+  let [stopped, count, timer]: [boolean, number, NodeJS.Timeout | undefined] = [false, 0, undefined]
   const { promise: ended, resolve: allEnded } = Promise.withResolvers<void>()
 
   async function open(exchange: UpgradeExchange, demandRoom: () => void): Promise<void> {
     const head = await openSession(deps, exchange, (found) => {
-      demandHandshake(exchange)
       if (stopped) throw new ApiError('draining', 'The gateway is shutting down. Try again: another replica will answer.')
-      demandOneTarget(found)
+      demandOpenable(exchange, found)
       slots.take(found.caller.key.organisationId)
       return isRelayed(found) ? 'goes on' : 'logged'
     })
@@ -90,20 +91,19 @@ export function createSockets(deps: PipelineDeps, { perform, run }: SocketDeps):
       leave(head)
     })
     sessions.add(session)
+    count += 1
     if (stopped) handler.stop(away, null)
-    timer ??= setInterval(look, settings.socketPingMs).unref()
+    timer ??= setInterval(look, socketPingMs).unref()
   }
 
   function look(): void {
-    for (const session of sessions) watchSession(session, settings)
-    if (sessions.size > 0) return
-    clearInterval(timer)
-    timer = undefined
+    for (const session of sessions) watchSession(session, deps.settings)
   }
 
   return {
     connect: (exchange, demandRoom) => void open(exchange, demandRoom),
     open: () => sessions.size,
+    accepted: () => count,
     stop() {
       stopped = true
       for (const { handler } of sessions) handler.stop(away, null)
@@ -132,7 +132,9 @@ function handlerOf(accepted: Accepted, { egress, responses, settings, perform, r
 /** Returns true for a connection that the provider serves itself. */
 const isRelayed = ({ operation }: CallHead): boolean => operation.name === 'connectRealtime'
 
-function demandOneTarget(head: CallHead): void {
+/** Throws for a request that can be no connection. */
+function demandOpenable(exchange: UpgradeExchange, head: CallHead): void {
+  demandHandshake(exchange)
   if (head.course === null || !isRelayed(head)) return
   throw new ApiError(
     'unsupported_operation',

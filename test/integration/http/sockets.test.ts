@@ -108,6 +108,7 @@ test('each turn has its row in the logs, in the trace of its connection, and the
   await done
   const metrics = (await send(`${app.baseUrl}/metrics`)).text
   t.regex(metrics, /^gateway_websockets [1-9]/m)
+  t.regex(metrics, /^gateway_websockets_accepted_total [1-9]/m)
   ws.close()
   interface Row {
     readonly request_method: string
