@@ -14,7 +14,7 @@ import type { Level } from '../../release/level.ts'
 import { refuseLaterChecks } from './levels.ts'
 import { guardrailsNamedIn, pluginsNamedIn, providersNamedIn, refuseUnusableGuardrails } from './references.ts'
 import { configSecrets } from './secrets.ts'
-import { refuseUnbilled } from './unbilled.ts'
+import { demandUnbilled, refuseUnbilled } from './unbilled.ts'
 import { refuseManyTargets } from './many-targets.ts'
 import { checkUrls } from './urls.ts'
 
@@ -87,6 +87,7 @@ async function addVersion(
 ): Promise<void> {
   refuseLaterChecks(config, level)
   refuseUnbilled(config, actor)
+  await demandUnbilled(em, actor, { config, row })
   refuseManyTargets(config, maxAttempts)
   await checkUrls(config, egress)
   await refuseUnusableGuardrails(em, { row, vault }, config)

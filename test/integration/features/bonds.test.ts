@@ -214,6 +214,7 @@ const priceAttempts: readonly Attempt[] = [
   ['POST', '/integrations', { ...account, ai_provider_id: 'openai', pricing_adjustments: free }, 'pricing_adjustments'],
   ['POST', '/integrations', { ...account, ai_provider_id: 'vertex-ai', configurations: skips }, skipParam],
   ['PUT', '/integrations/vertex', { configurations: { vertex_skip_ptu_cost_attribution: true } }, skipParam],
+  ['POST', '/configs', { name: 'Mirror', config: { ...open, mirror: { target: open, billed: false } } }, 'config.mirror.billed'],
   ['POST', '/virtual-keys', { name: 'Virtual', provider: 'vertex-ai', key: 'sk', configurations: skips }, skipParam],
 ]
 
