@@ -62,7 +62,7 @@ export interface BodyTarget {
 /** Opens a body that is no JSON for its target. Can be done once. */
 export function openBody(call: Call, opening: BodyTarget, settings: GatewaySettings): MaybePromise<RequestBody> {
   refuseSealed(call, opening.target)
-  if (isReadForPolicies(call, opening)) refuseSealedBody(call)
+  if (isReadForPolicies(call, opening)) refuseEncoded(call.headers, 'A policy for models reads this request')
   const { operation, headers, shortenedBy } = call
   return read(call, settings, {
     ...holding(call, opening, settings),
@@ -91,23 +91,16 @@ const isReadForPolicies = ({ operation }: Call, { namesModels }: BodyTarget): bo
 const readsFormForPolicies = (call: Call, opening: BodyTarget): boolean =>
   isReadForPolicies(call, opening) && (isForm(call.headers.contentType) || isUrlEncoded(call.headers.contentType))
 
-function refuseSealedBody({ headers: { contentEncoding } }: Call): void {
-  if (contentEncoding === '') return
-  throw new ApiError('unsupported_media_type', 'A policy for models reads this body: send it without content-encoding.', {
-    param: 'content-encoding',
-  })
-}
-
 /** Throws `unsupported_media_type` for a body that guardrails or the rules of a target's models must read, and cannot. */
 export function refuseSealed({ headers, guardrails }: Call, target: Target): void {
-  if (guardrails !== null && readsBody(guardrails)) refuseEncoded(headers)
+  if (guardrails !== null && readsBody(guardrails)) refuseEncoded(headers, 'Guardrails read this request')
   refuseUnreadable(target, headers)
 }
 
-/** A guardrail reads the body that is sent. One that it cannot read must not be sent past it. */
-function refuseEncoded({ contentEncoding }: CallerHeaders): void {
+/** A body that cannot be read must not be sent past its reader. `because` begins the message. */
+function refuseEncoded({ contentEncoding }: CallerHeaders, because: string): void {
   if (contentEncoding === '') return
-  throw new ApiError('unsupported_media_type', 'Guardrails read this request: send its body without content-encoding.', {
+  throw new ApiError('unsupported_media_type', `${because}: send its body without content-encoding.`, {
     param: 'content-encoding',
   })
 }
