@@ -34,6 +34,8 @@ interface Agent {
   readonly package: string
   readonly version: string
   readonly bin: string
+  /** True if it asks for responses over a WebSocket, and for none over HTTP. */
+  readonly connects?: true
   /** The tool by which it runs a command, and its arguments. */
   readonly shell: Readonly<Record<string, (command: string) => Readonly<Record<string, unknown>>>>
   readonly call: (task: string, model: ModelId, origin: string) => Call
@@ -66,6 +68,7 @@ const agents = {
     package: '@openai/codex',
     version: '0.169.0',
     bin: 'codex',
+    connects: true,
     shell: {
       exec_command: (cmd) => ({ cmd }),
       shell_command: (command) => ({ command }),
@@ -81,7 +84,7 @@ const agents = {
         '-c',
         'model_provider="gatehouse"',
         '-c',
-        `model_providers.gatehouse={name="Gatehouse",base_url="${origin}/v1",env_key="GATEHOUSE_KEY",wire_api="responses",http_headers={"x-service-provider"="@${model}"}}`,
+        `model_providers.gatehouse={name="Gatehouse",base_url="${origin}/v1",env_key="GATEHOUSE_KEY",wire_api="responses",supports_websockets=true,http_headers={"x-service-provider"="@${model}"}}`,
         task,
       ],
       environment: { GATEHOUSE_KEY: workspaceKey },
@@ -202,10 +205,12 @@ async function runAgent(
   const files = [read('word.txt'), read('read.txt')].join(' ')
   const asked = emulator.requests.map(({ url, body }: Received) => `${url} ${body.length} bytes`)
   emulator.reset()
+  const connections = bed.logged.filter(({ record }) => record.operation === 'connectResponses' && record.status === 101).length
   rmSync(home, { recursive: true, force: true })
   if (faults.length > 0) return `the provider refused: ${faults.join('; ')}`
   if (files !== 'gatehouse read' || !ran.said.includes(word) || ran.code !== 0)
     return `ended with ${ran.code}, files "${files}", asked ${JSON.stringify(asked)}, said:\n${ran.said.slice(-3000)}`
+  if (agent.connects === true && connections === 0) return 'it opened no WebSocket'
   return null
 }
 
