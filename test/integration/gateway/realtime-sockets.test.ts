@@ -309,3 +309,19 @@ test.serial('neither side reads more than the other one takes', async (t) => {
   client.socket.terminate()
   t.pass()
 })
+
+test.serial('a client that asks without waiting, or only adds items, is told to stop', async (t) => {
+  const many = await connect()
+  await many.next(is('session.created'))
+  // The provider of the test begins none of these.
+  for (let turn = 0; turn < 17; turn += 1) many.send({ type: 'response.create', response: {} })
+  t.like(await many.next(is('error')), { error: { code: 'rate_limited' } })
+  t.is(bed.gateway.inflight(), 16)
+  many.socket.close()
+  await eventually(() => bed.gateway.inflight() === 0, 2000)
+  const adding = await connect({ ...auth, 'x-service-config': 'guarded' })
+  await adding.next(is('session.created'))
+  for (let item = 0; item < 9; item += 1) adding.send(say('x'.repeat(1_000_000)))
+  t.like(await adding.next(is('error')), { error: { code: 'payload_too_large', param: 'item' } })
+  adding.socket.close()
+})
