@@ -325,3 +325,14 @@ test.serial('a client that asks without waiting, or only adds items, is told to 
   t.like(await adding.next(is('error')), { error: { code: 'payload_too_large', param: 'item' } })
   adding.socket.close()
 })
+
+test.serial('a drain ends a session between its turns, on both sides', async (t) => {
+  const draining = await startGateway({ providers: { voice: { customHost: provider.url } } })
+  const client = await openClient(draining.origin, path, auth)
+  await client.next(is('session.created'))
+  t.is(provider.open.size, 1)
+  t.is(await draining.gateway.drain(5000), 0)
+  t.is((await client.closed).code, 1001)
+  await eventually(() => provider.open.size === 0, 2000, 'the session of the provider to end')
+  await draining.stop()
+})
