@@ -75,11 +75,12 @@ function optionsOf(options: Fields, key: string, decidedHere: ReadonlySet<string
   )
 }
 
-/** Fields by which rules for models, guardrails and limits judge a request: a later replacement would bypass them. */
+/** Fields by which rules for models, guardrails and limits judge a request, or its cost is known: a later replacement would bypass them. */
 export const decided: ReadonlySet<string> = new Set([
   'model',
   'models',
   'stream',
+  'stream_options',
   'messages',
   'system',
   'instructions',

@@ -106,6 +106,7 @@ const meaning: readonly (readonly [body: Body, param: string])[] = [
   [{ provider_options: { anthropic: 5 } }, 'provider_options.anthropic'],
   [{ provider_options: { anthropic: { model: 'claude-opus-4-8' } } }, 'provider_options.anthropic.model'],
   [{ provider_options: { anthropic: { messages: [] } } }, 'provider_options.anthropic.messages'],
+  [{ provider_options: { anthropic: { stream_options: null } } }, 'provider_options.anthropic.stream_options'],
 ]
 for (const [body, param] of meaning)
   test(`what would mean something else is refused by its name: ${JSON.stringify(body)}`, (t) => {
