@@ -43,6 +43,35 @@ const translated: Readonly<Record<string, Charged>> = Object.fromEntries(
   }),
 )
 
+const text = { type: 'text', text: 'sum it up' }
+const holding = (part: object) => ({ messages: [{ role: 'user', content: [part, text] }] })
+const pdf = { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' } }
+
+/** Requests whose prompts have more than their bodies show. */
+const open: Readonly<Record<string, Partial<Charged>>> = {
+  'a file by its id': { body: holding({ type: 'file', file: { file_id: 'file-1' } }) },
+  'a packed document': { body: holding(pdf) },
+  'a picture by its address': { body: holding({ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }) },
+  'earlier turns': { path: '/v1/responses', body: { input: 'go on', previous_response_id: 'resp_1' } },
+  'a conversation': { path: '/v1/responses', body: { input: 'go on', conversation: 'conv_1' } },
+  'a kept prompt': { path: '/v1/responses', body: { prompt: { id: 'pmpt_1' } } },
+  'servers of tools': {
+    path: '/v1/responses',
+    body: { input: 'look', tools: [{ type: 'mcp', server_label: 'a', server_url: 'https://a' }] },
+  },
+}
+
+/** Without usage, the cost of a prompt that the body does not show is a lower bound. */
+const hidden: Readonly<Record<string, Charged>> = Object.fromEntries(
+  Object.entries(open).flatMap(([name, asked]) => {
+    const one = { provider: 'openai', model: 'gpt-4o', ...asked, state: 'partly_priced', amount: 'any' } as const
+    return [
+      [`a whole answer without usage: ${name}`, { ...one, answer: unsaid() }],
+      [`a stream without usage: ${name}`, { ...one, body: { ...asked.body, stream: true }, answer: words() }],
+    ] satisfies [string, Charged][]
+  }),
+)
+
 /** Answers that do not tell all that their cost depends on: the dearer is taken, and what nobody saw is named. */
 export const silentCharges: Readonly<Record<string, Charged>> = {
   // gpt-4o: 2.50, out 10.00; priority 4.25, out 17.00
@@ -167,4 +196,5 @@ export const silentCharges: Readonly<Record<string, Charged>> = {
     amount: 'any',
   },
   ...translated,
+  ...hidden,
 }

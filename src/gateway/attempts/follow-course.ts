@@ -6,6 +6,7 @@ import { planGuardrails } from '../checks/plan.ts'
 import { type ChosenConfig, configOf } from '../config/choose.ts'
 import { chargeOf } from '../metering/charge-of.ts'
 import { expectedOutput } from '../limits/expected-output.ts'
+import { hidesInput } from '../limits/input-bound.ts'
 import { reachedBy } from '../metering/may-go-on.ts'
 import { route } from '../routing/route.ts'
 import type { Measures } from '../routing/measures.ts'
@@ -147,6 +148,7 @@ function giveUp(attempt: Attempt, ended: RelayEnd | ApiError, { deps, call }: Gi
   attempt.charge = chargeOf(attempt, result, {
     prices,
     expected: expectedOutput,
+    hidesInput,
     exchange: { operation, method: exchange.method, work, receivedAt },
     error,
   })

@@ -5,6 +5,7 @@ import type { Journal } from '../journal/log-record.ts'
 import type { Usage } from '../dialects/neutral/usage.ts'
 import { type ChargeContext, chargeOf } from '../metering/charge-of.ts'
 import { expectedOutput } from '../limits/expected-output.ts'
+import { hidesInput } from '../limits/input-bound.ts'
 import { reachedBy } from '../metering/may-go-on.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import type { GatewayMetrics } from './metrics.ts'
@@ -51,7 +52,7 @@ function charge(
   trail: Trail,
   { relayed, error, prices }: Pick<ExchangeEnd, 'relayed' | 'error'> & Pick<ChargeContext, 'prices'>,
 ): Usage | null {
-  attempt.charge ??= chargeOf(attempt, relayed, { prices, expected: expectedOutput, exchange: chargedExchange(trail), error })
+  attempt.charge ??= chargeOf(attempt, relayed, { prices, expected: expectedOutput, hidesInput, exchange: chargedExchange(trail), error })
   attempt.job = begunJob(attempt, trail, relayed)
   return attempt.charge.metered?.usage ?? null
 }

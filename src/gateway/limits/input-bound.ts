@@ -31,14 +31,23 @@ const mostOfDearPicture = 48_200
  * Bounds the tokens of a prompt by the bytes of its body and the number of its pictures. One that names anything beside them, or that has packed parts, may fill the window; so may one to which its provider adds without a bound.
  */
 export function strictInputBound({ bytes, json, length }: RequestBody, model: string | null): InputBound {
-  const { pictures, isPartial, isPacked } = partsOf(json)
+  const { pictures } = partsOf(json)
   const added = addedTokens(json)
   const each = model !== null && dearPictures.test(model) ? mostOfDearPicture : mostOfPicture
   return {
     tokens: (bytes?.length ?? length ?? 0) + pictures * each + (added === Infinity ? 0 : added),
-    isOpen: isPartial || isPacked || added === Infinity,
+    isOpen: holdsMore(json) || added === Infinity,
   }
 }
+
+/** Returns true for a body that names contents beside itself, or that has packed ones. */
+function holdsMore(json: unknown): boolean {
+  const { isPartial, isPacked } = partsOf(json)
+  return isPartial || isPacked
+}
+
+/** Returns true if the prompt of a body may have tokens that its bytes do not show. */
+export const hidesInput = (json: unknown): boolean => holdsMore(json) || addedTokens(json) > 0
 
 /** Prose and code have three bytes and more for a token; digits, JSON, and scripts of other letters may have two. */
 const prose = 3

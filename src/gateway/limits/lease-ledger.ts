@@ -232,7 +232,10 @@ function usedOf({ limit, amount }: TakenAmount, { charge, reached, overcounted }
   return nanoOf(limit.id, cost, overcounted)
 }
 
-const hidesTokens = (charge: Charge | null): boolean => charge?.isGuess === true || (charge?.metered?.counts.unseen_output ?? 0) > 0
+function hidesTokens(charge: Charge | null): boolean {
+  const { unseen_output: output = 0, unseen_input: input = 0 } = charge?.metered?.counts ?? {}
+  return charge?.isGuess === true || output + input > 0
+}
 
 /** Returns all tokens of an answer. Some providers leave cache reads and writes out of their total: the counts have them. */
 function tokensOf(charge: Charge | null): number | null {

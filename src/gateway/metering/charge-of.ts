@@ -20,6 +20,7 @@ import {
   type ChargedExchange,
   type ExpectedReader,
   filled,
+  type InputReader,
   isCharged,
   isEstimable,
   leftStatus,
@@ -34,14 +35,11 @@ import { priceMetered } from './price-metered.ts'
  * earlier usage. A failure costs the usage in its answer, and is free without one. All other work may cost: it is unpriced where its answer has no
  * usage, and a job that costs when it has ended is unpriced until then. A request whose answer did not come in time is estimated. A cache hit states the saved cost.
  */
-export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { exchange, prices, expected, error }: ChargeContext): Charge {
+export function chargeOf(attempt: Attempt, result: ChargedAnswer | null, { error, ...pricing }: ChargeContext): Charge {
   const { target } = attempt
-  const { work } = exchange
+  const { work } = pricing.exchange
   if (target === null || !usesModel(work)) return noCharge
-  const [asked, pricing] = [
-    { attempt, target, work },
-    { exchange, prices, expected },
-  ] as const
+  const asked = { attempt, target, work }
   const unused = unusedCharge(asked, pricing)
   if (unused !== null) return unused
   return result === null ? unansweredCharge(asked, error, pricing) : answeredCharge(asked, result, pricing)
@@ -185,6 +183,7 @@ export interface ChargeContext {
   readonly exchange: ChargedExchange
   readonly prices: PriceSource
   readonly expected: ExpectedReader
+  readonly hidesInput: InputReader
   /** The error in place of an answer; null: there is none. */
   readonly error: ApiError | null
 }

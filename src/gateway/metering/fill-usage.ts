@@ -2,7 +2,7 @@ import { isFields } from '../../lib/json/fields.ts'
 import type { Attempt } from '../attempts/attempt.ts'
 import type { RelayResult } from '../answers/relay.ts'
 import { asksSound } from '../dialects/asks-sound.ts'
-import { outputTokens } from '../dialects/neutral/disjoint.ts'
+import { outputTokens, promptTokens } from '../dialects/neutral/disjoint.ts'
 import type { AskedWork } from '../operations/asked-work.ts'
 import type { MatchedOperation } from '../operations/match.ts'
 import type { Task } from '../operations/operations.ts'
@@ -39,18 +39,19 @@ interface ChargeInput {
   readonly prices: PriceSource
   readonly exchange: ChargedExchange
   readonly expected: ExpectedReader
+  readonly hidesInput: InputReader
   readonly work: AskedWork | null
 }
 
 /**
- * Estimates the charged tokens that a provider did not state, or not to the end. A statement that none were used counts; the answer may contradict it. Hidden thinking and sound are in no estimate: the cost is a lower bound then, and budgets keep the reservation.
+ * Estimates the charged tokens that a provider did not state, or not to the end. A statement that none were used counts; the answer may contradict it. Hidden thinking, sound, and contents that the body only names or packs are in no estimate: the cost is a lower bound then, and budgets keep the reservation.
  */
 export function filled(told: MeteredUsage, result: ChargedAnswer, input: ChargeInput & { readonly hasEnded: boolean }): MeteredUsage {
   const { attempt, work, hasEnded } = input
   if (!isCharged(result) || isRecalled(attempt) || (told.hasTokens && isToldWhole(result, hasEnded))) return told
   if (!isEstimable(work)) return uncounted(told, isUnseen(result, input))
   if (isUnseen(result, input)) return unseen(told, deliveredBy(result), { ...input, work })
-  const full = estimated(told, deliveredBy(result), { attempt, work, expected: 0 })
+  const full = estimated(told, deliveredBy(result), { ...input, work, expected: 0 })
   if (told.toldNone && result.outcome === 'complete') return { ...told, inconsistent: outputTokens(full.counts) > 0 }
   return sellsOutput(work) && hides(told, { ...input, work }) ? withUnseen(full) : full
 }
@@ -68,6 +69,9 @@ const hides = ({ model }: MeteredUsage, { attempt, target, work: { dialect }, pr
 /** Returns true if the usage in an answer is that of all of it, and not of the part of a stream that came. */
 const isToldWhole = ({ outcome, stream }: ChargedAnswer, hasEnded: boolean): boolean => outcome === 'complete' || !stream || hasEnded
 
+/** Returns true if the prompt of a body may have tokens that the body does not show. */
+export type InputReader = (json: unknown) => boolean
+
 export const withUnseen = (full: MeteredUsage): MeteredUsage => ({ ...full, counts: { ...full.counts, unseen_output: 1 } })
 
 type Estimable = AskedWork & { readonly task: Task }
@@ -83,8 +87,7 @@ export const isCharged = ({ status, outcome }: ChargedAnswer): boolean =>
 
 const sellsOutput = ({ task }: Estimable): boolean => estimatedTasks[task]?.sellsOutput ?? false
 
-interface EstimatedAttempt {
-  readonly attempt: Attempt
+interface EstimatedAttempt extends Pick<ChargeInput, 'attempt' | 'hidesInput'> {
   readonly work: Estimable
   /** So many tokens its answer is expected to have at least. */
   readonly expected: number
@@ -112,9 +115,9 @@ const streamPath = /:streamGenerateContent|-stream(?:$|[/?])/
 /** Estimates an answer of which nobody saw the end: its output is as much as the request allows, or else as is usual. */
 export function unseen(told: MeteredUsage, seen: DeliveredAnswer, input: EstimableInput): MeteredUsage {
   const { attempt, target, work, prices, exchange } = input
-  if (!sellsOutput(work)) return estimated(told, seen, { attempt, work, expected: 0 })
+  if (!sellsOutput(work)) return estimated(told, seen, { ...input, expected: 0 })
   const { tokens, isSure } = input.expected(attempt, target, { exchange, prices })
-  const full = { ...estimated(told, seen, { attempt, work, expected: tokens }), isGuess: true as const }
+  const full = { ...estimated(told, seen, { ...input, expected: tokens }), isGuess: true as const }
   return (!isSure || asksSound(attempt.body?.json)) && hides(told, input) ? withUnseen(full) : full
 }
 
@@ -132,7 +135,8 @@ export type ExpectedReader = (
   about: { readonly exchange: ChargedExchange; readonly prices: PriceSource },
 ) => ExpectedOutput
 
-function estimated(told: MeteredUsage, answer: DeliveredAnswer, { attempt, work, expected }: EstimatedAttempt): MeteredUsage {
+function estimated(told: MeteredUsage, answer: DeliveredAnswer, { attempt, work, expected, hidesInput }: EstimatedAttempt): MeteredUsage {
+  const json = attempt.body?.json
   const counts = fillCounts(told.counts, {
     request: {
       json: attempt.body?.json,
@@ -144,5 +148,7 @@ function estimated(told: MeteredUsage, answer: DeliveredAnswer, { attempt, work,
     expected,
     sellsOutput: sellsOutput(work),
   })
-  return counts === told.counts ? told : withCounts(told, counts)
+  if (counts === told.counts) return told
+  const isShown = promptTokens(told.counts) > 0 || !hidesInput(json)
+  return withCounts(told, isShown ? counts : { ...counts, unseen_input: 1 })
 }

@@ -69,6 +69,8 @@ export const dimensions = {
   training_hour: hour,
   // An answer that used more tokens than its provider stated and its caller got. No list has a rate for it.
   unseen_output: each('answer'),
+  // A request whose provider stated no prompt, and read more than its body shows: files, earlier turns, packed documents. No list has a rate for it.
+  unseen_input: each('request'),
   // An answer for which the provider may have run tools without a known fee. No list has a rate for it either.
   unpriced_tool: each('answer'),
   // An answer in a tier that costs more, by a model without rates for it.
