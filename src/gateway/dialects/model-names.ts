@@ -23,15 +23,8 @@ export interface NamingRequest {
 }
 
 const everywhere = Object.values(dialects).flatMap(({ models = null }) => (models === null ? [] : [models]))
-/** The models of realtime sessions, of runs of evaluations, of graders, of gateways, and of Groq's compound systems. */
-const ofOthers = [
-  'session.model',
-  'data_source.model',
-  'grader.model',
-  'fallbacks[*]',
-  'compound_custom.models.answering_model',
-  'compound_custom.models.reasoning_model',
-]
+/** The models of realtime sessions, of runs of evaluations, and of graders. */
+const ofOthers = ['session.model', 'data_source.model', 'grader.model']
 const bodyPlaces = parseJsonPaths([...new Set([...everywhere.flatMap(({ body }) => body), ...ofOthers])])
 const segments = everywhere.flatMap((places) => places.segments)
 

@@ -35,12 +35,12 @@ function mostMs(request: RecordingRequest): number | null {
 }
 
 /** Returns the bytes of a body that has the recording in it; null: it may be elsewhere. */
-function sizeOf({ body: { kind, bytes, json, length, watched }, contentType }: RecordingRequest): number | null {
-  if (kind === 'json') return isElsewhere(json) ? null : (bytes?.length ?? length)
-  if (!isForm(contentType)) return isSound.test(contentType) ? (bytes?.length ?? length) : null
-  const files = bytes === null ? null : (watched?.told().files ?? null)
-  return files === null || files.length === 0 ? null : (bytes?.length ?? null)
+function sizeOf({ body, contentType }: RecordingRequest): number | null {
+  const isSeen = body.kind === 'json' ? !isElsewhere(body.json) : isForm(contentType) ? hasFile(body) : isSound.test(contentType)
+  return isSeen ? (body.bytes?.length ?? body.length) : null
 }
+
+const hasFile = ({ bytes, watched }: RequestBody): boolean => bytes !== null && (watched?.told().files?.length ?? 0) > 0
 
 /** A body without a type is read as what it is. */
 const isSound = /^(?:$|audio\/|video\/|application\/(?:octet-stream|ogg))/i
@@ -52,10 +52,9 @@ const deepest = 8
 /** Returns true for JSON that names an address or a file, which may be that of its recording. */
 function isElsewhere(json: unknown, depth = 0): boolean {
   if (typeof json === 'string') return address.test(json)
-  if (typeof json !== 'object' || json === null) return false
-  if (depth > deepest) return true
-  if (Array.isArray(json)) return json.some((one: unknown) => isElsewhere(one, depth + 1))
+  if (Array.isArray(json)) return depth > deepest || json.some((one: unknown) => isElsewhere(one, depth + 1))
   if (!isFields(json)) return false
-  for (const name in json) if ((fetchedFields.has(name) && (json[name] ?? null) !== null) || isElsewhere(json[name], depth + 1)) return true
-  return false
+  return depth > deepest || Object.entries(json).some(([name, held]) => isNaming(name, held) || isElsewhere(held, depth + 1))
 }
+
+const isNaming = (name: string, held: unknown): boolean => fetchedFields.has(name) && (held ?? null) !== null

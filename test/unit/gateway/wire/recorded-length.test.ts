@@ -5,7 +5,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { ApiError } from '../../../../src/lib/errors.ts'
 import { FormWatch, type WatchedForm } from '../../../../src/gateway/wire/form-watch.ts'
-import { recordedMs } from '../../../../src/gateway/wire/recorded-length.ts'
+import { mostRecordedMs, recordedMs } from '../../../../src/gateway/wire/recorded-length.ts'
 
 const folder = path.resolve(import.meta.dirname, '../../../corpus/recordings')
 const names = readdirSync(folder)
@@ -78,6 +78,14 @@ function changed(file: Buffer, at: number, write: (bytes: Buffer, place: number)
   return copy
 }
 
+function box(type: string, body: Uint8Array | string): Buffer {
+  const contents = Buffer.from(body)
+  const head = Buffer.alloc(8)
+  head.writeUInt32BE(contents.length + 8)
+  head.write(type, 4, 'latin1')
+  return Buffer.concat([head, contents])
+}
+
 /** Recordings of 1.25 s whose heads say that they are shorter; the least that their bytes can hold. */
 const lies: Readonly<Record<string, readonly [file: Buffer, leastMs: number]>> = {
   'a WAV file with a false rate in bytes': [changed(recording('.wav'), 28, (bytes, at) => bytes.writeUInt32LE(0xffffffff, at)), 1250],
@@ -92,9 +100,52 @@ const lies: Readonly<Record<string, readonly [file: Buffer, leastMs: number]>> =
   ],
   'an MP4 file that tells less': [
     changed(recording('.m4a'), recording('.m4a').indexOf('mvhd') + 20, (bytes, at) => bytes.writeUInt32BE(1, at)),
-    50,
+    1250,
+  ],
+  'an MP4 file whose track tells less': [
+    changed(recording('.m4a'), recording('.m4a').indexOf('mdhd') + 20, (bytes, at) => bytes.writeUInt32BE(1, at)),
+    1250,
+  ],
+  'an MP3 file that tells one frame': [
+    changed(
+      recording('tone.mp3'),
+      recording('tone.mp3').indexOf(/Xing|Info/.exec(recording('tone.mp3').toString('latin1'))?.[0] ?? '') + 8,
+      (bytes, at) => bytes.writeUInt32BE(1, at),
+    ),
+    625,
+  ],
+  'a WebM file that tells less than its last cluster': [
+    changed(recording('.webm'), recording('.webm').indexOf(Buffer.from([0x44, 0x89])) + 3, (bytes, at) => bytes.writeDoubleBE(1, at)),
+    10,
   ],
 }
+/** Files of which nobody knows the length: their heads are false. */
+const falsified = {
+  'marks of an index that is none': Buffer.concat([
+    box('ftyp', 'M4A '),
+    box('free', `vide${'mvhd'.padEnd(24, '\u0001')}`),
+    box('mdat', 'x'.repeat(9000)),
+  ]),
+  'an index without a length': Buffer.concat([box('ftyp', 'M4A '), box('moov', box('mvex', '')), box('mdat', 'x'.repeat(9000))]),
+  'a short Ogg page before many bytes': Buffer.concat([recording('.opus'), Buffer.alloc(500_000)]),
+  'a short WebM duration before many bytes': Buffer.concat([recording('.webm'), Buffer.from('V_'.repeat(250_000))]),
+}
+for (const [name, file] of Object.entries(falsified))
+  test(`a false head gives no length, and a strict limit expects as many bytes as speech has at least: ${name}`, (t) => {
+    t.is(recordedMs(held(formOf(file))), null)
+    t.is(mostRecordedMs(held(formOf(file))), Math.ceil(file.length / 0.75))
+  })
+
+test('a strict limit trusts no head but that of a WAV file', (t) => {
+  for (const name of names) {
+    const file = tone(name)
+    t.is(
+      mostRecordedMs(held(formOf(file))),
+      name.endsWith('.wav') ? 1250 : Math.max(recordedMs(held(formOf(file))) ?? 0, Math.ceil(file.length / 0.75)),
+    )
+  }
+})
+
 for (const [name, [file, least]] of Object.entries(lies))
   test(`${name} is no shorter than its bytes can be`, (t) => {
     const ms = recordedMs(held(formOf(file))) ?? Infinity
