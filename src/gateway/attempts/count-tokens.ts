@@ -1,3 +1,4 @@
+import type { RequestBody } from '../wire/body.ts'
 import { exactJson } from '../../lib/json/exact-json.ts'
 import { CountAnswer } from '../answers/count-answer.ts'
 import type { CachedAnswer } from '../cache/answer-store.ts'
@@ -44,6 +45,11 @@ export type CountedCall =
   | { readonly kind: 'asked'; readonly call: TranslatedCall }
   | { readonly kind: 'estimated'; readonly answer: CachedAnswer }
 
+const toEstimate = <Asked>({ bytes }: RequestBody, asked: Asked): Asked & { readonly size: number } => ({
+  ...asked,
+  size: bytes?.length ?? 0,
+})
+
 /** Returns how the tokens are counted that a call asks for. Null: it asks for no count, or for one that its target gives as it is asked. */
 export function countCall(aimed: AimedCall, maxHeldBytes: number): CountedCall | null {
   const { call, target, body } = aimed
@@ -51,13 +57,10 @@ export function countCall(aimed: AimedCall, maxHeldBytes: number): CountedCall |
   const client = asked === null ? undefined : countClients[asked.dialect]
   if (asked === null || client === undefined || !isFields(body.json)) return null
   const model = asked.model ?? target.model ?? modelOf(body.json) ?? ''
-  const fields = fieldsOf(target)
-  const serving = servingOf(target.provider, { operation: asked.operation, model, fields })
+  const serving = servingOf(target.provider, { operation: asked.operation, model, fields: fieldsOf(target) })
   const conversation = client.conversation(body.json, model)
-  if (serving === null) {
-    const size = body.bytes?.length ?? 0
-    return estimate(call, client.answer(estimateInput({ json: conversation, size, dialect: asked.dialect, model }), true))
-  }
+  if (serving === null)
+    return estimate(call, client.answer(estimateInput(toEstimate(body, { json: conversation, dialect: asked.dialect, model })), true))
   if (isAsAsked(call, asked, serving) && call.previousResponse === null) return ownCount(aimed, { asked, serving })
   return { kind: 'asked', call: askProvider(aimed, { asked, serving, conversation }, maxHeldBytes) }
 }

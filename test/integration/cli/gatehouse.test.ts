@@ -48,9 +48,10 @@ for (const command of withSubcommands(createMakersProgram()))
     t.regex(command.description(), /^[A-Z].*\.$/)
   })
 
+const names = (program: Command) =>
+  program.commands.find((command) => command.name() === 'release')?.commands.map((command) => command.name()) ?? []
+
 test('the product has the commands that sign, verify and publish releases, and none that builds them', (t) => {
-  const releaseOf = (program: Command) => program.commands.find((command) => command.name() === 'release')
-  const names = (program: Command) => releaseOf(program)?.commands.map((command) => command.name()) ?? []
   t.deepEqual(names(createProgram()), ['sign', 'verify', 'publish'])
   t.deepEqual(names(createMakersProgram()).toSorted(), ['build', 'check', 'generate', 'lock', 'new', 'publish', 'sign', 'status', 'verify'])
   t.regex(gatehouse(['release', '--help']).stdout, /\n {2}publish [^]*$/)

@@ -209,9 +209,9 @@ for (const given of hiding)
       callers.ask(manager, { method: 'POST', path: '/v1/alert-webhooks', body: { name: 'Mine', url: 'http://127.0.0.1:18202/x' } })
     await set({})
     t.deepEqual(await tried(manager), [everyKey, everyKey])
-    const made = await receive()
-    t.is(made.status, 200, made.text)
-    const { id } = JSON.parse(made.text) as { id: string }
+    const added = await receive()
+    t.is(added.status, 200, added.text)
+    const { id } = JSON.parse(added.text) as { id: string }
     await set(given)
     t.deepEqual(await tried(manager), ['g', 'g'])
     t.deepEqual(await tried('session of the admin'), [everyKey, everyKey])
@@ -221,13 +221,14 @@ for (const given of hiding)
     t.is((await callers.ask(manager, { method: 'DELETE', path })).status, 200)
   })
 
+const logsOf = async (secret: string) => {
+  const { body } = await control.call(secret, 'GET', `/logs?api_key_ids=${keyIds.get('m')}`)
+  return dataOf(body).length
+}
+
 test.serial('a manager that sees no data of others gets the secret of no key that shows it', async (t) => {
   const rotate = (letter: Letter | 'W') =>
     callers.ask(manager, { method: 'POST', path: `/v1/api-keys/${keyIds.get(letter)}/rotate`, body: {} })
-  const logsOf = async (secret: string) => {
-    const { body } = await control.call(secret, 'GET', `/logs?api_key_ids=${keyIds.get('m')}`)
-    return dataOf(body).length
-  }
   await set({ managersViewAllData: false })
   for (const letter of ['m', 'W'] as const) t.is((await rotate(letter)).status, 403, letter)
   t.is((await rotate('g')).status, 200)
@@ -237,9 +238,9 @@ test.serial('a manager that sees no data of others gets the secret of no key tha
     workspace_id: acme.workspaceId,
     scopes: ['logs.list', 'completions.write'],
   }
-  const made = await callers.ask(manager, { method: 'POST', path: '/v1/api-keys/workspace/user', body })
-  t.is(made.status, 200, made.text)
-  const key = JSON.parse(made.text) as Fields
+  const forAnother = await callers.ask(manager, { method: 'POST', path: '/v1/api-keys/workspace/user', body })
+  t.is(forAnother.status, 200, forAnother.text)
+  const key = JSON.parse(forAnother.text) as Fields
   await spendWith('m', key)
   await eventually(async () => (await logsOf(acme.adminKey)) === 1, 20_000, 'the log of the member')
   t.is(await logsOf(String(key['key'])), 0, 'a key for another shows the logs of neither')

@@ -50,7 +50,7 @@ export function everyText(value: unknown, path: JsonPath, role: string): readonl
     if (typeof part === 'string' && part !== '') found.push({ path: [...at], role, text: part })
     else if (at.length - path.length > maxDepth || typeof part !== 'object' || part === null) return
     else if (Array.isArray(part)) part.forEach((item: unknown, index) => into(index, item))
-    else for (const name of Object.keys(part)) into(name, (part as Fields)[name])
+    else for (const [name, child] of Object.entries(part)) into(name, child)
   }
   walk(value)
   return found
