@@ -11,7 +11,8 @@ import { TimeOf } from '../../parts/time-of.tsx'
 import { useAddress } from '../../shell/address.ts'
 import { scopePath } from '../../shell/places.ts'
 import { may, useScope, type Scope } from '../../shell/scope.ts'
-import { defaultRange, rangeQuery, ranges } from '../logs/range.ts'
+import { defaultRange, ranges } from '../logs/range.ts'
+import { useRange } from '../logs/use-range.ts'
 import { Snippet } from '../logs/snippet.tsx'
 
 /** Shows whether a workspace is well, what it costs and what needs the person. */
@@ -19,6 +20,7 @@ export function HomePage() {
   const scope = useScope()
   const [search, change] = useAddress()
   const range = search['t'] ?? defaultRange
+  const { query } = useRange({ t: range })
   if (scope === null) return null
   const tools = (
     <NativeSelect
@@ -32,11 +34,11 @@ export function HomePage() {
     <Page title="Home" tools={tools}>
       {may(scope, 'workspaces.read') && <Attention scope={scope} />}
       {may(scope, 'analytics.view') ? (
-        <Figures scope={scope} range={range} />
+        <Figures scope={scope} range={range} query={query} />
       ) : (
         <p className="muted">Figures need analytics.view, which you do not have here.</p>
       )}
-      {may(scope, 'logs.list') && <Failures scope={scope} range={range} />}
+      {may(scope, 'logs.list') && <Failures scope={scope} query={query} />}
     </Page>
   )
 }
@@ -46,13 +48,15 @@ type Overview = Answer<'GET /analytics/overview'>
 interface RangeProps {
   readonly scope: Scope
   readonly range: string
+  /** The parameters of the range. */
+  readonly query: Readonly<Record<string, string>>
 }
 
-function Figures({ scope, range }: RangeProps) {
+function Figures({ scope, range, query }: RangeProps) {
   const { data, error, refetch } = useRead('GET /analytics/overview', {
     workspace: scope.workspace,
     query: {
-      ...rangeQuery({ t: range }),
+      ...query,
       measures: 'requests,cost,p95_latency,error_count',
       compare: 'previous',
       ...(scope.workspace && { workspace_slug: scope.workspace }),
@@ -154,10 +158,10 @@ function Attention({ scope }: { readonly scope: Scope }) {
   )
 }
 
-function Failures({ scope, range }: RangeProps) {
+function Failures({ scope, query }: Omit<RangeProps, 'range'>) {
   const { data, error, refetch } = useRead('GET /logs', {
     workspace: scope.workspace,
-    query: { ...rangeQuery({ t: range }), is_success: 'false', page_size: most, ...(scope.workspace && { workspace_id: scope.workspace }) },
+    query: { ...query, is_success: 'false', page_size: most, ...(scope.workspace && { workspace_id: scope.workspace }) },
   })
   const logs = `${scopePath(scope)}/logs`
   let contents: ReactNode = null

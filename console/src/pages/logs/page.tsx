@@ -14,7 +14,8 @@ import { FilterBar } from './filter-bar.tsx'
 import { readFilter } from './filter.ts'
 import { LogPanel } from './log-panel.tsx'
 import { Nothing } from './nothing.tsx'
-import { defaultRange, rangeQuery, ranges } from './range.ts'
+import { defaultRange, ranges } from './range.ts'
+import { useRange } from './use-range.ts'
 import { useTail, type Row, type Tail } from './use-tail.ts'
 
 /** Lists what happened, and what is happening. */
@@ -45,7 +46,12 @@ function Logs({ scope }: { readonly scope: Scope }) {
   const text = search['q'] ?? ''
   const filter = useMemo(() => readFilter(text), [text])
   const place: Search = scope.workspace === undefined ? {} : { workspace_id: scope.workspace }
-  const list = useLogs(scope, { ...place, ...rangeQuery(search), ...filter.query })
+  const range = useRange(search)
+  const list = useLogs(scope, { ...place, ...range.query, ...filter.query })
+  const refresh = () => {
+    range.renew()
+    void list.refetch()
+  }
   const isLive = search['live'] === '1'
   const tail = useTail(isLive, scope, filter.query)
   const fresh = useFreshRows(tail)
@@ -72,10 +78,7 @@ function Logs({ scope }: { readonly scope: Scope }) {
       />
     )
   return (
-    <Page
-      title="Logs"
-      tools={<Tools search={search} change={change} zone={zone} setZone={setZone} onRefresh={() => void list.refetch()} />}
-    >
+    <Page title="Logs" tools={<Tools search={search} change={change} zone={zone} setZone={setZone} onRefresh={refresh} />}>
       <FilterBar
         text={text}
         onChange={(q) => change({ q, log: '' })}
