@@ -58,12 +58,24 @@ test('a key is made in at most 7 clicks, shown once, is in the list at once, is 
   t.deepEqual(faults, [])
 })
 
-test('a member who may not make keys reads that, and the button does nothing', async (t) => {
-  const { page } = await bed.open(member, { path: keysPath })
+test('the button to make a key is there for those who may see keys, and works for those who may make them', async (t) => {
+  for (const [person, mayCreate] of [
+    [owner, true],
+    [{ role: 'member', places: { 'default-workspace': 'manager' } }, true],
+  ] as const) {
+    const { page } = await bed.open(person, { path: keysPath })
+    t.is(await page.getByRole('button', { name: 'Create key' }).isEnabled(), mayCreate, person.role)
+  }
+  const { page, context } = await bed.open(member, { path: keysPath })
   await page.getByRole('heading', { level: 1 }).waitFor()
-  const button = page.getByRole('button', { name: 'Create key' })
-  if ((await button.count()) > 0 && (await button.isDisabled())) t.is(await page.getByText('need a right').count(), 1)
-  else t.pass()
+  const me = (await (await context.request.get(`${bed.app.baseUrl}/auth/me`)).json()) as { workspaces: { scopes: string[] }[] }
+  const scopes = me.workspaces[0]?.scopes ?? []
+  const sees = scopes.some((scope) => /^workspace_(?:service|user)_api_keys\.list$/.test(scope))
+  t.is(await page.getByRole('heading', { name: 'You cannot see this.' }).count(), sees ? 0 : 1)
+  if (!sees) return
+  const makes = scopes.some((scope) => /^workspace_(?:service|user)_api_keys\.create$/.test(scope))
+  t.is(await page.getByRole('button', { name: 'Create key' }).isEnabled(), makes)
+  t.is(await page.getByText('you need a right').count(), makes ? 0 : 1)
 })
 
 test('an account is tested before it is stored, each failed step says why, and its credential is nowhere afterwards', async (t) => {

@@ -36,21 +36,23 @@ const failures: readonly (readonly [status: number, error: Readonly<Record<strin
   [500, { code: 'AB99', message: 'Something <i>broke</i>.' }, ['This list did not load.', 'Something <i>broke</i>.', '01a2-request']],
   [429, { code: 'AB06', message: 'Too many requests at once.' }, ['This list did not load.', 'Too many requests at once.']],
 ]
-for (const [status, error, words] of failures)
-  test(`a list that fails with ${status} ${String(error['code'])} says why, and works again when it can`, async (t) => {
-    const { page, faults } = await bed.open(owner, { path: '/console/me' })
+test('a list that fails says why in the words of its cause, and works again when it can', async (t) => {
+  const { page, faults } = await bed.open(owner, { path: '/console/me' })
+  for (const [status, error, words] of failures) {
+    const what = `${status} ${String(error['code'])}`
     const mend = await failLogs(page, status, error)
     await page.goto(bed.app.baseUrl + logsPath)
     for (const text of words) await page.getByText(text).first().waitFor()
-    await assertAccessible(t, page, String(status))
+    await assertAccessible(t, page, what)
     await mend()
     const again = page.getByRole('button', { name: 'Try again' })
-    if ((await again.count()) > 0) {
-      await again.first().click()
-      await page.getByRole('heading', { name: 'No requests in this range.' }).waitFor()
-    }
-    t.deepEqual(faults, [])
-  })
+    t.is(await again.count(), ['sealed', 'AB03'].includes(String(error['code'])) ? 0 : 1, what)
+    if ((await again.count()) === 0) continue
+    await again.click()
+    await page.getByRole('heading', { name: 'No requests in this range.' }).waitFor()
+  }
+  t.deepEqual(faults, [])
+})
 
 test('a session that ended in another window is one dialog, and the page stays as it is', async (t) => {
   const { page, context } = await bed.open(owner, { path: logsPath })
