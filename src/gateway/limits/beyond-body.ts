@@ -20,6 +20,18 @@ export function addedTokens(json: unknown): number {
   return tokens
 }
 
+/** The words by which Claude is told of tools, and of its own by the beginnings of their names: platform.claude.com/docs. */
+const [ofTools, ofOwnTools] = [346, { bash_: 245, text_editor_: 700, computer_: 735 }] as const
+
+/** Returns the tokens by which Claude is told how to use the tools of a request. */
+export function tokensOfToolUse(json: unknown): number {
+  const tools = isFields(json) ? toolsOf(json) : []
+  let tokens = tools.length === 0 ? 0 : ofTools
+  for (const name of tools.flatMap(toolNames))
+    for (const [beginning, words] of Object.entries(ofOwnTools)) if (name.startsWith(beginning)) tokens += words
+  return tokens
+}
+
 function addedBy(tool: Fields): number {
   const names = toolNames(tool)
   if (!names.some(isFetchingName)) return 0

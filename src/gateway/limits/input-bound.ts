@@ -1,5 +1,5 @@
 import type { RequestBody } from '../wire/body.ts'
-import { addedTokens } from './beyond-body.ts'
+import { addedTokens, tokensOfToolUse } from './beyond-body.ts'
 import { partsOf } from './prompt-parts.ts'
 
 /** The tokens of a picture of unmeasured size. */
@@ -33,9 +33,10 @@ const mostOfDearPicture = 48_200
 export function strictInputBound({ bytes, json, length }: RequestBody, model: string | null): InputBound {
   const { pictures } = partsOf(json)
   const added = addedTokens(json)
+  const told = model !== null && /claude/i.test(model) ? tokensOfToolUse(json) : 0
   const each = model !== null && dearPictures.test(model) ? mostOfDearPicture : mostOfPicture
   return {
-    tokens: (bytes?.length ?? length ?? 0) + pictures * each + (added === Infinity ? 0 : added),
+    tokens: (bytes?.length ?? length ?? 0) + pictures * each + told + (added === Infinity ? 0 : added),
     isOpen: holdsMore(json) || added === Infinity,
   }
 }

@@ -151,8 +151,17 @@ function tokensOf(
   if (task === 'embedding') return { input, output: 0 }
   return {
     input,
-    output: outputTokens(json, reader, { unbounded: isStrict ? (limits.output ?? longestOutput) : usual, most: limits.output }),
+    output:
+      outputTokens(json, reader, { unbounded: isStrict ? (limits.output ?? longestOutput) : usual, most: limits.output }) +
+      (isStrict ? predictedTokens(json) : 0),
   }
+}
+
+/** The part of a predicted answer that is not taken is charged as output, above any bound: platform.openai.com/docs/guides/predicted-outputs. */
+function predictedTokens(json: Fields): number {
+  let tokens = 0
+  for (const predicted of sentValues(json, 'prediction')) tokens += Buffer.byteLength(JSON.stringify(predicted))
+  return tokens
 }
 
 /** Each of several inputs has a window of its own. */

@@ -48,6 +48,7 @@ const listed: Readonly<Record<string, PriceEntry>> = {
   },
   'model-router': { prices: [{ rates: { input: 1_000_000, output: 2_000_000 } }] },
   'plain:online': { prices: [{ rates: { input: 1_000_000, output: 2_000_000 } }] },
+  'claude-plain': { prices: [{ rates: { input: 1_000_000, output: 2_000_000 } }], limits: { context: 10_000, output: 4000 } },
   listens: { prices: [{ rates: { input_audio_second: 1_000_000_000 } }] },
   'reads-by-token': { prices: [{ rates: { input: 1_000_000 } }] },
   'image-tokens': { prices: [{ rates: { input: 1_000_000, output_image: 30_000_000 } }] },

@@ -225,6 +225,15 @@ const rated: Readonly<Record<string, readonly [byte: number, token: number, othe
     chat({ model: 'm' }),
     { customHeaders: { 'x-amzn-bedrock-service-tier': 'Priority' } },
   ],
+  // 131 bytes of JSON
+  'a predicted answer': [1000, 2000, 131 * 2000, chat({ prediction: { type: 'content', content: 'x'.repeat(100) } })],
+  'words by which Claude is told of tools': [1000, 2000, 346 * 1000, chat({ model: 'claude-plain', tools: [{ name: 'a' }] })],
+  'words by which Claude is told of its own tools': [
+    1000,
+    2000,
+    (346 + 245 + 735) * 1000,
+    chat({ model: 'claude-plain', tools: [{ type: 'bash_20250124' }, { type: 'computer_20250124' }] }),
+  ],
   'a tier by another name': [2000, 4000, 0, chat({ model: 'm', service_tier: 'fast' })],
   'a mark in escapes': [
     1250,
