@@ -307,6 +307,8 @@ test.serial('neither side reads more than the other one takes', async (t) => {
     t.fail(String(error)),
   )
   client.socket.terminate()
+  session?.resume()
+  await eventually(() => provider.open.size === 0, 10_000, 'the session of the provider to end')
   t.pass()
 })
 
@@ -324,15 +326,16 @@ test.serial('a client that asks without waiting, or only adds items, is told to 
   for (let item = 0; item < 9; item += 1) adding.send(say('x'.repeat(1_000_000)))
   t.like(await adding.next(is('error')), { error: { code: 'payload_too_large', param: 'item' } })
   adding.socket.close()
+  await eventually(() => provider.open.size === 0, 10_000, 'the session of the provider to end')
 })
 
 test.serial('a drain ends a session between its turns, on both sides', async (t) => {
   const draining = await startGateway({ providers: { voice: { customHost: provider.url } } })
+  t.teardown(() => draining.stop())
   const client = await openClient(draining.origin, path, auth)
   await client.next(is('session.created'))
   t.is(provider.open.size, 1)
   t.is(await draining.gateway.drain(5000), 0)
   t.is((await client.closed).code, 1001)
   await eventually(() => provider.open.size === 0, 2000, 'the session of the provider to end')
-  await draining.stop()
 })
