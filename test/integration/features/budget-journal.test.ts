@@ -134,7 +134,7 @@ test.serial('the cost of a log tells what each attempt counted against which bud
 })
 
 const multiplyPrices = (multiplier: number) =>
-  control.call(acme.workspaceKey, 'PUT', '/integrations/sound-account', { pricing_adjustments: { multiplier: { default: multiplier } } })
+  control.call(acme.adminKey, 'PUT', '/integrations/sound-account', { pricing_adjustments: { multiplier: { default: multiplier } } })
 
 test.serial('a policy in money follows costs that are worked out again, and again, and the logs still say the same', async (t) => {
   const range = { start: '2020-01-01T00:00:00Z', end: '2100-01-01T00:00:00Z', dry_run: false }

@@ -200,7 +200,7 @@ const changes: readonly { readonly what: string; readonly to: 1 | 2; readonly pr
     to: 1,
     async prepare() {
       for (const [, { provider, multiplier }] of each)
-        await made(acme.workspaceKey, 'PUT', `/integrations/${provider}`, { pricing_adjustments: { multiplier } })
+        await made(acme.adminKey, 'PUT', `/integrations/${provider}`, { pricing_adjustments: { multiplier } })
       return (body) => control.call(acme.adminKey, 'POST', '/costs/recompute', body)
     },
   },

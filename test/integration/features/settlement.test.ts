@@ -240,10 +240,10 @@ test.serial('what an attempt cost before another began a job stays when the job 
   await recompute()
   t.is((await costOf(logId)).adjustments.length, 1, 'the job keeps what it cost')
   const change = { pricing_adjustments: { multiplier: { default: 0.5 } } }
-  t.is((await control.call(acme.workspaceKey, 'PUT', '/integrations/account-p', change)).status, 200)
+  t.is((await control.call(acme.adminKey, 'PUT', '/integrations/account-p', change)).status, 200)
   await recompute()
   const whole = { pricing_adjustments: null }
-  t.is((await control.call(acme.workspaceKey, 'PUT', '/integrations/account-p', whole)).status, 200)
+  t.is((await control.call(acme.adminKey, 'PUT', '/integrations/account-p', whole)).status, 200)
   const halved = await costOf(logId)
   t.is(halved['total_pico_usd'], '3375000000')
   t.like(halved.adjustments[1], { state: 'priced', delta_pico_usd: '-1125000000' })
@@ -297,7 +297,7 @@ test.serial('each attempt that began a job is charged for it, also one whose ans
 async function priceModel(slug: string): Promise<void> {
   const rates = { request_token: { price: 2 }, response_token: { price: 4 } }
   const models = [{ slug, enabled: true, is_custom: true, pricing_config: { type: 'static', pay_as_you_go: rates } }]
-  const { status, text } = await control.call(acme.workspaceKey, 'PUT', '/integrations/account-p/models', { models })
+  const { status, text } = await control.call(acme.adminKey, 'PUT', '/integrations/account-p/models', { models })
   if (status !== 200) throw new Error(text)
 }
 
@@ -407,7 +407,7 @@ test.serial('a batch is asked for at the provider that took it, and not at one t
   await control.sql.query(`UPDATE providers SET created_at = created_at - interval '1 hour' WHERE slug = 'q'`)
   await storeProvider(acme, other.url, 'q2')
   const terms = { pricing_adjustments: { multiplier: { default: 0.5 } } }
-  t.is((await control.call(acme.workspaceKey, 'PUT', '/integrations/account-q2', terms)).status, 200)
+  t.is((await control.call(acme.adminKey, 'PUT', '/integrations/account-q2', terms)).status, 200)
   await made(acme, '/providers', { name: 'q', slug: 'q', integration_id: 'account-q2' })
   await control.sql.query(`UPDATE providers SET created_at = now() + interval '1 minute' WHERE slug = 'q' AND status <> 'archived'`)
   await end(id)
@@ -437,7 +437,7 @@ test.serial('a recompute prices by the terms of the provider that answered, and 
   await storeProvider(acme, emulator.url, 'r2')
   const multiply = async (account: string, by: number) => {
     const terms = { pricing_adjustments: { multiplier: { default: by } } }
-    t.is((await control.call(acme.workspaceKey, 'PUT', `/integrations/${account}`, terms)).status, 200)
+    t.is((await control.call(acme.adminKey, 'PUT', `/integrations/${account}`, terms)).status, 200)
   }
   await multiply('account-r2', 0.5)
   await made(acme, '/providers', { name: 'r', slug: 'r', integration_id: 'account-r2' })
@@ -455,7 +455,7 @@ test.serial('a job is asked for at the host of its model', async (t) => {
   own.script({ path: '/responses', behaviour: responseAs('queued') })
   await storeProvider(acme, emulator.url, 'hosts', {})
   const models = [{ slug: 'gpt-5', enabled: true, configurations: { custom_host: own.url } }]
-  const put = await control.call(acme.workspaceKey, 'PUT', '/integrations/account-hosts/models', { models })
+  const put = await control.call(acme.adminKey, 'PUT', '/integrations/account-hosts/models', { models })
   t.is(put.status, 200, put.text)
   const { status, text, headers } = await respond(await keyOf(acme), { 'x-service-provider': '@hosts' })
   t.is(status, 200, text)
@@ -474,7 +474,7 @@ test.serial('a batch is asked for at the host that took it, and at no other that
   const id = await begin(await keyOf(acme), { 'x-service-provider': '@moved' })
   await end(id)
   const move = (custom_host: string) =>
-    control.call(acme.workspaceKey, 'PUT', '/integrations/account-moved', { key: 'sk-of-batches', configurations: { custom_host } })
+    control.call(acme.adminKey, 'PUT', '/integrations/account-moved', { key: 'sk-of-batches', configurations: { custom_host } })
   t.is((await move(other.url)).status, 200)
   await look()
   t.is(other.requests.length, 0)
