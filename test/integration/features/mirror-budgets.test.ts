@@ -119,7 +119,11 @@ for (const [name, more] of [
 
 test.serial('copies that a stored config leaves out of budgets count for the budget of their provider', async (t) => {
   const bounded = await provider('bounded', { usage_limits: { credit_limit: 1 } })
-  const stored = await made(acme.workspaceKey, '/configs', { name: 'free', config: mirrored(bounded, { billed: false }) })
+  const stored = await made(acme.adminKey, '/configs', {
+    name: 'free',
+    workspace_id: acme.workspaceId,
+    config: mirrored(bounded, { billed: false }),
+  })
   const key = await budgeted()
   const rows = await copiesOf(t, key.secret, String(stored['slug']))
   t.true(rows.every(({ billed }) => !billed))
@@ -151,5 +155,5 @@ test.serial('only those who may change budgets store a config whose copies are l
       t.is(changed.status, 403, `${who}: ${changed.text}`)
       if (!who.startsWith('a member')) t.like(refused.body['error'], { code: 'AB03', param })
     }
-  t.is((await control.call(acme.workspaceKey, 'PUT', path, { config: nested })).status, 200)
+  t.is((await control.call(acme.adminKey, 'PUT', path, { config: nested })).status, 200)
 })
