@@ -53,7 +53,17 @@ const releaseCommands = (program: Command) =>
 
 test('the product has the commands that sign, verify and publish releases, and none that builds them', (t) => {
   t.deepEqual(releaseCommands(createProgram()), ['sign', 'verify', 'publish'])
-  t.deepEqual(releaseCommands(createMakersProgram()).toSorted(), ['build', 'check', 'generate', 'lock', 'new', 'publish', 'sign', 'status', 'verify'])
+  t.deepEqual(releaseCommands(createMakersProgram()).toSorted(), [
+    'build',
+    'check',
+    'generate',
+    'lock',
+    'new',
+    'publish',
+    'sign',
+    'status',
+    'verify',
+  ])
   t.regex(gatehouse(['release', '--help']).stdout, /\n {2}publish [^]*$/)
   t.like(gatehouse(['release', 'build', '--list']), { status: 2, stdout: '' })
 })
