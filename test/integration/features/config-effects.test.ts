@@ -154,7 +154,7 @@ test.serial('the default of a workspace is what its keys start from, until they 
 })
 
 test.serial('a key that is bound takes the default of its workspace, or none', async (t) => {
-  const { body } = await control.call(acme.adminKey, 'POST', '/api-keys/workspace/service', {
+  const { body } = await control.call(acme.workspaceKey, 'POST', '/api-keys/workspace/service', {
     name: 'bound',
     scopes: ['completions.write'],
     workspace_id: acme.workspaceId,
