@@ -155,7 +155,7 @@ for (const [accept, isPage] of [
     }
     t.regex(String(answer.headers['content-security-policy']), /default-src 'none'.*frame-ancestors 'none'/)
     t.notRegex(answer.text, /<script|<style|\son\w+=|style=/)
-    t.regex(answer.text, /role="alert">.+<\/p>[\s\S]*href="\/console"/)
+    t.regex(answer.text, /role="alert">.+<\/p>[\s\S]*href="\/console\/sign-in"/)
     t.regex(answer.text, /AB03, request [0-9a-f-]{36}/)
   })
 
