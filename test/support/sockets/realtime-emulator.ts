@@ -72,7 +72,8 @@ export async function startRealtime(): Promise<RealtimeEmulator> {
       heard.push(event)
       if (event.type === 'session.update') send(socket, 'session.updated', { session: event['session'] })
       if (event.type === 'conversation.item.create') send(socket, 'conversation.item.added', { item: event['item'] })
-      if (event.type === 'response.create' && event['response'] === undefined) respond(socket)
+      // A response without settings is one that never begins.
+      if (event.type === 'response.create' && JSON.stringify(event['response']) !== '{}') respond(socket)
       if (event.type === 'test.error')
         send(socket, 'error', { error: { type: 'invalid_request_error', code: 'bad', message: 'Bad.', param: null } })
     })
