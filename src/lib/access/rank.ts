@@ -57,8 +57,8 @@ interface LogViewer extends RankedCredential {
   readonly settings: AccessSettings
 }
 
-/** No key has this id. */
-const noKey = '00000000-0000-0000-0000-000000000000'
+/** No key has this id, and no log: erased logs of people have the id of zeros. */
+const noKey = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 type LimitedRole = (role: Role | null, settings: AccessSettings) => boolean
 

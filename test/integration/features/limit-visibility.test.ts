@@ -244,6 +244,11 @@ test.serial('a manager that sees no data of others gets the secret of no key tha
   await spendWith('m', key)
   await eventually(async () => (await logsOf(acme.adminKey)) === 1, 20_000, 'the log of the member')
   t.is(await logsOf(String(key['key'])), 0, 'a key for another shows the logs of neither')
+  await control.sql.query(`UPDATE logs SET api_key_id = '00000000-0000-0000-0000-000000000000', user_id = NULL WHERE api_key_id = $1`, [
+    keyIds.get('g'),
+  ])
+  const { body: all } = await control.call(String(key['key']), 'GET', '/logs')
+  t.deepEqual(dataOf(all), [], 'nor erased logs')
   await set({})
   t.is((await rotate('m')).status, 200)
 })
