@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type Limit, endpointNamesOfLog, policyLimits, type PolicyRequest, type PolicyView } from '../../gateway/ports/limits.ts'
 import type { OwnData } from '../../lib/access/rank.ts'
+import { scopeConditions } from '../logs/index.ts'
 import { fromPico } from '../../lib/pico.ts'
 import type { Condition, Group } from './conditions.schema.ts'
 import { toCondition } from './policy.view.ts'
@@ -45,24 +46,20 @@ interface Row {
 /** The latest logs are looked at, up to so many: a look at a draft must not take long. */
 export const mostTried = 5000
 
-const logsOf = (own: OwnData | null): string => `
+const triedLogs = (where: string): string => `
   SELECT (extract(epoch FROM l.created_at) * 1000)::float8 AS at, l.api_key_id, w.slug AS workspace_slug, l.metadata, l.config_slug, l.prompt_id, l.prompt_slug,
          l.operation, l.provider, l.provider_slug, p.id AS provider_id, l.model, coalesce(l.cost_pico, 0)::text AS cost_pico,
          coalesce(l.total_tokens, coalesce(l.input_tokens, 0) + coalesce(l.output_tokens, 0))::float8 AS tokens
     FROM logs l JOIN workspaces w ON w.id = l.workspace_id
     LEFT JOIN providers p ON p.workspace_id = l.workspace_id AND p.slug = l.provider_slug AND p.status <> 'archived'
-   WHERE l.organisation_id = ? AND l.workspace_id = ? AND l.created_at > now() - make_interval(hours => ?) AND l.billed
-     ${own === null ? '' : 'AND (l.api_key_id = ? OR l.user_id = ?)'}
+   WHERE ${where} AND l.created_at > now() - make_interval(hours => ?) AND l.billed
    ORDER BY l.created_at DESC, l.id DESC LIMIT ${mostTried}`
 
 /** Returns the amounts that a draft would have counted in the latest logs, by value key, the most used first. */
 export async function tryDraft(em: EntityManager, draft: Draft, { organisationId, workspaceId, hours, own }: Trial) {
-  const rows = await em.execute<Row[]>(logsOf(own), [
-    organisationId,
-    workspaceId,
-    hours,
-    ...(own === null ? [] : [own.apiKeyId, own.userId]),
-  ])
+  const scope = scopeConditions({ organisationId, workspaceId, own })
+  const where = scope.map(({ sql }) => sql).join(' AND ')
+  const rows = await em.execute<Row[]>(triedLogs(where), [...scope.flatMap(({ values }) => values), hours])
   const policy = toView(draft, organisationId)
   const groups = Map.groupBy(
     rows.flatMap((row) =>
