@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { z } from 'zod'
 import { type MailOutcome, mailsAbout } from '../../app/mail/outbox.ts'
 import { route, type Actor } from '../../app/route.ts'
+import { arrayText } from '../../lib/text/array-text.ts'
 import { visibleKeyIds } from '../api-keys/index.ts'
 import { ownGroups, patternsOfGroups } from '../limits/index.ts'
 import type { AlertKind } from './alert.ts'
@@ -110,20 +111,14 @@ async function conditionOf(em: EntityManager, actor: Actor, { state }: AlertFilt
   const inState = state === undefined ? '' : ` AND (${isInState})`
   return {
     condition: `a.organisation_id = ?${inWorkspace}${inState}
-      ${keys === null ? '' : "AND (a.owner_kind <> 'api-key' OR a.owner_id = ANY (?::text[]::uuid[]))"}
+      ${keys === null ? '' : "AND (a.owner_kind <> 'api-key' OR a.owner_id = ANY (?::uuid[]))"}
       ${own === null ? '' : "AND coalesce(a.value_key, '') LIKE ANY (?::text[])"}`,
     values: [
       organisationId,
       ...(workspaceId === null ? [] : Array<string>(5).fill(workspaceId)),
       ...(state === undefined ? [] : [state, state, state]),
-      ...(keys === null ? [] : [`{${[...keys].join(',')}}`]),
-      ...(own === null
-        ? []
-        : [
-            `{${patternsOfGroups(own)
-              .map((pattern) => `"${pattern}"`)
-              .join(',')}}`,
-          ]),
+      ...(keys === null ? [] : [arrayText([...keys])]),
+      ...(own === null ? [] : [arrayText(patternsOfGroups(own))]),
     ],
   }
 }
