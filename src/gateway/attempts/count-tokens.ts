@@ -1,4 +1,3 @@
-import type { RequestBody } from '../wire/body.ts'
 import { exactJson } from '../../lib/json/exact-json.ts'
 import { CountAnswer } from '../answers/count-answer.ts'
 import type { CachedAnswer } from '../cache/answer-store.ts'
@@ -16,7 +15,7 @@ import { estimateInput } from '../tokens/estimate-tokens.ts'
 import { isGooglePath } from '../operations/fronts.ts'
 import { googlePattern } from '../operations/google-versions.ts'
 import type { Operation } from '../operations/operations.ts'
-import { modelOf } from '../wire/body.ts'
+import { modelOf, type RequestBody } from '../wire/body.ts'
 import { headerValues } from '../wire/header-list.ts'
 import { literal, lossOf, type TranslatedCall, unchanged, withoutReasoning } from './translation.ts'
 
@@ -45,10 +44,7 @@ export type CountedCall =
   | { readonly kind: 'asked'; readonly call: TranslatedCall }
   | { readonly kind: 'estimated'; readonly answer: CachedAnswer }
 
-const toEstimate = <Asked>({ bytes }: RequestBody, asked: Asked): Asked & { readonly size: number } => ({
-  ...asked,
-  size: bytes?.length ?? 0,
-})
+const sizeOf = ({ bytes }: RequestBody): number => bytes?.length ?? 0
 
 /** Returns how the tokens are counted that a call asks for. Null: it asks for no count, or for one that its target gives as it is asked. */
 export function countCall(aimed: AimedCall, maxHeldBytes: number): CountedCall | null {
@@ -59,8 +55,8 @@ export function countCall(aimed: AimedCall, maxHeldBytes: number): CountedCall |
   const model = asked.model ?? target.model ?? modelOf(body.json) ?? ''
   const serving = servingOf(target.provider, { operation: asked.operation, model, fields: fieldsOf(target) })
   const conversation = client.conversation(body.json, model)
-  if (serving === null)
-    return estimate(call, client.answer(estimateInput(toEstimate(body, { json: conversation, dialect: asked.dialect, model })), true))
+  const own = { json: conversation, size: sizeOf(body), dialect: asked.dialect, model }
+  if (serving === null) return estimate(call, client.answer(estimateInput(own), true))
   if (isAsAsked(call, asked, serving) && call.previousResponse === null) return ownCount(aimed, { asked, serving })
   return { kind: 'asked', call: askProvider(aimed, { asked, serving, conversation }, maxHeldBytes) }
 }
