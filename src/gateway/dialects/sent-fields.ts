@@ -10,10 +10,16 @@ const groups = [optionsField, 'providerOptions', 'extra_body'] as const
 /** A holder may stand among the fields for a format. */
 const deepest = 3
 
+/** Each limit, list of models and policy asks for the fields of the same request. */
+const known = new WeakMap<Fields, readonly Fields[]>()
+
 /** Returns the request and all objects whose fields a provider may read as those of the request. */
 export function sentFields(json: Fields): readonly Fields[] {
+  const told = known.get(json)
+  if (told !== undefined) return told
   const found = [json]
   addHeld(json, found, 1)
+  known.set(json, found)
   return found
 }
 
