@@ -9,7 +9,7 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode
 }
 
-interface DataGridProps<Row> {
+export interface DataGridProps<Row> {
   readonly label: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]

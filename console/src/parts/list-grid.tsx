@@ -1,7 +1,7 @@
-import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { ApiFailure } from '../api/client.ts'
-import { DataGrid, type Column } from './data-grid.tsx'
+import type { DataGridProps } from './data-grid.tsx'
+import { PagedGrid } from './paged-grid.tsx'
 import { Failed, Loading } from './state.tsx'
 
 interface ListState<Row> {
@@ -13,14 +13,8 @@ interface ListState<Row> {
   readonly readMore: () => void
 }
 
-interface ListGridProps<Row> {
-  readonly label: string
+interface ListGridProps<Row> extends Omit<DataGridProps<Row>, 'rows' | 'more' | 'onEnd'> {
   readonly list: ListState<Row>
-  readonly columns: readonly Column<Row>[]
-  readonly idOf: (row: Row) => string
-  readonly selected?: string | null
-  readonly onOpen?: (row: Row) => void
-  readonly rowHeight?: number
   /** In place of an empty list. */
   readonly empty: ReactNode
 }
@@ -30,19 +24,5 @@ export function ListGrid<Row>({ list, empty, ...grid }: ListGridProps<Row>) {
   const { rows, error, hasMore, isReading, readAgain, readMore } = list
   if (rows === undefined) return error === null ? <Loading rows={8} /> : <Failed what="list" error={error} onRetry={readAgain} />
   if (rows.length === 0) return empty
-  return (
-    <div className="stack">
-      <DataGrid {...grid} rows={rows} more={hasMore} onEnd={readMore} />
-      <div className="row">
-        {hasMore && (
-          <Button variant="default" loading={isReading} onClick={readMore}>
-            Load more
-          </Button>
-        )}
-        <span className="hint">
-          {rows.length} {hasMore ? 'rows are loaded, and there are more' : rows.length === 1 ? 'row' : 'rows'}
-        </span>
-      </div>
-    </div>
-  )
+  return <PagedGrid {...grid} rows={rows} hasMore={hasMore} isReading={isReading} readMore={readMore} />
 }

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call, type Answer, type ApiFailure } from '../../api/client.ts'
 import { forget } from '../../api/query.ts'
+import { Aside } from '../../parts/aside.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Fault } from '../../parts/state.tsx'
 import { lifeOf, Status } from '../../parts/status.tsx'
@@ -28,14 +29,16 @@ export function KeyPanel({ apiKey, scope, onClose, onRotated }: KeyPanelProps) {
   const family = families[apiKey.type]
   const bounds = apiKey.bounded_by ?? []
   return (
-    <aside className="aside" aria-label="Key">
-      <div className="row">
-        <Status {...lifeOf(apiKey.status)} />
-        <strong className="text-of-data">{apiKey.name}</strong>
-        <Button variant="default" onClick={onClose}>
-          Close
-        </Button>
-      </div>
+    <Aside
+      label="Key"
+      head={
+        <>
+          <Status {...lifeOf(apiKey.status)} />
+          <strong className="text-of-data">{apiKey.name}</strong>
+        </>
+      }
+      onClose={onClose}
+    >
       <Facts
         facts={[
           ['Key', apiKey.key],
@@ -63,7 +66,7 @@ export function KeyPanel({ apiKey, scope, onClose, onRotated }: KeyPanelProps) {
       )}
       {may(scope, `${family}.rotate`) && <Rotate apiKey={apiKey} scope={scope} onRotated={onRotated} />}
       {may(scope, `${family}.delete`) && <Stop apiKey={apiKey} scope={scope} onStopped={onClose} />}
-    </aside>
+    </Aside>
   )
 }
 

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import type { Zone } from '../../api/figures.ts'
 import { useRead } from '../../api/query.ts'
+import { Aside } from '../../parts/aside.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Failed, Loading } from '../../parts/state.tsx'
 import { consolePath } from '../../api/client.ts'
@@ -35,22 +36,24 @@ export function LogPanel({ id, scope, zone, onClose, onStep }: LogPanelProps) {
   })
   const to = `${scopePath(scope)}/logs/${id}`
   return (
-    <aside className="aside" aria-label="Log">
-      <div className="row">
-        <Button variant="default" onClick={() => onStep(-1)}>
-          Previous log
-        </Button>
-        <Button variant="default" onClick={() => onStep(1)}>
-          Next log
-        </Button>
-        <Link to={to as never}>Open as page</Link>
-        <Copy text={`${location.origin}${consolePath}${to}`} label="Copy link" word="Copy link" />
-        <Button variant="default" onClick={onClose}>
-          Close
-        </Button>
-      </div>
+    <Aside
+      label="Log"
+      head={
+        <>
+          <Button variant="default" onClick={() => onStep(-1)}>
+            Previous log
+          </Button>
+          <Button variant="default" onClick={() => onStep(1)}>
+            Next log
+          </Button>
+          <Link to={to as never}>Open as page</Link>
+          <Copy text={`${location.origin}${consolePath}${to}`} label="Copy link" word="Copy link" />
+        </>
+      }
+      onClose={onClose}
+    >
       <LogContents id={id} scope={scope} zone={zone} />
-    </aside>
+    </Aside>
   )
 }
 

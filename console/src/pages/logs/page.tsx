@@ -3,8 +3,8 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { call, type Answer, type ApiFailure } from '../../api/client.ts'
 import type { Zone } from '../../api/figures.ts'
-import { DataGrid } from '../../parts/data-grid.tsx'
 import { Page } from '../../parts/page.tsx'
+import { PagedGrid } from '../../parts/paged-grid.tsx'
 import { Failed, Loading } from '../../parts/state.tsx'
 import { useAddress, type Search } from '../../shell/address.ts'
 import { useScope, type Scope } from '../../shell/scope.ts'
@@ -178,27 +178,16 @@ interface RowsProps {
 function Rows({ list: { hasNextPage, isFetchingNextPage, fetchNextPage }, rows, scope, zone, opened, onOpen }: RowsProps) {
   const columns = useMemo(() => columnsOf(zone, scope.kind === 'organisation'), [zone, scope.kind])
   return (
-    <div className="stack">
-      <DataGrid
-        label="Logs"
-        columns={columns}
-        rows={rows}
-        idOf={(row) => row.id}
-        selected={opened}
-        onOpen={onOpen}
-        more={hasNextPage}
-        onEnd={() => void (isFetchingNextPage || fetchNextPage())}
-      />
-      <div className="row">
-        {hasNextPage && (
-          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Load more
-          </Button>
-        )}
-        <span className="hint">
-          {rows.length} {hasNextPage ? 'rows are loaded, and there are more' : rows.length === 1 ? 'row' : 'rows'}
-        </span>
-      </div>
-    </div>
+    <PagedGrid
+      label="Logs"
+      columns={columns}
+      rows={rows}
+      idOf={(row) => row.id}
+      selected={opened}
+      onOpen={onOpen}
+      hasMore={hasNextPage}
+      isReading={isFetchingNextPage}
+      readMore={() => void (isFetchingNextPage || fetchNextPage())}
+    />
   )
 }

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call, type Answer, type ApiFailure } from '../../api/client.ts'
 import { useList, type Item } from '../../api/list.ts'
+import { Aside } from '../../parts/aside.tsx'
 import type { Column } from '../../parts/data-grid.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
@@ -99,13 +100,7 @@ function AccountPanel({ account, scope, onClose }: AccountPanelProps) {
     mutationFn: () => call('POST /integrations/{slug}/test', { path: { slug: account.slug }, workspace: scope.workspace }),
   })
   return (
-    <aside className="aside" aria-label="Integration">
-      <div className="row">
-        <strong className="text-of-data">{account.name}</strong>
-        <Button variant="default" onClick={onClose}>
-          Close
-        </Button>
-      </div>
+    <Aside label="Integration" head={<strong className="text-of-data">{account.name}</strong>} onClose={onClose}>
       <Facts
         facts={[
           ['Slug', account.slug],
@@ -123,6 +118,6 @@ function AccountPanel({ account, scope, onClose }: AccountPanelProps) {
       )}
       <TestResult result={test.data} />
       <Fault error={test.error} />
-    </aside>
+    </Aside>
   )
 }
