@@ -23,7 +23,7 @@ export function inputBound({ bytes, json, length }: RequestBody): InputBound {
 }
 
 /** The most that a picture takes, however few bytes it has: of a few models far more than of all others. */
-const mostOfPicture = 5000
+export const mostOfPicture = 5000
 const dearPictures = /gpt-4o-mini/
 const mostOfDearPicture = 48_200
 

@@ -175,8 +175,12 @@ const isUnpacked = (type: unknown): boolean => typeof type === 'string' && unpac
 /** Bedrock names the format of a document or a film beside its source. */
 const converseParts: ReadonlySet<string> = new Set(['document', 'video', 'audio'])
 
+/** Fields that hold a film or a document as a text: its bytes, or its address. */
+const packedTexts: ReadonlySet<string> = new Set(['video_url', 'video_base64', 'video', 'pdf'])
+
 /** Returns true for a document, a film or sound in the body whose bytes do not bound its tokens. */
 function isPacked(name: string, held: unknown, of: Fields): boolean {
+  if (typeof held === 'string' && packedTexts.has(name)) return true
   if (typeof held === 'string' && (name === 'file_data' || addressFields.has(name))) return !isUnpacked(/^data:([^,]*)/.exec(held)?.[1])
   return name === 'video_url' || (isFields(held) && isPackedPart(name, held, of))
 }
@@ -212,7 +216,9 @@ function addMedia(media: Media, [name, held]: readonly [name: string, held: unkn
 /** The fields that may hold a picture or sound, by their kind. */
 const mediaFields: Readonly<Record<string, (held: unknown, of: Fields) => Media | null>> = {
   image_url: () => 'image',
-  image: (held) => (isFields(held) && 'source' in held ? 'image' : null),
+  // Inputs and documents of searches have a picture as a text: jina.ai/embeddings, docs.voyageai.com/docs/multimodal-embeddings.
+  image: (held) => (typeof held === 'string' || (isFields(held) && 'source' in held) ? 'image' : null),
+  image_base64: () => 'image',
   file_id: (_, { type }) => (type === 'input_image' ? 'image' : null),
   source: (_, { type }) => (type === 'image' ? 'image' : null),
   input_audio: () => 'audio',

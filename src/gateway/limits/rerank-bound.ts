@@ -1,5 +1,6 @@
 import { isFields, type Fields } from '../../lib/json/fields.ts'
-import { tokensOfText } from './input-bound.ts'
+import { mostOfPicture, tokensOfPicture, tokensOfText } from './input-bound.ts'
+import { partsOf } from './prompt-parts.ts'
 
 /** The fields that hold the documents of a search, in all formats, and those that hold its query. */
 const documentFields = ['documents', 'records', 'sources', 'passages', 'texts', 'inputs'] as const
@@ -20,13 +21,18 @@ export interface SearchBound {
 /** Bounds a search. `isStrict`: a text has as many tokens as bytes. */
 export function searchBound(json: Fields, isStrict: boolean): SearchBound {
   const tokensOf = (bytes: number): number => (isStrict ? bytes : tokensOfText(bytes))
-  const queryTokens = tokensOf(queryFields.reduce((bytes, name) => bytes + bytesIn(json[name]), 0))
+  const queryTokens =
+    tokensOf(queryFields.reduce((bytes, name) => bytes + bytesIn(json[name]), 0)) +
+    picturesIn(json) * (isStrict ? mostOfPicture : tokensOfPicture)
   const documents = documentFields.map((name) => json[name]).find((held): held is readonly unknown[] => Array.isArray(held)) ?? []
   const room = Math.max(1, longestDocument - queryTokens)
   let pieces = 0
   for (const one of documents) pieces += Math.max(1, Math.ceil(tokensOf(bytesIn(one)) / room))
   return { units: Math.max(1, Math.ceil(pieces / documentsOfUnit)), queryTokens, documents: Math.max(1, documents.length) }
 }
+
+/** Returns the pictures of the query, which may be one. */
+const picturesIn = (json: Fields): number => queryFields.reduce((sum, name) => sum + partsOf({ query: json[name] }).pictures, 0)
 
 /** Documents may have fields, and fields of fields. */
 const deepest = 5

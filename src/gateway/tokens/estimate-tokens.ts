@@ -2,7 +2,7 @@ import { answerTexts } from '../dialects/answer-texts.ts'
 import type { DialectId } from '../dialects/dialect.ts'
 import { requestTexts } from '../dialects/request-texts.ts'
 import { isVast } from '../dialects/texts/walk.ts'
-import { isFields } from '../../lib/json/fields.ts'
+import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { countTokensOf } from './tokenizer.ts'
 
 /** A model reads some tokens that no message contains: around each message, and before its answer. */
@@ -45,7 +45,19 @@ export function estimateInput({ json, size, dialect, model }: EstimatedRequest):
   const said = countTokensOf(requestTexts(json, dialect).map(({ text }) => text))
   const messages = turnFields.reduce((sum, name) => sum + lengthOf(json[name]), 0)
   const around = messages === 0 ? 0 : messages * perMessage + perAnswer
-  return tokensOfModel(said + around, model) + mediaIn(json) * perMedia
+  return tokensOfModel(said + around, model) + mediaIn(json) * perMedia + tokensAsNumbers(json)
+}
+
+/** The prompts of completions and the inputs of embeddings may be lists of the model's own tokens, or lists of such lists. */
+const numberFields = ['prompt', 'input'] as const
+
+const tokensAsNumbers = (json: Fields): number => numberFields.reduce((sum, name) => sum + numbersIn(json[name]), 0)
+
+function numbersIn(value: unknown, depth = 0): number {
+  if (!Array.isArray(value) || depth > 1) return 0
+  let found = 0
+  for (const one of value as readonly unknown[]) found += typeof one === 'number' ? 1 : numbersIn(one, depth + 1)
+  return found
 }
 
 const turnFields = ['messages', 'contents'] as const

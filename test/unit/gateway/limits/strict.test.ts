@@ -301,6 +301,29 @@ test('models that are sold by the token read the query with each document', (t) 
   t.is(nano, (bytes + 2 * 100) * 1000)
 })
 
+/** A picture takes 5,000 tokens at most, and again with each document where the query is one. Contents outside the body may have any size. */
+const picturesAsTexts: Readonly<Record<string, readonly [pictures: number, json: object, task: 'rerank' | 'embedding']>> = {
+  'a document of a search': [1, { query: 'q', documents: [{ image: 'data:image/png;base64,AAAA' }, 'a'] }, 'rerank'],
+  'the query of a search': [1 + 1, { query: { image: 'AAAA' }, documents: ['a', 'b'] }, 'rerank'],
+  'an input of an embedding': [2, { input: [{ image: 'AAAA' }, { image: 'data:image/png;base64,AAAA' }] }, 'embedding'],
+  'contents of an input': [1, { inputs: [{ content: [{ type: 'image_base64', image_base64: 'data:image/png;base64,AA' }] }] }, 'embedding'],
+}
+for (const [name, [pictures, json, task]] of Object.entries(picturesAsTexts))
+  test(`a picture that is written as a text is reserved as a picture: ${name}`, (t) => {
+    const { nano, bytes } = bound({ model: 'reads-by-token', ...json }, { task })
+    const repeated = 'query' in json ? Buffer.byteLength(typeof json.query === 'string' ? json.query : 'AAAA') : 0
+    t.is(nano, (bytes + repeated + pictures * 5000) * 1000)
+  })
+
+for (const [name, input] of Object.entries({
+  'a picture by its address': { image: 'https://a.example/b.png' },
+  'a film': { content: [{ type: 'video_base64', video_base64: 'AAAA' }] },
+  'a document': { pdf: 'AAAA' },
+}))
+  test(`an input of unknown size is reserved as the longest: ${name}`, (t) => {
+    t.is(bound({ model: 'reads-by-token', input: [input] }, { task: 'embedding' }).nano, 2_000_000 * 1000)
+  })
+
 test('the uses of a tool count less than five only where they are read', (t) => {
   for (const [type, calls] of [
     ['web_search_20250305', 1],
