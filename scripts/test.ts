@@ -1,16 +1,18 @@
 // Proves the project: the static checks, then every test against one real PostgreSQL; the last lines name the failures and end with `N passed, N
 // failed`. With arguments (`node scripts/test.ts test/unit --match='*port*'`) it runs only those tests, without the static checks. With `--record` it
-// also keeps the cost of each test file in test/costs.json, which decides the order of later runs.
+// also keeps the cost of each test file in test/costs.json, which decides the order of later runs. A whole run has the files that share sources in
+// suites of one process each; so does `node scripts/test.ts --suites test/integration/features`.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { stripVTControlCharacters } from 'node:util'
 import { inParallel } from '../test/support/in-parallel.ts'
 import { startDatabaseServer } from './database-server.ts'
 import { costSummary, readCosts, recordCosts } from './test-costs.ts'
+import { planSuites, removeSuites } from './test-suites.ts'
 
 interface Tally {
   passed: number
@@ -28,6 +30,10 @@ const environment = {
   NODE_COMPILE_CACHE: path.join(root, 'node_modules', '.cache', 'compiled'),
 }
 const running = new Set<ChildProcess>()
+
+const chosen = process.argv.slice(2).filter((argument) => argument !== '--record' && argument !== '--suites')
+/** A whole run loads the sources once for several files. */
+const inSuites = chosen.length === 0 || process.argv.includes('--suites')
 
 /** Each process of a test file appends its cost here; the file stays as an artefact of the run. */
 const costRecord = path.join(root, 'node_modules', '.cache', 'test-costs.jsonl')
@@ -80,7 +86,7 @@ async function build(): Promise<void> {
  * Each such test is named in the last lines, because it must be mended; a test that fails twice fails the run.
  */
 async function runTests(filters: readonly string[], variables: NodeJS.ProcessEnv, tally: Tally): Promise<void> {
-  const first = await runAva(filters, variables)
+  const first = inSuites ? await runSuites(filters, variables) : await runAva(filters, variables)
   const files = filters.length === 0 ? filesOf(first.names) : []
   const second = files.length > 0 && files.length <= mostRepeated ? await runAva(['--concurrency=1', ...files], variables) : null
   const last = second ?? first
@@ -95,15 +101,30 @@ async function runTests(filters: readonly string[], variables: NodeJS.ProcessEnv
   tally.names.push(...mended.map((name) => `PASSED ONLY ALONE - ${name}`))
 }
 
+const planFile = path.join(root, 'node_modules', '.cache', 'test-plan.json')
+
+/** Runs the test files in some folders, or every one, most of them in suites. */
+async function runSuites(folders: readonly string[], variables: NodeJS.ProcessEnv): Promise<Tally> {
+  await writeFile(planFile, JSON.stringify(await planSuites(folders)))
+  try {
+    return await runAva([], { ...variables, GATEHOUSE_TEST_PLAN: planFile })
+  } finally {
+    await removeSuites()
+  }
+}
+
 /** So many files are run again: more of them fail for a reason. */
 const mostRepeated = 12
 /** The beginning of the line that names a failure. */
 const mark = /^[✘×◌] (?:\[fail\]: )?/
 
+/** A suite is named before the path of the file whose test failed. */
+const suiteName = /^suites › \d+ › /
+
 /** Returns the test files of failures, which a whole run names by their path from `test`; none if one of them names no file. */
 function filesOf(names: readonly string[]): readonly string[] {
   const files = names.map((name) => {
-    const parts = name.replace(mark, '').split(' › ')
+    const parts = name.replace(mark, '').replace(suiteName, '').split(' › ')
     const paths = parts.map((_, at) => `test/${parts.slice(0, at + 1).join('/')}.test.ts`)
     return paths.find((file) => existsSync(path.join(root, file))) ?? /test\/\S+\.test\.ts/.exec(name)?.[0]
   })
@@ -179,7 +200,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => ru
 
 const startedAt = performance.now()
 await rm(costRecord, { force: true })
-const { passed, failed, skipped, names } = await main(process.argv.slice(2).filter((argument) => argument !== '--record'))
+const { passed, failed, skipped, names } = await main(chosen)
 const costs = await readCosts(costRecord)
 if (process.argv.includes('--record')) await recordCosts(costs)
 console.log(costSummary(costs, performance.now() - startedAt))
