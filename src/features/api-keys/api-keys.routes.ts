@@ -21,11 +21,13 @@ import {
 } from './api-key.schema.ts'
 import {
   addKey,
+  addsScopes,
   changeKey,
   demandKeyDefaults,
   demandSamePath,
   findKey,
   homeOfNewKey,
+  movesToConfig,
   presentApiKey,
   toKeyType,
   transitionEnd,
@@ -109,7 +111,10 @@ export const updateApiKey = route({
 })(async ({ em, actor, deps, params, body, audit }) => {
   const key = await findKey(em, actor, { id: params.id, verb: 'update' })
   // Its config sees what its holder sends. To delete it is to stop a key that leaked, which its workspace must be able to do.
-  if (key.type === 'workspace-user') await demandRankOfKey(em, actor, key)
+  const adds = addsScopes(key, body)
+  if (key.type === 'workspace-user' || adds) await demandRankOfKey(em, actor, key)
+  // The holder of a key may be any program: scopes and configs show its holder, or their writer, the logs and the requests of others.
+  if (adds || movesToConfig(key, body)) demandSightOfKey(actor, key)
   const { usage_limits: wanted, reset_usage: reset } = body
   await demandReactivation(em, deps.level, { kind: 'api-key', row: key, wanted, reset })
   await changeKey(em, key, { body, actor, nowMs: deps.clock.now() })

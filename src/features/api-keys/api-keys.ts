@@ -191,6 +191,7 @@ function limitsOf(held: KeyLimits, body: LimitFields, { expiresAt, rotationPolic
   return [
     ...(body.usage_limits === undefined ? [] : [{ field: 'usage_limits', before: usageLimits, after: body.usage_limits }]),
     ...(body.rate_limits === undefined ? [] : [{ field: 'rate_limits', before: rateLimits, after: body.rate_limits }]),
+    ...(body.alert_emails === undefined ? [] : [{ field: 'alert_emails', before: held.alertEmails, after: body.alert_emails }]),
     ...(expiresAt === undefined ? [] : [{ field: 'expires_at', before: held.expiresAt?.getTime(), after: expiresAt?.getTime() }]),
     ...(rotationPolicy === undefined ? [] : [{ field: 'rotation_policy', before: held.rotationPolicy, after: rotationPolicy }]),
     { field: 'defaults.allow_config_override', before: locked.map(() => true), after: locks.map(() => true) },
@@ -198,17 +199,26 @@ function limitsOf(held: KeyLimits, body: LimitFields, { expiresAt, rotationPolic
   ]
 }
 
-type KeyLimits = Partial<Pick<ApiKey, 'usageLimits' | 'rateLimits' | 'defaults' | 'expiresAt' | 'rotationPolicy'>>
+type KeyLimits = Partial<Pick<ApiKey, 'usageLimits' | 'rateLimits' | 'defaults' | 'alertEmails' | 'expiresAt' | 'rotationPolicy'>>
 
 /** The end of a key, and when its secret is replaced, as they are to be; undefined: as they are. */
 interface Lifetime {
   readonly expiresAt: Date | null | undefined
   readonly rotationPolicy: ApiKey['rotationPolicy'] | undefined
 }
-type LimitFields = Pick<UpdateApiKey, 'usage_limits' | 'rate_limits' | 'defaults'>
+type LimitFields = Pick<UpdateApiKey, 'usage_limits' | 'rate_limits' | 'defaults' | 'alert_emails'>
 
 /** Returns the config that limits a key since it may use no other, as a list; empty: the key may use others. */
 const configIn = ({ allow_config_override: may, config_id: config = '' }: KeyDefaults): readonly string[] => (may === false ? [config] : [])
+
+const addedScopes = (key: ApiKey, { scopes = [] }: UpdateApiKey): readonly string[] => scopes.filter((scope) => !key.scopes.includes(scope))
+
+/** Returns true for a body that gives a key more rights. */
+export const addsScopes = (key: ApiKey, body: UpdateApiKey): boolean => addedScopes(key, body).length > 0
+
+/** Returns true for a body that names a config that the requests of a key do not go through now. */
+export const movesToConfig = ({ defaults }: ApiKey, { defaults: wanted }: UpdateApiKey): boolean =>
+  (wanted?.config_id ?? null) !== null && wanted?.config_id !== defaults.config_id
 
 /** Changes the fields of the body. Only a caller that holds a scope can add it. */
 export async function changeKey(
@@ -219,10 +229,7 @@ export async function changeKey(
   if (body.id !== undefined && body.id.toLowerCase() !== key.id) throw new ApiError('AB01', 'The path names another key.', { param: 'id' })
   if (body.scopes !== undefined) {
     checkScopesFit(key.type, body.scopes)
-    checkMayGrant(
-      actor,
-      body.scopes.filter((scope) => !key.scopes.includes(scope)),
-    )
+    checkMayGrant(actor, addedScopes(key, body))
   }
   if (body.defaults !== undefined) {
     const home = { organisationId: key.organisationId, workspaceId: key.workspaceId ?? null }

@@ -99,6 +99,7 @@ const keyKinds: readonly Kind[] = (
     ['the rate limits of a key', () => ({ rate_limits: [rate] }), { rate_limits: null }],
     ['the end of a key, by a later one', () => ({ expires_at: soon }), { expires_at: later }],
     ['the end of a key, by none', () => ({ expires_at: soon }), { expires_at: null }],
+    ['the mails about a key', () => ({ alert_emails: ['costs@acme.example'] }), { alert_emails: null }],
     ['the rotation of a key', () => ({ rotation_policy: { rotation_period: 'weekly' } }), { rotation_policy: null }],
     [
       'the config of a key that may use no other',

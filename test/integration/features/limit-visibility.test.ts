@@ -226,6 +226,28 @@ const logsOf = async (secret: string) => {
   return dataOf(body).length
 }
 
+test.serial('a manager that sees no data of others gives no key of another scopes or a config, which would show it', async (t) => {
+  const config = { name: 'Spy', config: { retry: { attempts: 1 } }, workspace_id: acme.workspaceId }
+  const { body: made } = await control.call(acme.adminKey, 'POST', '/configs', config)
+  const { body: key } = await control.call(acme.adminKey, 'GET', `/api-keys/${keyIds.get('W')}`)
+  const more = [...new Set([...(key['scopes'] as string[]), 'logs.list', 'logs.view', 'feedback.create'])]
+  const change = (letter: Letter | 'W', body: object) =>
+    callers.ask(manager, { method: 'PUT', path: `/v1/api-keys/${keyIds.get(letter)}`, body })
+  await set({ managersViewAllData: false })
+  t.is((await change('W', { scopes: more })).status, 403)
+  for (const letter of ['m', 'W'] as const) {
+    const moved = await change(letter, { defaults: { config_id: made['slug'] } })
+    t.is(moved.status, 403, letter)
+    t.true(moved.text.includes('data you do not see'), moved.text)
+    t.is((await change(letter, { description: 'as it was' })).status, 200, letter)
+  }
+  t.is((await change('g', { defaults: { config_id: made['slug'] } })).status, 200)
+  t.is((await change('g', { defaults: { config_id: null } })).status, 200)
+  await set({})
+  t.is((await change('m', { defaults: { config_id: made['slug'] } })).status, 200)
+  t.is((await change('m', { defaults: { config_id: null } })).status, 200)
+})
+
 test.serial('a manager that sees no data of others gets the secret of no key that shows it', async (t) => {
   const rotate = (letter: Letter | 'W') =>
     callers.ask(manager, { method: 'POST', path: `/v1/api-keys/${keyIds.get(letter)}/rotate`, body: {} })

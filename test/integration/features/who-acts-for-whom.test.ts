@@ -86,6 +86,15 @@ const acts: readonly Act[] = [
     },
   },
   {
+    name: 'adds scopes to a workspace key made by',
+    of: ['O', 'A', 'a', 'g'],
+    async does(by, person) {
+      const session = await sessionOf(control, person, 'its maker')
+      const { id } = await makeKey(session, 'workspace', { workspaceId: acme.workspaceId, scopes: ['logs.list'] })
+      return by.ask('PUT', `/api-keys/${id}`, { scopes: ['logs.list', 'logs.view'] })
+    },
+  },
+  {
     name: 'gives a member the role of',
     of: placed,
     does: async (by, _, rank) => by.ask('PUT', member(await newMember()), { role: ranks[rank][1] }),
