@@ -171,7 +171,7 @@ export const settings = {
   ...signInSettings,
   ...ssoSettings,
   ROLES: setting(list(choice(roles)), roles.join(','), {
-    desc: 'The tasks of this process: `gateway` forwards requests, `control` serves the control plane, `jobs` runs background jobs.',
+    desc: 'The tasks of this process: `gateway` forwards requests, `control` serves the control plane, and the completions of prompts, whose paths are below its own; `jobs` runs background jobs.',
     example: 'gateway',
   }),
   WORKERS: setting(integer(1, 256), '1', { desc: 'The number of processes that serve requests.', example: '2' }),

@@ -19,8 +19,8 @@ import { valuesTree } from './values/index.ts'
 export interface ChartSources {
   /** Those of later releases too. */
   readonly settings: readonly ChartSetting[]
-  /** The first segments below `/v1` that the control plane serves, and since which release. */
-  readonly controlPaths: readonly { readonly since: string; readonly segment: string }[]
+  /** Beginnings of the paths that the control plane serves, of one segment or of two with the version, and since which release. */
+  readonly controlPaths: readonly { readonly since: string; readonly path: string }[]
   /** The build's own description, for the changes that the manifest names. */
   readonly built: BuildContents
 }
@@ -37,7 +37,7 @@ export function chartFiles(root: string, newest: ReleaseTable, sources: ChartSou
   const has = (since: string) => compareVersions(since, release) <= 0
   const table = cutTable(newest, release)
   const settings = sources.settings.filter(({ since }) => has(since))
-  const controlPaths = new Set(sources.controlPaths.flatMap(({ since, segment }) => (has(since) ? [segment] : [])))
+  const controlPaths = new Set(sources.controlPaths.flatMap((one) => (has(one.since) ? [one.path] : [])))
   const all = valuesTree(sources.settings)
   const tree = cutTree(all, has)
   const file = (name: string, expected: (found: string | null) => string) => {

@@ -5,6 +5,8 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { allSettingNames, settings } from '../../src/config/index.ts'
 import { version } from '../../src/config/version.ts'
+import { pagePaths } from '../../src/app/http/people-pages.ts'
+import { wholePath } from '../../src/app/route.ts'
 import { features } from '../../src/features/index.ts'
 import { cutCode, cutPublished } from './cut-records.ts'
 import type { Project } from '../../src/release/project.ts'
@@ -36,8 +38,24 @@ export function readProject(root: string): Project {
 export const chartSources = (): ChartSources => ({
   settings: allSettingNames.map((name) => Object.assign({ name }, settings[name])),
   built: readCode(),
-  controlPaths: features.flatMap(({ since, routes }) => routes.map(({ path: at }) => ({ since, segment: at.split('/')[1] ?? '' }))),
+  controlPaths: controlPaths(),
 })
+
+const beginning = (at: string): string => at.split('/', at.startsWith('/v1/') ? 3 : 2).join('/')
+
+/** Returns where the control plane serves anything: routes below `/v1` and below the root, files, protocols of others, pages for people. */
+function controlPaths(): ChartSources['controlPaths'] {
+  const ofFeatures = features.flatMap(({ since, routes, files = [], protocols = [] }) =>
+    [...routes.map(wholePath), ...files.map((file) => wholePath(file)), ...protocols.flatMap(({ prefixes }) => prefixes)].map((at) => ({
+      since,
+      path: beginning(at),
+    })),
+  )
+  return [...ofFeatures, ...pagePaths.map((at) => ({ since: firstRelease, path: beginning(at) }))]
+}
+
+/** Pages for people are in every release. */
+const firstRelease = '1.3.0'
 
 const hash = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
 

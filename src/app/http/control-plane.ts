@@ -11,7 +11,7 @@ import type { Context, Middleware, State } from './context.ts'
 import type { Frame } from './frame.ts'
 import { reservedPaths, sharedSegments } from '../level/reserved.ts'
 import { firstSegment } from '../../lib/text/first-segment.ts'
-import { ownership, type OwnerOf } from './ownership.ts'
+import { isClaimed, ownership, type OwnerOf } from './ownership.ts'
 import { wholePath } from '../route.ts'
 
 type ControlRouter = Router<State>
@@ -25,6 +25,11 @@ export interface ControlPlane {
   readonly otherwise: Middleware
   /** Returns the plane that serves a request below `/v1`. */
   readonly ownerOf: OwnerOf
+  /**
+   * Returns true for an address below `/v1` that a proxy in front sends to the control plane, because it tells the planes apart by the first segment.
+   * The data plane has paths there too: `/prompts/{promptId}/completions`.
+   */
+  readonly claims: (url: string) => boolean
 }
 
 /** Gives the control plane as it is now: made anew when the level has risen, or the release records were read. */
@@ -60,9 +65,11 @@ function create(frame: Frame): ControlPlane {
   const versioned = rows.filter(({ below }) => below === undefined)
   const off = wholeSegmentsOff(versioned)
   const segments = new Set(['health', ...versioned.map(({ path }) => firstSegment(path))])
-  const ownerOf = ownership({ segments, shared: sharedSegments, foreign: foreignSegments.difference(segments) })
+  const claims = { segments, shared: sharedSegments, foreign: foreignSegments.difference(segments) }
+  const ownerOf = ownership(claims)
   return {
     ownerOf,
+    claims: (url) => isClaimed(claims, url),
     routes: router.routes(),
     protocols: protocolsOf(frame, (req) => ownerOf(req)),
     otherwise: (ctx, next) => refuse(ctx, { served, off }, next),

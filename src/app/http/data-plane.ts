@@ -16,14 +16,16 @@ export type TakeOver = (req: IncomingMessage, res: ServerResponse) => boolean
  * Hands everything below a front that is not the control plane's to the gateway, as raw request and raw answer. It
  * stands before Koa, since it is the hot path: it asks one look at the path of a request, and a context of Koa's would be of no use to it.
  */
-export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'ownerOf'>): TakeOver {
+export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'ownerOf' | 'claims'>): TakeOver {
   const cors = createCors(frame.config.corsOrigins)
+  const servesAll = frame.config.roles.has('gateway')
   return (req, res) => {
     const front = frontOf(req.url ?? '/')
     if (front === null || (front.own && control().ownerOf(req) === 'control')) return false
     if (cors !== null && cors(req, res) === 'answers') return true
     if (frame.draining() || frame.overload.sheds()) res.shouldKeepAlive = false
-    handOver(frame, new NodeExchange(req, res, frame))
+    const isServed = servesAll || control().claims(req.url ?? '/')
+    handOver(frame, new NodeExchange(req, res, frame), isServed)
     return true
   }
 }
@@ -36,10 +38,12 @@ export function demandRoom({ overload, metrics }: Pick<Frame, 'overload' | 'metr
   throw new ApiError('overloaded', 'The gateway is overloaded and refuses new requests for a moment.', { retryAfter: 1 })
 }
 
-function handOver(frame: Frame, exchange: Exchange): void {
+export const withoutGateway = (): ApiError => new ApiError('not_found', 'This process does not serve the data plane: ROLES has no gateway.')
+
+function handOver(frame: Frame, exchange: Exchange, isServed: boolean): void {
   try {
     const { gateway } = demandRunning(frame)
-    if (gateway === null) throw new ApiError('not_found', 'This process does not serve the data plane: ROLES has no gateway.')
+    if (gateway === null || !isServed) throw withoutGateway()
     demandRoom(frame)
     gateway.handle(exchange)
   } catch (error) {

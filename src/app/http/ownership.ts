@@ -21,16 +21,20 @@ export type OwnerOf = (req: Pick<IncomingMessage, 'url' | 'method'>) => Owner
  * control plane to that provider. A path is taken as the most lenient of servers would take it, so that no spelling slips through. Paths that the
  * data plane names below a claimed segment (`/prompts/{promptId}/completions`) are its own.
  */
-export function ownership({ segments, shared, foreign }: Claims): OwnerOf {
+export function ownership(claims: Claims): OwnerOf {
+  const { shared } = claims
   return ({ url = '/', method = 'GET' }) => {
-    if (foreign.has(firstSegment(url, fronts[0].prefix.length))) return 'data'
+    if (!isClaimed(claims, url)) return 'data'
     const path = claimedForm(url)
     const segment = nameOf(firstSegment(path))
-    if (!segments.has(segment)) return 'data'
     if (matchOperation(method, path).name !== 'proxy') return 'data'
     return path.split('/').length - 1 > (shared.get(segment) ?? Infinity) ? 'data' : 'control'
   }
 }
+
+/** Returns true for an address below a segment of the control plane, whichever plane serves it. */
+export const isClaimed = ({ segments, foreign }: Claims, url: string): boolean =>
+  !foreign.has(firstSegment(url, fronts[0].prefix.length)) && segments.has(nameOf(firstSegment(claimedForm(url))))
 
 /** The path below `/v1`, in the form in which it is compared; a base URL with the version twice is the same path, and so is one that is escaped twice. */
 function claimedForm(url: string): string {

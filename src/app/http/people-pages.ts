@@ -117,6 +117,9 @@ const pages: readonly FormPage[] = [
   },
 ]
 
+/** The paths of the pages for people; the console is below the same segment. */
+export const pagePaths: readonly string[] = pages.map(({ path }) => path)
+
 const files = [
   ['/console/page.js', 'page.js', script],
   ['/console/page.css', 'page.css', style],

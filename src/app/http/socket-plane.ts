@@ -4,7 +4,7 @@ import { UpgradeExchange } from '../../gateway/exchange/upgrade-exchange.ts'
 import { frontOf, matchOperation, pathBehind } from '../../gateway/ports/operations.ts'
 import { refuseUnread } from '../../gateway/pipeline.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
-import { demandRoom } from './data-plane.ts'
+import { demandRoom, withoutGateway } from './data-plane.ts'
 import type { Frame } from './frame.ts'
 import { demandRunning } from './running.ts'
 
@@ -18,12 +18,13 @@ export function hasSocket({ method = 'GET', url = '/' }: Pick<IncomingMessage, '
 /** Hands requests for a WebSocket to the gateway, which refuses them as any other, or accepts them. */
 export function socketPlane(frame: Frame): (upgrade: Upgrade, res: ServerResponse) => void {
   const allowed = new Set(frame.config.corsOrigins)
+  const isServed = frame.config.roles.has('gateway')
   return (upgrade, res) => {
     const exchange = new UpgradeExchange(upgrade, res, frame)
     try {
       demandOrigin(upgrade.req, allowed)
       const { gateway } = demandRunning(frame)
-      if (gateway === null) throw new ApiError('not_found', 'This process does not serve the data plane: ROLES has no gateway.')
+      if (gateway === null || !isServed) throw withoutGateway()
       demandRoom(frame)
       gateway.sockets.connect(exchange, () => demandRoom(frame))
     } catch (error) {

@@ -47,7 +47,7 @@ export interface PlanesOptions {
   readonly loggers: Loggers
 }
 
-/** Opens the snapshot and, for the gateway and for the logs that the control plane takes, the journal; in the role `gateway` the gateway on top. */
+/** Opens the snapshot and, in the roles `gateway` and `control`, the journal and the gateway on top. */
 export function openPlanes(options: PlanesOptions): Planes {
   const { deps } = options
   const { roles } = deps.config
@@ -79,13 +79,12 @@ export function openPlanes(options: PlanesOptions): Planes {
   const events = roles.has('control') ? openEventFeed({ client: options.db.connection.runtime, log: deps.log }) : null
   if (events !== null) deps.metrics.measure('gateway_event_streams', () => events.listeners())
   const reads = recordReads({ side: options.db.side, log: deps.log, signing: deps.signing })
-  const gateway = roles.has('gateway')
-    ? openGateway(options, { snapshot, journal, answers, vectors, breakers, responses, limits, ...callers })
-    : null
-  if (gateway !== null) deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
-  if (gateway !== null) deps.metrics.measure('gateway_websockets', () => gateway.sockets.open())
-  if (gateway !== null) deps.metrics.measure('gateway_websockets_accepted_total', () => gateway.sockets.accepted())
-  if (gateway !== null) void warmPriceLists({ client: options.db.connection.runtime, log: deps.log, catalogue: deps.catalogue })
+  // The control plane calls models too: for prompts that are completed by their paths, tests of providers and repeated logs.
+  const gateway = openGateway(options, { snapshot, journal, answers, vectors, breakers, responses, limits, ...callers })
+  deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
+  deps.metrics.measure('gateway_websockets', () => gateway.sockets.open())
+  deps.metrics.measure('gateway_websockets_accepted_total', () => gateway.sockets.accepted())
+  void warmPriceLists({ client: options.db.connection.runtime, log: deps.log, catalogue: deps.catalogue })
   return {
     deps: Object.freeze({ ...deps, journal, events }),
     snapshot,

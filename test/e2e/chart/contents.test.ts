@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
 import { createMetrics } from '../../../src/app/metrics/metrics.ts'
+import { wholePath } from '../../../src/app/route.ts'
 import { settings } from '../../../src/config/index.ts'
 import { features } from '../../../src/features/index.ts'
+import { operations } from '../../../src/gateway/operations/operations.ts'
 import {
   chart,
   ciFiles,
@@ -247,19 +249,42 @@ helmTest('with the control plane apart, each of its paths leads to it, and every
     ingress: { enabled: true, hosts: [{ host: 'gw.example' }] },
     httpRoute: { enabled: true, parentRefs: [{ name: 'edge' }] },
   })
-  const expected = [...new Set(features.flatMap(({ routes }) => routes.map((route) => `/v1/${route.path.split('/')[1]}`)))].toSorted()
+  const served = [
+    '/console',
+    '/console/sign-in',
+    '/invite',
+    '/auth/login',
+    '/auth/oidc/callback',
+    '/scim/v2/Users',
+    '/v1/scim/v2/Users',
+    '/v1/scim/Users',
+    ...features.flatMap(({ routes, files = [], protocols = [] }) => [
+      ...[...routes, ...files].map(wholePath),
+      ...protocols.flatMap(({ prefixes, routes: spoken }) => prefixes.flatMap((prefix) => spoken.map((route) => prefix + route.path))),
+    ]),
+  ]
   const paths = oneOf(list, 'Ingress').spec?.rules?.[0]?.http?.paths ?? []
   const controlled = paths.filter(({ backend }) => backend.service?.name === 'gatehouse-control')
+  const begins = controlled.map((rule) => rule.path ?? '')
+  const isControlled = (at: string) => begins.some((begin) => at === begin || at.startsWith(`${begin}/`))
   t.deepEqual(
-    controlled.map((rule) => rule.path),
-    expected,
+    served.filter((at) => !isControlled(at)),
+    [],
+  )
+  t.deepEqual(
+    begins.filter((begin) => !served.some((at) => at === begin || at.startsWith(`${begin}/`))),
+    [],
+  )
+  t.deepEqual(
+    Object.values(operations).flatMap(({ path: at }) => (isControlled(`/v1${at}`) ? [at] : [])),
+    ['/prompts/{promptId}/completions'],
   )
   t.like(paths.at(-1), { path: '/', backend: { service: { name: 'gatehouse' } } })
   const rules = oneOf(list, 'HTTPRoute').spec.rules ?? []
   const routed = rules.filter(({ backendRefs }) => backendRefs?.[0]?.name === 'gatehouse-control')
   t.deepEqual(
     routed.flatMap(({ matches }) => (matches ?? []).map((match) => match.path?.value)),
-    expected,
+    begins,
   )
   t.like(rules.at(-1), { matches: [{ path: { value: '/' } }], backendRefs: [{ name: 'gatehouse' }] })
   t.true(rules.every(({ matches }) => (matches ?? []).length <= 8) && rules.length <= 16)

@@ -25,7 +25,9 @@ const renderMs: number[] = []
 // A new resource of the control plane is no change of the chart.
 const frozen = lazily(() =>
   chartCopy({
-    controlPaths: ['admin', 'api-keys', 'configs', 'integrations', 'labels', 'logs', 'providers', 'virtual-keys', 'workspaces'],
+    controlPaths: ['admin', 'api-keys', 'configs', 'integrations', 'labels', 'logs', 'providers', 'virtual-keys', 'workspaces'].map(
+      (segment) => `/v1/${segment}`,
+    ),
   }),
 )
 
