@@ -1,6 +1,7 @@
 import type { EntitySchema } from '@mikro-orm/core'
 import type { FeatureFlag } from '../config/config.ts'
 import { isBuiltWith } from '../config/version.ts'
+import type { Deletion } from '../gateway/ports/batches.ts'
 import type { Authenticator } from './authenticator.ts'
 import type { Deps } from './deps.ts'
 import type { Protocol } from './protocol.ts'
@@ -29,6 +30,8 @@ export interface Feature {
   // oxlint-disable-next-line typescript/no-explicit-any -- the type of a protocol's answers is private to the protocol
   readonly protocols?: readonly Protocol<any>[]
   readonly jobs?: readonly Job[]
+  /** Reads the costs of jobs before the provider deletes them. */
+  readonly settleBefore?: (deps: Deps, deletion: Deletion) => Promise<void>
   /** How callers of other kinds than keys are known. They act while the feature is on. */
   readonly authenticators?: readonly Authenticator[]
   /** The views that the gateway's snapshot reads, by the method of the port that asks for each. They exist at every level. */

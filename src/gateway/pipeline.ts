@@ -8,6 +8,7 @@ import { type Attempt, hasSource } from './attempts/attempt.ts'
 import { runAttempts } from './attempts/run-attempts.ts'
 import type { WaitingExchange } from './attempts/try-target.ts'
 import type { AnswerCache } from './cache/recall.ts'
+import { deletionOf, type SettleBefore } from './batches/deletion.ts'
 import type { Call, CallHead } from './call.ts'
 import type { FailedCredentials } from './callers/failed-credentials.ts'
 import { type Caller, identify } from './callers/identify.ts'
@@ -63,6 +64,8 @@ export interface PipelineDeps {
   readonly waiting: IndexedSet<WaitingExchange>
   readonly routing: RoutingState
   readonly mirrors: Mirrors
+  /** Absent: no job is settled before its provider forgets it. */
+  readonly settleBefore?: SettleBefore
   /** Returns the paths of both planes, for the answer to a misspelt one; absent: those of the operations. */
   readonly knownPaths?: () => readonly string[]
   /** Called with failures that are ours or the provider's, with their cause. */
@@ -120,7 +123,9 @@ const takeCall = (deps: PipelineDeps, trail: Trail): MaybePromise<Call | null> =
     return settled(readWhole(deps, trail, head), (call) => {
       const { ownAnswer } = head.exchange
       if (ownAnswer !== undefined) return answerItself(deps, trail, Promise.resolve(ownAnswer))
-      return asksToExplain(call) ? answerItself(deps, trail, explain(call, deps)) : call
+      if (asksToExplain(call)) return answerItself(deps, trail, explain(call, deps))
+      const deletion = deps.settleBefore === undefined ? null : deletionOf(call)
+      return deletion === null ? call : settled(deps.settleBefore?.(deletion), () => call)
     })
   })
 

@@ -26,6 +26,7 @@ const problems = {
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
   upstream_timeout: { status: 504, type: 'timeout_error' },
   budget_exhausted: { status: 412, type: 'budget_error' },
+  cost_pending: { status: 409, type: 'conflict_error' },
   precondition_failed: { status: 412, type: 'conflict_error' },
   request_timeout: { status: 408, type: 'timeout_error' },
   payload_too_large: { status: 413, type: 'invalid_request_error' },

@@ -261,6 +261,9 @@ function openGateway(options: PlanesOptions, doors: Doors): Gateway {
       level: () => deps.level.release,
       chosenKeys: chosenKeys(deps.config),
     },
+    async settleBefore(deletion) {
+      for (const { settleBefore } of options.features) await settleBefore?.(deps, deletion)
+    },
     knownPaths: knownPaths(options.features, deps),
     report: (error, requestId) => deps.log.warn({ err: error, request_id: requestId }, 'exchange failed'),
     refused: (error, { requestId, clientAddress, method, url, headers }) =>

@@ -101,6 +101,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     means: 'The usage limit of the API key or of the provider is used up.',
     fix: 'Raise the limit, reset the usage, or wait until its period ends.',
   },
+  cost_pending: {
+    means: 'A job, or a file that may hold its answers, is to be deleted at its provider before Gatehouse has read the cost.',
+    fix: 'Wait until the job has ended, or cancel it, and delete it then; after a fault of the provider try again in a minute.',
+  },
   precondition_failed: {
     means: 'Another caller changed the resource after you read it (`If-Match`).',
     fix: 'Read it again, apply your change to the new state, and send the new `ETag`.',

@@ -4,7 +4,7 @@ import { inWorkTable, turnOf, workOff } from '../../app/due-work.ts'
 import type { Job } from '../../app/feature.ts'
 import type { FileBounds } from '../../gateway/ports/batches.ts'
 import { toApiError } from '../../lib/errors.ts'
-import { type BatchRow, lostAfterDays, settleBatch } from './settle-batch.ts'
+import { type BatchRow, lostAfterDays, settleBatch, waitingColumns } from './settle-batch.ts'
 
 const atOnce = 32
 /** So many looks of one organisation at once leave room for all others, however long its hosts take. */
@@ -22,13 +22,12 @@ const due = `
   UPDATE provider_batches b
      SET next_look_at = now() + greatest(interval '1 minute', least((now() - b.begun_at) / 10, interval '15 minutes'))
    WHERE b.id IN (SELECT w.id FROM waiting w WHERE w.turn <= ${atOnceOfOne} ORDER BY w.turn, w.next_look_at LIMIT ?)
-  RETURNING b.id, b.organisation_id, b.workspace_id, b.provider, b.provider_slug, b.batch_id, b.provider_id, b.host, b.log_id, b.attempt,
-            (extract(epoch FROM b.begun_at) * 1000)::float8 AS begun_ms`
+  RETURNING ${waitingColumns}`
 
 const keptDays = 400
 
 /** A file of 50,000 vectors is two gigabytes long. */
-const usualBounds: FileBounds = { timeMs: 10 * 60_000, bytes: 4 * 1024 ** 3 }
+export const usualBounds: FileBounds = { timeMs: 10 * 60_000, bytes: 4 * 1024 ** 3 }
 
 /** Returns the job that asks providers for the batches that were begun through the gateway, and writes their costs once they have ended. */
 export const settlingOf = (bounds: FileBounds): Job => ({
@@ -63,10 +62,13 @@ interface BatchLimits {
 }
 
 /** Settles a batch, or notes the reason why it could not be. A failure in a run that ends is no fact about the batch. */
-const look = (deps: Deps, row: BatchRow, { bounds, ending }: BatchLimits): Promise<void> =>
-  settleBatch(deps, row, bounds).catch(async (thrown: unknown) => {
+async function look(deps: Deps, row: BatchRow, { bounds, ending }: BatchLimits): Promise<void> {
+  try {
+    await settleBatch(deps, row, bounds)
+  } catch (thrown) {
     if (ending?.aborted !== true) await noteFault(deps, row, toApiError(thrown).message)
-  })
+  }
+}
 
 async function noteFault({ orm, log }: Deps, { id, log_id: logId, batch_id: batchId }: BatchRow, fault: string): Promise<void> {
   const rows = await asSystem(orm, (em) =>

@@ -1,6 +1,7 @@
 import { feature } from '../../app/feature.ts'
 import { forgetBatches, settleBatches } from './batches.jobs.ts'
 import { recomputeCosts } from './costs.routes.ts'
+import { settleBefore } from './settle-before.ts'
 
 /** Costs that are computed again with other price lists, and those of batches, which come when they have ended. `logs` shows the results. */
 export const costs = feature({
@@ -11,4 +12,5 @@ export const costs = feature({
   entities: [],
   routes: [recomputeCosts],
   jobs: [settleBatches, forgetBatches],
+  settleBefore,
 })

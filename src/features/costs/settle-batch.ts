@@ -47,13 +47,17 @@ export interface BatchRow {
 export const lostAfterDays = 10
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Looks at a batch; if it has ended, its cost is written, once. Rejects with an ApiError when that cannot be done now. */
-export async function settleBatch(deps: Deps, row: BatchRow, bounds: FileBounds): Promise<void> {
+/** The columns of such a row of `provider_batches b`. */
+export const waitingColumns = `b.id, b.organisation_id, b.workspace_id, b.provider, b.provider_slug, b.batch_id, b.provider_id, b.host, b.log_id, b.attempt,
+            (extract(epoch FROM b.begun_at) * 1000)::float8 AS begun_ms`
+
+/** Looks at a batch; if it has ended, its cost is written, once. Returns whether it has. Rejects with an ApiError when that cannot be done now. */
+export async function settleBatch(deps: Deps, row: BatchRow, bounds: FileBounds): Promise<boolean> {
   const source = await findSource(deps, row)
   const told = await askBatch(source, row.batch_id)
   const isLate = Date.now() - row.begun_ms >= lostAfterDays * dayMs
   if (!told.ended) {
-    if (!isLate) return
+    if (!isLate) return false
     throw new ApiError('upstream_timeout', `The provider has not ended it within ${lostAfterDays} days.`)
   }
   await deps.catalogue.ready('pricing', row.provider)
@@ -74,6 +78,7 @@ export async function settleBatch(deps: Deps, row: BatchRow, bounds: FileBounds)
     throw new ApiError('invalid_request', 'No price is known for the models of its answers, or they have no usage.')
   const reason = reasonOf(row.batch_id, told, cost.answers)
   await asSystem(deps.orm, (em) => writeCost(em, row, { cost, reason, prices: deps.catalogue.prices, termsOf }))
+  return true
 }
 
 const nouns: Readonly<Record<ToldBatch['kind'], string>> = { batch: 'Batch', video: 'Video', response: 'Response' }

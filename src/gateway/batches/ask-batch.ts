@@ -88,7 +88,11 @@ export async function askBatch(provider: AskedProvider, noted: string): Promise<
     operation === undefined ? question : { ...question, body: JSON.stringify({ operationName: operation }) },
     accessOf(provider),
   )
-  if (status < 200 || status > 299) throw new ApiError('upstream_bad_response', `The provider answers ${status} for the ${nounOf(noted)}.`)
+  if (status < 200 || status > 299)
+    throw new ApiError(
+      status === 404 || status === 410 ? 'not_found' : 'upstream_bad_response',
+      `The provider answers ${status} for the ${nounOf(noted)}.`,
+    )
   const told = jsonOrUndefined(text)
   const batch = isFields(told) ? read(told, noted) : null
   if (batch === null) throw new ApiError('upstream_bad_response', `The provider returns no ${nounOf(noted)}.`)

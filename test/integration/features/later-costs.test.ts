@@ -336,6 +336,63 @@ for (const [name, { provider, path, body, begins, runs, ends, pages, amount, not
     t.deepEqual((await doctor(control)).differences, [])
   })
 
+const remove = (key: string, provider: string, path: string) =>
+  send(`${control.origin}/v1${path}`, { method: 'DELETE', headers: { 'x-service-api-key': key, 'x-service-provider': `@at-${provider}` } })
+
+const deleted = () => emulator.requests.filter(({ method }) => method === 'DELETE').length
+
+/** Jobs with what their callers delete: the job, or the file of its answers. */
+const deletions: Readonly<Record<string, readonly [job: Job, path: string]>> = {
+  'a response in the background': [
+    { ...background, ends: response('completed', { usage: used, service_tier: 'default' }), amount: 1n },
+    '/responses/resp_1',
+  ],
+  'a video': [jobOf('a video of OpenRouter, by the cost that it names'), '/videos/job-1'],
+  'a video at a path of its provider': [jobOf('a video of Together, by the cost that it names'), '/proxy/v2/videos/0199-1'],
+  'the file of the answers of a batch': [jobOf('a batch of Together, by the rates that its models have for batches'), '/files/file-out'],
+}
+
+function jobOf(name: string): Job {
+  const job = jobs[name]
+  if (job === undefined) throw new Error(name)
+  return job
+}
+
+for (const [name, [job, path]] of Object.entries(deletions))
+  test.serial(`the cost is read before a deletion: ${name}`, async (t) => {
+    const { provider, pages = {} } = job
+    begun = job.begins
+    told = job.runs
+    const { key } = await keyWith('allow')
+    const { headers } = await ask(key, provider, job)
+    const logId = String(headers['x-service-request-id'])
+    await eventually(async () => (await rowOf(logId)) !== undefined, withinMs, 'the job to be noted')
+    const before = deleted()
+    const early = await remove(key, provider, path)
+    // The file of a batch that runs is none of its answers.
+    t.is(early.status, path.startsWith('/files/') ? 200 : 409, early.text)
+    if (early.status === 409) t.true(early.text.includes('cost_pending') && deleted() === before, early.text)
+    told = { status: 500, body: { error: { message: 'a fault' } } }
+    t.is((await remove(key, provider, path)).status, 409)
+    told = { body: job.ends, pages }
+    const late = await remove(key, provider, path)
+    t.is(late.status, 200, late.text)
+    t.like(await costOf(logId), { adjustments: [{ state: 'priced' }] })
+    t.like(await rowOf(logId), { state: 'settled' })
+    t.is((await remove(key, provider, path)).status, 200, 'what is settled does not hold a deletion')
+  })
+
+test.serial('a deletion waits for no job of others, and for none that its provider has forgotten', async (t) => {
+  begun = background.begins
+  told = background.runs
+  const { key } = await keyWith('allow')
+  const { headers } = await ask(key, 'openai', background)
+  await eventually(async () => (await rowOf(String(headers['x-service-request-id']))) !== undefined, withinMs, 'the job to be noted')
+  t.is((await remove(key, 'openai', '/responses/resp_2')).status, 200)
+  told = { status: 404, body: { error: { message: 'no such response' } } }
+  t.is((await remove(key, 'openai', '/responses/resp_1')).status, 200)
+})
+
 const named = 'veo-3.1-generate-001'
 /** Requests of Google's own client, which names the provider or another model than its config: [path, headers]. */
 const ofGoogle: Readonly<Record<string, readonly [path: string, headers: Readonly<Record<string, string>>]>> = {

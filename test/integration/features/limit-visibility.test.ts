@@ -228,7 +228,7 @@ const logsOf = async (secret: string) => {
 
 test.serial('a manager that sees no data of others gives no key of another scopes or a config, which would show it', async (t) => {
   const config = { name: 'Spy', config: { retry: { attempts: 1 } }, workspace_id: acme.workspaceId }
-  const { body: made } = await control.call(acme.adminKey, 'POST', '/configs', config)
+  const { body: spy } = await control.call(acme.adminKey, 'POST', '/configs', config)
   const { body: key } = await control.call(acme.adminKey, 'GET', `/api-keys/${keyIds.get('W')}`)
   const more = [...new Set([...(key['scopes'] as string[]), 'logs.list', 'logs.view', 'feedback.create'])]
   const change = (letter: Letter | 'W', body: object) =>
@@ -236,15 +236,15 @@ test.serial('a manager that sees no data of others gives no key of another scope
   await set({ managersViewAllData: false })
   t.is((await change('W', { scopes: more })).status, 403)
   for (const letter of ['m', 'W'] as const) {
-    const moved = await change(letter, { defaults: { config_id: made['slug'] } })
+    const moved = await change(letter, { defaults: { config_id: spy['slug'] } })
     t.is(moved.status, 403, letter)
     t.true(moved.text.includes('data you do not see'), moved.text)
     t.is((await change(letter, { description: 'as it was' })).status, 200, letter)
   }
-  t.is((await change('g', { defaults: { config_id: made['slug'] } })).status, 200)
+  t.is((await change('g', { defaults: { config_id: spy['slug'] } })).status, 200)
   t.is((await change('g', { defaults: { config_id: null } })).status, 200)
   await set({})
-  t.is((await change('m', { defaults: { config_id: made['slug'] } })).status, 200)
+  t.is((await change('m', { defaults: { config_id: spy['slug'] } })).status, 200)
   t.is((await change('m', { defaults: { config_id: null } })).status, 200)
 })
 
