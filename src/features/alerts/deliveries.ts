@@ -9,6 +9,7 @@ import type { Alert, Owner } from './alert.ts'
 import { eventOf, eventTypes } from './alert-event.ts'
 import { signedHeaders } from './signature.ts'
 import { secretPlace } from './webhook.entity.ts'
+import { openUrl } from './webhooks.ts'
 
 /** Queues an alert for every webhook that receives it, in the transaction that marks the alert as sent: once, even if a process dies meanwhile. */
 export async function queueDeliveries(em: EntityManager, alert: Alert, { owner, now }: { readonly owner: Owner; readonly now: number }) {
@@ -30,7 +31,8 @@ interface QueuedDelivery {
   readonly id: string
   readonly organisation_id: string
   readonly webhook_id: string
-  readonly url: string
+  readonly url: string | null
+  readonly url_sealed: Uint8Array | null
   readonly secret: Uint8Array
   readonly body: string
   readonly attempts: number
@@ -60,7 +62,7 @@ const claim = `
   UPDATE alert_deliveries d SET attempts = d.attempts + 1, next_attempt_at = ? FROM alert_webhooks w JOIN organisations o ON o.id = w.organisation_id
    WHERE d.id IN (SELECT l.id FROM waiting l WHERE l.turn <= ${atOnceOfOne} ORDER BY l.turn, l.next_attempt_at LIMIT ?)
      AND d.state = 'pending' AND d.next_attempt_at <= ? AND w.id = d.webhook_id
-  RETURNING d.id, d.organisation_id, d.webhook_id, w.url, w.secret, d.body, d.attempts,
+  RETURNING d.id, d.organisation_id, d.webhook_id, w.url, w.url_sealed, w.secret, d.body, d.attempts,
             o.settings -> 'allowed_custom_hosts' AS allowed_hosts`
 
 /** Sends the deliveries that are due, until none is. */
@@ -108,10 +110,12 @@ export async function sendEvent(
 }
 
 async function deliver(waiting: QueuedDelivery, deps: Deps): Promise<void> {
-  const { id, organisation_id: organisationId, webhook_id: webhookId, attempts, secret, url, body } = waiting
-  const opened = await deps.vault.decrypt(secretPlace({ id: webhookId, organisationId }), secret)
+  const { id, organisation_id: organisationId, webhook_id: webhookId, attempts, body } = waiting
+  const webhook = { id: webhookId, organisationId }
+  const secret = await deps.vault.decrypt(secretPlace(webhook), waiting.secret)
+  const url = await openUrl({ ...webhook, url: waiting.url, urlSealed: waiting.url_sealed }, deps.vault)
   const egress = tenantEgress(deps.egress, { organisationId, allowedHosts: waiting.allowed_hosts })
-  const { status, error } = await sendEvent({ url, body, id, secret: opened }, { egress, clock: deps.clock })
+  const { status, error } = await sendEvent({ url, body, id, secret }, { egress, clock: deps.clock })
   const now = new Date(deps.clock.now())
   if (error === null) return settle(deps, `state = 'delivered', last_status = ?, last_error = NULL, finished_at = ?`, [status, now, id])
   const wait = waits[attempts - 1]

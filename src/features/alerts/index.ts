@@ -1,6 +1,7 @@
 import { feature } from '../../app/feature.ts'
 import { listAlerts } from './alerts.routes.ts'
 import { deliverAlertsJob, forgetDeliveries } from './deliveries.ts'
+import { sealUrls } from './seal-urls.jobs.ts'
 import { tellAlerts } from './tell.jobs.ts'
 import { AlertWebhook } from './webhook.entity.ts'
 import {
@@ -22,5 +23,5 @@ export const alerts = feature({
   permissions: ['organisation_settings.read', 'organisation_settings.update', 'workspaces.read', 'workspaces.update'],
   entities: [AlertWebhook],
   routes: [listAlerts, createAlertWebhook, listAlertWebhooks, readAlertWebhook, updateAlertWebhook, deleteAlertWebhook, testAlertWebhook],
-  jobs: [tellAlerts, deliverAlertsJob, forgetDeliveries],
+  jobs: [tellAlerts, deliverAlertsJob, forgetDeliveries, sealUrls],
 })

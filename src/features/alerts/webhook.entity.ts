@@ -16,7 +16,10 @@ export const AlertWebhook = defineEntity({
     /** Null: it receives the alerts of the whole organisation. */
     workspaceId: p.uuid().nullable(),
     name: p.string().length(255),
-    url: secretText(),
+    /** Readable: empty once 1.12.0 is finalized, and processes of earlier builds read it until then. */
+    url: secretText().nullable(),
+    /** Sealed; null: a process of an earlier build has set the URL. */
+    urlSealed: p.blob().nullable(),
     /** Null: all. */
     events: p.array().nullable(),
     status: status('active', 'archived'),
@@ -32,10 +35,12 @@ export const AlertWebhook = defineEntity({
 
 export type AlertWebhook = InferEntity<typeof AlertWebhook>
 
+type Row = Pick<AlertWebhook, 'id' | 'organisationId'>
+
+const place = (column: string, { id: rowId, organisationId }: Row): Place => ({ organisationId, table: 'alert_webhooks', column, rowId })
+
 /** The place where the secret of a webhook is sealed. */
-export const secretPlace = ({ id: rowId, organisationId }: Pick<AlertWebhook, 'id' | 'organisationId'>): Place => ({
-  organisationId,
-  table: 'alert_webhooks',
-  column: 'secret',
-  rowId,
-})
+export const secretPlace = (row: Row): Place => place('secret', row)
+
+/** The place where the URL of a webhook is sealed. */
+export const urlPlace = (row: Row): Place => place('url_sealed', row)

@@ -33,8 +33,10 @@ import {
   maskedUrl,
   noteWebhookSetter,
   openSecret,
+  openUrl,
   presentWebhook,
   renewSecret,
+  setUrl,
   visibleWebhooks,
   webhookSetters,
 } from './webhooks.ts'
@@ -65,7 +67,7 @@ export const createAlertWebhook = route({
   const isOfWorkspace = body.workspace_id !== undefined || actor.workspaceId !== null
   const workspaceId = isOfWorkspace ? (await resolveWorkspace(em, actor, body.workspace_id)).id : null
   const { organisationId, id: createdBy } = actor
-  const fields = { name: body.name, url: body.url, events: body.events ?? null }
+  const fields = { name: body.name, events: body.events ?? null }
   const row = em.create(AlertWebhook, {
     id: uuidv7(),
     organisationId,
@@ -74,10 +76,11 @@ export const createAlertWebhook = route({
     createdBy,
     setterRanks: webhookSetters(actor),
   })
+  await setUrl(row, body.url, deps.vault)
   const secret = await renewSecret(row, deps.vault)
   await em.flush()
   audit({ id: row.id, workspaceId })
-  return { ...presentWebhook(row), secret }
+  return { ...presentWebhook(body.url, row), secret }
 })
 
 export const listAlertWebhooks = route({
@@ -87,11 +90,12 @@ export const listAlertWebhooks = route({
   permission: reading,
   query: webhookFilter,
   response: webhookList,
-})(async ({ em, actor, query }) => {
+})(async ({ em, actor, deps, query }) => {
   const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
   const where = { $and: [visibleWebhooks(actor), workspaceId === null ? {} : { workspaceId }, searching(query.search, 'name')] }
   const page = await findPage(em, AlertWebhook, { where, query, sorts: usualSorts })
-  return toList(page.rows.map(presentWebhook), page)
+  const views = await Promise.all(page.rows.map(async (row) => presentWebhook(await openUrl(row, deps.vault), row)))
+  return toList(views, page)
 })
 
 export const readAlertWebhook = route({
@@ -101,7 +105,10 @@ export const readAlertWebhook = route({
   permission: reading,
   params: webhookParams,
   response: webhookView,
-})(async ({ em, actor, params }) => presentWebhook(await findWebhook(em, actor, { id: params.webhookId })))
+})(async ({ em, actor, deps, params }) => {
+  const row = await findWebhook(em, actor, { id: params.webhookId })
+  return presentWebhook(await openUrl(row, deps.vault), row)
+})
 
 export const updateAlertWebhook = route({
   method: 'PUT',
@@ -116,20 +123,22 @@ export const updateAlertWebhook = route({
 })(async ({ em, actor, deps, params, body, audit }) => {
   demandSight(actor)
   const row = await findWebhook(em, actor, { id: params.webhookId, lock: true })
-  const before = aimOf(row)
-  if (body.url !== undefined && body.url !== maskedUrl(row.url)) {
-    demandWhole(body.url)
-    await deps.egress.origin(body.url, 'url')
-    row.url = body.url
+  const present = await openUrl(row, deps.vault)
+  const before = aimOf(present, row)
+  const url = body.url === undefined || body.url === maskedUrl(present) ? present : body.url
+  if (url !== present) {
+    demandWhole(url)
+    await deps.egress.origin(url, 'url')
+    await setUrl(row, url, deps.vault)
   }
   if (body.name !== undefined) row.name = body.name
   if (body.events !== undefined) row.events = body.events
-  noteWebhookSetter(actor, row, { before, rotates: body.rotate_secret })
+  noteWebhookSetter(actor, row, { before, after: aimOf(url, row), rotates: body.rotate_secret })
   row.updatedBy = actor.id
   const secret = body.rotate_secret ? await renewSecret(row, deps.vault) : undefined
   await em.flush()
   audit({ id: row.id, workspaceId: row.workspaceId ?? null })
-  return { ...presentWebhook(row), ...(secret !== undefined && { secret }) }
+  return { ...presentWebhook(url, row), ...(secret !== undefined && { secret }) }
 })
 
 export const deleteAlertWebhook = route({
@@ -145,7 +154,7 @@ export const deleteAlertWebhook = route({
   const row = await findWebhook(em, actor, { id: params.webhookId, lock: true })
   demandWebhook(actor, row, 'webhookId')
   await em.execute(`DELETE FROM alert_deliveries WHERE webhook_id = ? AND state = 'pending'`, [row.id])
-  em.assign(row, { status: 'archived', secret: null, updatedBy: actor.id })
+  em.assign(row, { status: 'archived', secret: null, url: null, urlSealed: null, updatedBy: actor.id })
   audit({ id: row.id, workspaceId: row.workspaceId ?? null })
   return {}
 })
@@ -169,7 +178,7 @@ async function tryWebhook({ actor, params }: EarlyCall<{ webhookId: string }, un
     settings: (await em.findOneOrFail(Organisation, { id: organisationId })).settings,
   }))
   const secret = await openSecret(row, deps.vault)
-  const message = { url: row.url, secret, id: uuidv7(), body: testEvent(organisationId, deps.clock.now()) }
+  const message = { url: await openUrl(row, deps.vault), secret, id: uuidv7(), body: testEvent(organisationId, deps.clock.now()) }
   const egress = tenantEgress(deps.egress, { organisationId, allowedHosts: settings.allowed_custom_hosts })
   const sending = { egress, clock: deps.clock }
   const startedAt = performance.now()

@@ -7,7 +7,7 @@ import { changedLimits, demandSetter, type SetterRanks } from '../../lib/access/
 import { isUuid } from '../../lib/is-uuid.ts'
 import { maskFault, maskText } from '../../lib/text/masked-secrets.ts'
 import { createSecret } from './signature.ts'
-import { AlertWebhook, secretPlace } from './webhook.entity.ts'
+import { AlertWebhook, secretPlace, urlPlace } from './webhook.entity.ts'
 
 /** The webhooks that a caller may see: a workspace key those of its workspace. */
 export const visibleWebhooks = ({ organisationId, workspaceId }: Actor): FilterQuery<AlertWebhook> => ({
@@ -34,15 +34,16 @@ export const demandWebhook = (actor: Actor, { setterRanks }: Pick<AlertWebhook, 
   demandSetter(actor, setterRanks, { field: ofWebhook, param })
 
 /** Returns the parts of a webhook that decide which alerts come where. */
-export const aimOf = ({ url, events }: AlertWebhook) => ({ url, events: events?.join() ?? null })
+export const aimOf = (url: string, { events }: Pick<AlertWebhook, 'events'>) => ({ url, events: events?.join() ?? null })
+
+type Aim = ReturnType<typeof aimOf>
 
 /** Records the rank of the caller that changes the aim of a webhook or its secret. Throws AB03 for a webhook that was set from above. */
 export function noteWebhookSetter(
   actor: Actor,
   row: AlertWebhook,
-  { before, rotates }: { readonly before: ReturnType<typeof aimOf>; readonly rotates: boolean },
+  { before, after, rotates }: { readonly before: Aim; readonly after: Aim; readonly rotates: boolean },
 ): void {
-  const after = aimOf(row)
   const changed = after.url !== before.url ? 'url' : after.events !== before.events ? 'events' : rotates ? 'rotate_secret' : null
   if (changed === null) return
   demandWebhook(actor, row, changed)
@@ -61,6 +62,27 @@ export async function openSecret(row: AlertWebhook, vault: Vault): Promise<strin
   return vault.decrypt(secretPlace(row), row.secret)
 }
 
+/** Gives a webhook a URL: sealed, and readable for processes of earlier builds. Once 1.12.0 is finalized, the database does not keep the latter. */
+export async function setUrl(row: AlertWebhook, url: string, vault: Vault): Promise<void> {
+  row.url = url
+  row.urlSealed = Buffer.from(await vault.encrypt(urlPlace(row), url))
+}
+
+/** A webhook as far as its URL goes. */
+interface Addressed {
+  readonly id: string
+  readonly organisationId: string
+  readonly url?: string | null | undefined
+  readonly urlSealed?: Uint8Array | null | undefined
+}
+
+/** Returns the URL of a webhook. */
+export async function openUrl(row: Addressed, vault: Vault): Promise<string> {
+  if (row.urlSealed) return vault.decrypt(urlPlace(row), row.urlSealed)
+  if (!row.url) throw new ApiError('AB04', 'The webhook has no URL.')
+  return row.url
+}
+
 /** The number of characters at the end of a URL that distinguish two of one host. */
 const shownEnd = 4
 
@@ -77,7 +99,7 @@ export function demandWhole(url: string): void {
   if (url.includes(maskText)) throw maskFault('url', 'unknown', '')
 }
 
-export const presentWebhook = ({ id, name, url, events, workspaceId, createdAt, lastUpdatedAt }: AlertWebhook) => ({
+export const presentWebhook = (url: string, { id, name, events, workspaceId, createdAt, lastUpdatedAt }: AlertWebhook) => ({
   id,
   name,
   url: maskedUrl(url),

@@ -1,15 +1,19 @@
 // Webhooks of alerts: their events, signatures and retries, and who may set where they go.
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { deliverAlerts } from '../../../src/features/alerts/deliveries.ts'
+import { sealUrls } from '../../../src/features/alerts/seal-urls.jobs.ts'
 import { tellAlerts } from '../../../src/features/alerts/tell.jobs.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Control, startControl, type Tenant } from './setup.ts'
 
 interface Received {
+  readonly path: string | undefined
   readonly headers: IncomingMessage['headers']
   readonly body: string
 }
@@ -28,7 +32,7 @@ let received: Received[] = []
 async function hear(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await text(request)
   const answer = answers[received.length] ?? 200
-  received.push({ headers: request.headers, body })
+  received.push({ path: request.url, headers: request.headers, body })
   await held
   if (answer === 'hang up') request.socket.destroy()
   else if (answer === 'redirect') response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end()
@@ -283,5 +287,52 @@ test.serial('the URL is shown to nobody as a whole: its path may be the credenti
   t.is(said[2]?.body['url'], shown)
   t.true(said[3]?.text.includes(`${new URL(url).origin}/hmac:`))
   const [row] = (await control.sql.query('SELECT name, url FROM alert_webhooks WHERE id = $1', [id])).rows
-  t.deepEqual(row, { name: 'Renamed', url: secretUrl })
+  t.deepEqual(row, { name: 'Renamed', url: null })
+  t.false((await control.dump()).includes('hooks-canary'))
+})
+
+const migration = (file: string) => readFile(join(import.meta.dirname, `../../../migrations/${file}.sql`), 'utf8')
+
+test.serial('a URL is sealed beside processes of earlier builds, and nowhere readable once that is finalized', async (t) => {
+  const ofUrl = 'SELECT url, url_sealed IS NOT NULL AS sealed FROM alert_webhooks WHERE id = $1'
+  const stored = async (id: string) => (await control.sql.query<{ url: string | null; sealed: boolean }>(ofUrl, [id])).rows[0]
+  /** Writes a URL as a process of an earlier build does. */
+  const written = (id: string, path: string) => control.sql.query('UPDATE alert_webhooks SET url = $2 WHERE id = $1', [id, `${url}${path}`])
+  const tested = async (id: string) => {
+    received = []
+    await call('POST', `/alert-webhooks/${id}/test`, {})
+    return received[0]?.path
+  }
+  const expand = await migration('v01.03.00/665-sealed-webhook-urls')
+  await control.sql.query('DROP TRIGGER keep_url ON alert_webhooks; DROP FUNCTION keep_webhook_url()')
+  await control.sql.query(expand.slice(expand.indexOf('CREATE FUNCTION')))
+
+  const { id } = await made({ url: `${url}/first-canary` })
+  t.deepEqual(await stored(id), { url: `${url}/first-canary`, sealed: true })
+  await call('PUT', `/alert-webhooks/${id}`, { url: `${url}/second-canary` })
+  t.deepEqual(await stored(id), { url: `${url}/second-canary`, sealed: true }, 'the former release sends to the address that was set last')
+  await written(id, '/third-canary')
+  t.is(await tested(id), '/hook/third-canary')
+  t.deepEqual(await stored(id), { url: `${url}/third-canary`, sealed: false })
+  const unsealed = await migration('v01.11.00/666-webhook-urls-sealed')
+  const open = async () => (await control.sql.query<{ processed: string }>(unsealed, [null, 100])).rows[0]?.processed
+  t.is(await open(), '1')
+  await sealUrls.run(control.started.deps)
+  t.is(await open(), '0')
+  t.deepEqual(await stored(id), { url: `${url}/third-canary`, sealed: true })
+
+  await control.sql.query(await migration('v01.12.00/667-readable-webhook-urls'))
+  t.deepEqual(await stored(id), { url: null, sealed: true })
+  t.is(await tested(id), '/hook/third-canary')
+  await written(id, '/fourth-canary')
+  t.is(await tested(id), '/hook/fourth-canary', 'a late write of such a process counts')
+  await sealUrls.run(control.started.deps)
+  t.is(await tested(id), '/hook/fourth-canary')
+  const other = await made({ url: `${url}/fifth-canary` })
+  await call('PUT', `/alert-webhooks/${id}`, { url: `${url}/sixth-canary` })
+  t.deepEqual([await tested(other.id), await tested(id)], ['/hook/fifth-canary', '/hook/sixth-canary'])
+  for (const one of [id, other.id]) t.deepEqual(await stored(one), { url: null, sealed: true })
+  t.notRegex(await control.dump(), /(first|second|third|fourth|fifth|sixth)-canary/)
+  await call('DELETE', `/alert-webhooks/${id}`)
+  t.deepEqual(await stored(id), { url: null, sealed: false })
 })
