@@ -79,7 +79,7 @@ export const readLogFacets = route({
 })(async ({ em, actor, query: { fields, workspace_id, time_of_generation_min: min, time_of_generation_max: max, ...filters }, deps }) => {
   const scope = { ...logScopeOf(actor), workspaceId: await workspaceFilter(em, actor, workspace_id) }
   const to = max === undefined ? deps.clock.now() : Date.parse(max)
-  const usage: Usage = { scope, filters, to, from: min === undefined ? to - defaultRangeMs : Date.parse(min), step: 'day' }
+  const usage: Usage = { scope, filters, to, from: min === undefined ? to - defaultRangeMs : Date.parse(min), step: 'day', exact: true }
   const told = needsLogs(filters) ? [] : fields.filter((field) => !ofLogs.has(field))
   const counted = await countInRollUps(em, usage, { fields: told, logsFrom: await logsFrom(em, usage.scope, deps) })
   const rest = fields.filter((field) => !told.includes(field))

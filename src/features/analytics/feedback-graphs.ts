@@ -1,5 +1,5 @@
 import type { Fragment, Usage } from './usage-source.ts'
-import { scopeConditions, valueConditions } from '../logs/index.ts'
+import { figureConditions, scopeConditions } from '../logs/index.ts'
 import { epochMs, pointsOf, type Draw, type GraphSource, type Figures } from './series.ts'
 
 const weighted = 'avg(f.value * f.weight)::float8'
@@ -7,7 +7,7 @@ const iso = (ms: number): string => new Date(ms).toISOString()
 
 /** Returns the conditions on the logs `l` of a feedback; none where every log of its trace is in the caller's reach. */
 function logConditionsOf({ scope, filters }: Usage) {
-  const conditions = [...scopeConditions(scope), ...valueConditions(filters)]
+  const conditions = [...scopeConditions(scope), ...figureConditions(filters)]
   return conditions.length > scopeConditions({ ...scope, own: null }).length ? conditions : []
 }
 
@@ -50,17 +50,17 @@ export const drawFeedbackScores: Draw = async (drawing) => {
   return { summary: { total: points.reduce((sum, { total }) => sum + Number(total), 0) }, data_points: points }
 }
 
-/** Models of the same logs: those that the caller may see and that the filters leave, also where others are in the trace. */
+/** Models, in any case, of the same logs: those that the caller may see and that the filters leave, also where others are in the trace. */
 export const drawFeedbackOfModels: Draw = async (drawing) => {
   const { em, usage } = drawing
   const { sql, values } = feedbackSource(usage)
   const conditions = [{ sql: onTrace, values: [] }, { sql: 'l.organisation_id = f.organisation_id', values: [] }, ...logConditionsOf(usage)]
   const points = await em.execute<Figures[]>(
-    `SELECT m.model AS ai_model, count(*)::float8 AS total, avg(m.value * m.weight)::float8 AS avg_weighted_feedback
-       FROM (SELECT DISTINCT f.id, f.value, f.weight, l.model
+    `SELECT max(m.model COLLATE "C") AS ai_model, count(*)::float8 AS total, avg(m.value * m.weight)::float8 AS avg_weighted_feedback
+       FROM (SELECT f.id, f.value, f.weight, max(l.model COLLATE "C") AS model
                FROM (SELECT f.* FROM ${sql}) f JOIN usage_logs l ON ${conditions.map((one) => one.sql).join(' AND ')}
-              WHERE l.model IS NOT NULL) m
-      GROUP BY 1 ORDER BY 2 DESC, 1`,
+              WHERE l.model IS NOT NULL GROUP BY f.id, f.value, f.weight, lower(l.model)) m
+      GROUP BY lower(m.model) ORDER BY 2 DESC, 1`,
     [...values, ...conditions.flatMap((one) => one.values)],
   )
   return { summary: {}, data_points: points }

@@ -21,12 +21,17 @@ interface GroupOptions {
   readonly logsFrom: number
 }
 
-/** `key` holds the values of all columns, as a JSON array. */
-type Row = Readonly<Record<string, unknown>> & { readonly key: string; readonly requests: number }
+/** `key` holds the values of all columns by which rows are one group, as a JSON array; `spelt` those that are shown. */
+type Row = Readonly<Record<string, unknown>> & { readonly key: string; readonly spelt: string; readonly requests: number }
 
-const keyOf = (columns: readonly string[]): string => `jsonb_build_array(${columns.map((column) => `${column}::text`).join(', ')})::text`
+const arrayOf = (values: readonly string[]): string => `jsonb_build_array(${values.map((value) => `${value}::text`).join(', ')})::text`
 const named = (by: readonly string[]): readonly string[] => by.map((column) => `l.${column}`)
-const columnsOf = (by: readonly string[]): string => named(by).join(', ')
+
+/** Names of models count without regard to case, as in policies and price lists. */
+const folded = (column: string, value: string): string => (column === 'model' ? `lower(${value})` : value)
+const valuesOf = (by: readonly string[], names = named(by)): readonly string[] => names.map((name, at) => folded(by[at] ?? '', name))
+/** The value that a group shows: of several spellings that with most small letters. */
+const shownOf = (column: string): string => (column === 'model' ? 'max(l.model COLLATE "C")' : `l.${column}`)
 
 function keysOf(key: string): readonly (string | null)[] {
   const keys: (string | null)[] = JSON.parse(key)
@@ -54,15 +59,15 @@ export async function groupsOf(em: EntityManager, source: Source, grouping: Omit
     return 'sql' in from ? [`, ${from.sql} AS ${name}`] : []
   })
   const rows = await em.execute<Row[]>(
-    `SELECT ${keyOf(named(by))} AS key, sum(l.requests)::float8 AS requests, count(*) OVER ()::float8 AS groups${figures.join('')}
-       FROM ${source.sql} GROUP BY ${columnsOf(by)} ORDER BY requests DESC, key LIMIT ${size} OFFSET ${size * page}`,
+    `SELECT ${arrayOf(valuesOf(by))} AS key, ${arrayOf(by.map(shownOf))} AS spelt, sum(l.requests)::float8 AS requests, count(*) OVER ()::float8 AS groups${figures.join('')}
+       FROM ${source.sql} GROUP BY ${valuesOf(by).join(', ')} ORDER BY requests DESC, key LIMIT ${size} OFFSET ${size * page}`,
     [...source.values],
   )
   const percentiles = await percentilesOf(em, source.latencies ?? source, { grouping, rows })
   const total = rows[0]?.['groups'] ?? (page === 0 ? 0 : await countGroups(em, source, by))
   return {
     groups: rows.map((row): Group => ({
-      keys: keysOf(row.key),
+      keys: keysOf(row.spelt),
       requests: row.requests,
       figures: { ...shown(row), ...percentiles(row.key) },
     })),
@@ -72,7 +77,7 @@ export async function groupsOf(em: EntityManager, source: Source, grouping: Omit
 
 /** A page behind the last one has no row with the total of groups. */
 async function countGroups(em: EntityManager, source: Fragment, by: readonly string[]): Promise<number> {
-  const sql = `SELECT count(*)::float8 AS total FROM (SELECT 1 FROM ${source.sql} GROUP BY ${columnsOf(by)}) g`
+  const sql = `SELECT count(*)::float8 AS total FROM (SELECT 1 FROM ${source.sql} GROUP BY ${valuesOf(by).join(', ')}) g`
   const [all] = await em.execute<{ total: number }[]>(sql, [...source.values])
   return all?.total ?? 0
 }
@@ -90,7 +95,11 @@ async function percentilesOf(
     return 'share' in from ? [{ name, share: from.share }] : []
   })
   if (wanted.length === 0 || rows.length === 0) return () => ({})
-  const histograms = await histogramsOf(em, source, { columns: named(by), key: keyOf, ...oneOf(by, rows) })
+  const histograms = await histogramsOf(em, source, {
+    columns: named(by),
+    key: (names) => arrayOf(valuesOf(by, names)),
+    ...oneOf(by, rows),
+  })
   return (of: string) => Object.fromEntries(wanted.map(({ name, share }) => [name, percentileOf(histograms.of(of), share)]))
 }
 
@@ -99,7 +108,7 @@ function oneOf(by: readonly string[], rows: readonly Row[]): { readonly where: s
   const keys = rows.map(({ key }) => keysOf(key))
   const conditions = by.map((column, at) => {
     const orNull = keys.some((values) => values[at] === null) ? ` OR l.${column} IS NULL` : ''
-    return `(l.${column}::text = ANY (?::text[])${orNull})`
+    return `(${folded(column, `l.${column}::text`)} = ANY (?::text[])${orNull})`
   })
   const values = by.map((_, at) => arrayText([...new Set(keys.flatMap((those) => those[at] ?? []))]))
   return { where: ` WHERE ${conditions.join(' AND ')}`, values }

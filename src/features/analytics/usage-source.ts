@@ -1,6 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { hourMs, dayMs } from './steps.ts'
-import { needsLogs, scopeConditions, valueConditions, type Condition, type FilterValues, type LogScope } from '../logs/index.ts'
+import {
+  figureConditions,
+  needsLogs,
+  scopeConditions,
+  valueConditions,
+  type Condition,
+  type FilterValues,
+  type LogScope,
+} from '../logs/index.ts'
 
 /** The requests that figures are about. Times are epoch milliseconds; the last one belongs to the range. */
 export interface Usage {
@@ -10,6 +18,8 @@ export interface Usage {
   readonly to: number
   /** The longest time that one figure may stand for. */
   readonly step: 'minute' | 'hour' | 'day'
+  /** True: values are told apart to the letter, as lists of logs do; otherwise a model in any case is one. */
+  readonly exact?: boolean
   /** Logs are read on one of so many of their pages, and counted so many times; absent: all are. */
   readonly every?: number
 }
@@ -102,7 +112,10 @@ function union(parts: readonly Fragment[]): Fragment {
   return { sql: `(${parts.map(({ sql }) => sql).join('\nUNION ALL\n')}) l`, values: parts.flatMap(({ values }) => values) }
 }
 
-const conditionsOf = ({ scope, filters }: Usage): readonly Condition[] => [...scopeConditions(scope), ...valueConditions(filters)]
+const conditionsOf = ({ scope, filters, exact = false }: Usage): readonly Condition[] => [
+  ...scopeConditions(scope),
+  ...(exact ? valueConditions(filters) : figureConditions(filters)),
+]
 
 /** Returns true if more than a workspace narrows a usage. */
 const isNarrowed = ({ scope, filters }: Usage): boolean => scope.own !== null || Object.values(filters).some((value) => value !== undefined)

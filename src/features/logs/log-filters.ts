@@ -264,12 +264,30 @@ const conditions: { readonly [Filter in Name]: (value: NonNullable<FilterValues[
 const isName = (name: string): name is Name => Object.hasOwn(filters, name)
 const names = Object.keys(filters).filter(isName)
 
+/** The filters on models for figures, which count a model in any case as one. */
+const inAnyCase: { readonly [Filter in Name]?: (value: NonNullable<FilterValues[Filter]>) => Condition } = {
+  ai_model: (models) => ({ sql: `lower(l.model) IN (${lowered(models)})`, values: models }),
+  ai_model_not: (models) => ({ sql: `(l.model IS NULL OR lower(l.model) NOT IN (${lowered(models)}))`, values: models }),
+  ai_org_model: (pairs) => ({
+    sql: `(l.provider, lower(l.model)) IN (${pairs.map(() => '(?, lower(?))').join(', ')})`,
+    values: pairs.flatMap(split),
+  }),
+}
+const lowered = (models: readonly string[]): string => models.map(() => 'lower(?)').join(', ')
+
 const conditionOf = <Filter extends Name>(name: Filter, value: FilterValues[Filter]): Condition | null =>
   value === undefined ? null : conditions[name](value)
 
 /** Returns the conditions of the filters that were given. */
 export const valueConditions = (given: FilterValues): Condition[] =>
   names.map((name) => conditionOf(name, given[name])).filter((condition) => condition !== null)
+
+/** Returns the conditions of the filters that were given, for figures. */
+export const figureConditions = (given: FilterValues): Condition[] =>
+  names.map((name) => figureConditionOf(name, given[name])).filter((condition) => condition !== null)
+
+const figureConditionOf = <Filter extends Name>(name: Filter, value: FilterValues[Filter]): Condition | null =>
+  value === undefined ? null : (inAnyCase[name]?.(value) ?? conditions[name](value))
 
 /** Returns true if a filter needs a field that only the logs themselves have. */
 export const needsLogs = (given: FilterValues): boolean => names.some((name) => given[name] !== undefined && !isOfTrait(name))

@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { measureNames, type MeasureName } from '../../../src/features/analytics/measures.ts'
 import type { ExchangeRecord } from '../../../src/gateway/ports.ts'
-import { startUsed, type UsedControl } from './used-control.ts'
+import { startUsed, usedRecord, type UsedControl } from './used-control.ts'
 
 let used: UsedControl
 test.before(async () => void (used = await startUsed()))
@@ -156,6 +156,63 @@ test.serial('what a member may not see is in no group and no figure', async (t) 
     t,
     used.ada.key,
     used.records.filter(({ workspaceId }) => workspaceId === used.acme.sideId),
+  )
+})
+
+test.serial('a model is one group however it is spelt, and a filter on it means all spellings', async (t) => {
+  const tenant = await used.control.createTenant('spellings')
+  const hour = 3_600_000
+  const spellings = ['gpt-4o', 'GPT-4o', 'Gpt-4O', 'Opus']
+  const records = [0, 0, 3, 50, 75].flatMap((hours, nth) =>
+    spellings.map((model, at) =>
+      Object.assign(usedRecord(tenant, used.ada.userId, 7), {
+        createdAt: Date.now() - hours * hour - 1000,
+        model,
+        provider: 'openai',
+        workspaceId: tenant.workspaceId,
+        durationMs: 100 * (nth + at + 1),
+        userId: null,
+        traceId: `spelt-${nth}`,
+      }),
+    ),
+  )
+  await used.ship(records)
+  const ask = async (path: string) => (await used.control.call(tenant.adminKey, 'GET', `/analytics/${path}`)).body
+  await used.control.call(tenant.workspaceKey, 'POST', '/feedback', { trace_id: 'spelt-0', value: 4 })
+  const groups: Readonly<Record<string, (row: Group) => readonly unknown[]>> = {
+    'groups/model?columns=p95_latency,avg_latency': ({ key, requests }) => [key, requests],
+    'groups/model?columns=p95_latency&total_units_min=1': ({ key, requests }) => [key, requests],
+    'groups/ai-models?': ({ ai_model: key, requests }) => [key, Number(requests)],
+    'groups/workspaces?group_by=model,ai_service': ({ keys, requests }) => [(keys as Group)['model'], requests],
+  }
+  for (const [path, toRow] of Object.entries(groups)) {
+    const { data, total } = await ask(path)
+    t.deepEqual(
+      (data as Group[]).map(toRow),
+      [
+        ['gpt-4o', 15],
+        ['Opus', 5],
+      ],
+      path,
+    )
+    t.is(total, 2, path)
+    t.deepEqual((await ask(`${path}&page_size=1&current_page=5`))['total'], 2, path)
+    for (const [filter, wanted] of [
+      ['ai_model=GPT-4O', [['gpt-4o', 15]]],
+      ['ai_model_not=GPT-4O', [['Opus', 5]]],
+      ['ai_org_model=openai__opus', [['Opus', 5]]],
+    ] as const)
+      t.deepEqual(((await ask(`${path}&${filter}`))['data'] as Group[]).map(toRow), wanted, `${path}&${filter}`)
+  }
+  const [spelt] = (await ask('groups/model?columns=p95_latency'))['data'] as Group[]
+  t.true(Math.abs(Number(spelt?.['p95_latency']) / 700 - 1) <= 0.018, JSON.stringify(spelt))
+  const feedback = (await ask('graphs/feedbacks/ai-models'))['data_points'] as Group[]
+  t.deepEqual(
+    feedback.map(({ ai_model: model, total }) => [model, total]),
+    [
+      ['Opus', 1],
+      ['gpt-4o', 1],
+    ],
   )
 })
 
