@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { findLimits, type LimitScope, type OwnedLimit, presentOwned } from './limited-rows.ts'
 import { standingsOf } from './standing.ts'
 import { isShownGroup } from './shown-groups.ts'
+import { toReference } from '../../lib/is-uuid.ts'
 import { groupsOf } from '../../gateway/ports/limits.ts'
 
 /** A key or a provider, with the facts that limits above it depend on. */
@@ -83,7 +84,8 @@ async function policiesOn(em: EntityManager, { organisationId, workspaceId, name
   return found
 }
 
-const listed = (values: string | readonly string[]): readonly string[] => (typeof values === 'string' ? [values] : values)
+/** Ids may be stored in capital letters. */
+const listed = (values: string | readonly string[]): readonly string[] => (typeof values === 'string' ? [values] : values).map(toReference)
 const isAmong = (values: readonly string[], names: readonly string[]): boolean =>
   values.some((value) => (value === '*' && names.length > 0) || names.includes(value))
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isUuid } from '../../lib/is-uuid.ts'
+import { isUuid, toReference } from '../../lib/is-uuid.ts'
 import { isStorable } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
 
@@ -27,6 +27,12 @@ const condition = (known: readonly string[]) =>
       ),
       excludes: since('1.8.0', several.meta({ description: 'None of these may fit.' })).optional(),
     })
+    .overwrite(({ key, value, excludes, ...rest }) => ({
+      ...rest,
+      key,
+      value: inSmallLetters(key, value),
+      ...(excludes !== undefined && { excludes: inSmallLetters(key, excludes) }),
+    }))
     .superRefine(({ key, value, excludes }, context) => {
       for (const [path, values] of [
         ['value', listOf(value)] as const,
@@ -39,6 +45,13 @@ const condition = (known: readonly string[]) =>
       if (both.length > 0)
         context.addIssue({ code: 'custom', path: ['excludes'], message: `${both.join(', ')} cannot be both asked for and excluded.` })
     })
+
+/** Ids are compared as texts. Values of metadata are texts of callers, also where they look like ids. */
+function inSmallLetters<Given extends string | string[]>(key: string, given: Given): Given
+function inSmallLetters(key: string, given: string | string[]): string | string[] {
+  if (key.startsWith('metadata.')) return given
+  return typeof given === 'string' ? toReference(given) : given.map(toReference)
+}
 
 const keyField = (known: readonly string[]) =>
   one.refine((key) => known.includes(key) || /^metadata\.\S{1,128}$/.test(key), {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { toReference } from '../../lib/is-uuid.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { KeyView, ProviderScope } from '../callers/key.ts'
 import type { Target } from '../targets/target.ts'
@@ -62,6 +63,11 @@ export const readsModels = (policies: readonly PolicyView[]): boolean =>
 /** Names of models count without regard to case, as in price lists. */
 const readerOf = (key: string): ((name: string) => string) => (key === 'model' ? (name) => name.toLowerCase() : (name) => name)
 
+/** Ids of requests are in small letters; those of conditions may be stored in others. */
+const conditionReaderOf = (key: string): ((value: string) => string) =>
+  key.startsWith(metadataPrefix) ? (value) => value : key === 'model' ? (value) => value.toLowerCase() : toReference
+
+const metadataPrefix = 'metadata.'
 const any = '*'
 
 /** A request that names several models meets a condition when any of them does: it is unknown which of them its provider reads. */
@@ -87,7 +93,7 @@ const ready = new WeakMap<PolicyCondition, ReadyCondition>()
 function readyOf(condition: PolicyCondition): ReadyCondition {
   const known = ready.get(condition)
   if (known !== undefined) return known
-  const read = readerOf(condition.key)
+  const read = conditionReaderOf(condition.key)
   const made = { values: new Set(condition.values.map(read)), excludes: new Set(condition.excludes.map(read)) }
   ready.set(condition, made)
   return made
@@ -133,7 +139,6 @@ const longestValueKey = 500
 const namesOf = (key: string, request: PolicyRequest): readonly string[] =>
   key.startsWith(metadataPrefix) ? present(request.call.metadata[key.slice(metadataPrefix.length)]) : (readers[key]?.(request) ?? none)
 
-const metadataPrefix = 'metadata.'
 const none: readonly string[] = []
 const present = (...names: readonly (string | null | undefined)[]): readonly string[] =>
   names.filter((name): name is string => typeof name === 'string')

@@ -346,6 +346,45 @@ test('policies by model see it wherever a request names it, and count it as the 
   t.is(spent.status, 412, spent.text)
 })
 
+const keysOfIds = ['api_key', 'workspace_id', 'organisation_id', 'virtual_key', 'provider', 'config', 'prompt', 'model'] as const
+
+for (const kind of ['rate-limits', 'usage-limits'] as const)
+  test(`ids in conditions of ${kind} are stored in small letters, but for those in metadata`, async (t) => {
+    const [one, two] = ['0191B2C3-D4E5-7F60-8A9B-ABCDEFABCDEF', '0191B2C3-D4E5-7F60-8A9B-ABCDEFABCDEE']
+    const [small, smallToo] = [one.toLowerCase(), two.toLowerCase()]
+    const conditions = [...keysOfIds, 'metadata.id'].map((key) => ({
+      key,
+      value: [one, 'x'].slice(0, key === 'api_key' || key === 'organisation_id' ? 1 : 2),
+      excludes: two,
+    }))
+    const terms = kind === 'rate-limits' ? { type: 'requests', unit: 'rpm', value: 1 } : { type: 'tokens', credit_limit: 1 }
+    const id = await make(kind, { name: 'ids', conditions, group_by: [{ key: 'api_key' }], ...terms })
+    const { body } = await control.call(acme.adminKey, 'GET', `/policies/${kind}/${id}`)
+    const wanted = conditions.map(({ key, value, excludes }) =>
+      key === 'metadata.id' ? { key, value, excludes } : { key, value: [small, ...value.slice(1)], excludes: smallToo },
+    )
+    t.deepEqual(body['conditions'], wanted)
+    const twice = {
+      workspace_id: acme.workspaceId,
+      conditions: [{ key: 'prompt', value: [one, small] }],
+      group_by: [{ key: 'api_key' }],
+      ...terms,
+    }
+    t.is((await control.call(acme.adminKey, 'POST', `/policies/${kind}`, twice)).status, 400)
+  })
+
+test('a condition whose id was stored in capital letters is met', async (t) => {
+  const tenant = await control.createTenant('capitals')
+  const { rows } = await control.sql.query<{ id: string }>(`SELECT id FROM api_keys WHERE workspace_id = $1`, [tenant.workspaceId])
+  await control.sql.query(
+    `INSERT INTO rate_limit_policies (id, organisation_id, workspace_id, conditions, group_by, type, unit, value)
+     VALUES (gen_random_uuid(), $1, $2, jsonb_build_array(jsonb_build_object('key', 'api_key', 'value', upper($3))), '[{"key":"api_key"}]', 'requests', 'rpd', 1)`,
+    [tenant.organisationId, tenant.workspaceId, rows[0]?.id],
+  )
+  await control.refresh()
+  t.is((await passing(1, () => ask({}, { key: tenant.workspaceKey }))).status, 429)
+})
+
 test('POLICY_ENABLED=OFF takes policies out at run time', async (t) => {
   const off = await startControl({}, { POLICY_ENABLED: 'OFF' })
   t.teardown(() => off.close())
