@@ -197,6 +197,8 @@ export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {
   readonly effect?: 'change' | 'none'
   /** A body may also be a form, as some standards ask; its fields are texts. */
   readonly takes?: 'form'
+  /** The most bytes of a body. Absent: those of routes whose callers show no credential before it (`mostStrangersBytes`), or of all other routes. */
+  readonly mostBytes?: number
   /** The shape of its answers; JSON when absent. */
   readonly answers?: AnswerShape<Result>
   /** Other names of query fields, e.g. `{ pageSize: 'page_size' }`. */
@@ -224,6 +226,13 @@ export interface RouteSpec<Params, Query, Body, Result, Found = unknown> {
 export interface Route extends RouteSpec<unknown, unknown, unknown, unknown> {
   handle(call: Call<unknown, unknown, unknown>): Promise<unknown>
 }
+
+/** The bound of the bodies of strangers, and of proofs of who somebody is: to tell that so many fields are unknown takes a millisecond for each hundred. */
+export const mostStrangersBytes = 64 * 1024
+
+/** Returns the bound that a route sets to bodies; Infinity: none but that of the installation. */
+export const mostBytesOf = ({ mostBytes, identify }: Pick<Route, 'mostBytes' | 'identify'>): number =>
+  mostBytes ?? (identify === undefined ? Infinity : mostStrangersBytes)
 
 /** Returns the whole path of a route, Koa style. */
 export const wholePath = ({ below, path }: { readonly path: string; readonly below?: '/' | undefined }): string =>

@@ -2,7 +2,7 @@ import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import type { Deps } from '../../app/deps.ts'
 import { deliverMails, queueMail } from '../../app/mail/outbox.ts'
-import { route, type EarlyCall, type AuditedResource, type WriteElsewhere } from '../../app/route.ts'
+import { mostStrangersBytes, route, type EarlyCall, type AuditedResource, type WriteElsewhere } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isPassword } from '../../lib/password.ts'
 import { holderOf, lockPeople, makeLink, useLink } from '../sessions/index.ts'
@@ -33,6 +33,7 @@ export const changePassword = route({
   resource,
   action: 'change',
   body: ownPasswordBody,
+  mostBytes: mostStrangersBytes,
   before: countOwnAttempt,
   response: signedIn,
 })(async (call) => {

@@ -2,7 +2,7 @@ import { withPatterns } from '../../../gateway/ports/patterns.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { Authenticator } from '../../authenticator.ts'
 import { isKept } from '../../answer-shapes.ts'
-import { isConditional, type Actor, type Route } from '../../route.ts'
+import { isConditional, mostBytesOf, type Actor, type Route } from '../../route.ts'
 import { admit, callerOf, unlessRefused, type Admission } from './authenticate.ts'
 import { bodyReader } from './body.ts'
 import { countFailure, countingFailures } from './count-failures.ts'
@@ -228,7 +228,7 @@ async function parse(ctx: Context, { route, shape, readBody, paired, frame }: Ro
       param: 'idempotency-key',
     })
   const ifMatch = shape.ours ? toIfMatch(ctx, route, paired) : null
-  const body = route.body === undefined ? undefined : await readBody(ctx, owner, shape.formats)
+  const body = route.body === undefined ? undefined : await readBody(ctx, owner, { ...shape.formats, mostBytes: mostBytesOf(route) })
   heard.body = body
   const sent = shape.ours ? withoutRepeated(body, ctx['params']) : body
   const { result: parsed } = await withPatterns({ owner }, () => parseInput(route.body, sent, { place: 'body', level }))

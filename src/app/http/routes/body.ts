@@ -19,18 +19,21 @@ export interface BodyFormats {
   readonly protobuf?: { read(bytes: Uint8Array): unknown } | undefined
   /** The media types of JSON by the names of a standard, for the error of another one. */
   readonly named?: string | undefined
+  /** The most bytes that the route takes. */
+  readonly mostBytes?: number | undefined
 }
 
 /** Reads the body of a control-plane request, which takes turns with those of other owners when it is long; `{}` when there is none. Throws 400, 408, 413, 415 or 503. */
 export function bodyReader(maxBytes: number): (ctx: Context, owner: string | null, formats?: BodyFormats) => Promise<unknown> {
-  const readForm = formReader(maxBytes)
-  return async (ctx, owner, { form = false, protobuf, named = 'application/json' } = {}) => {
+  const readForm = formReader()
+  return async (ctx, owner, formats = {}) => {
+    const bound = boundOf(maxBytes, formats)
     if (!hasBody(ctx)) return {}
-    if (form && ctx.is('urlencoded') !== false) return inTime(() => readForm(ctx), maxBytes)
+    if (formats.form === true && ctx.is('urlencoded') !== false) return inTime(() => readForm(ctx, bound.bytes), bound)
+    const { protobuf } = formats
     const isMessage = protobuf !== undefined && isProtobuf(ctx)
-    if (!isMessage && ctx.is('json', '+json') === false)
-      throw unsupported(ctx.get('content-type'), form ? 'application/x-www-form-urlencoded' : named)
-    const bytes = await inTime(() => readBytes(ctx.req, maxBytes), maxBytes)
+    if (!isMessage && ctx.is('json', '+json') === false) throw unsupported(ctx.get('content-type'), typeOf(formats))
+    const bytes = await inTime(() => readBytes(ctx.req, bound.bytes), bound)
     await longTurns.before(owner, bytes.length)
     if (isMessage) return protobuf.read(bytes)
     const value = parseJson(bytes)
@@ -38,6 +41,17 @@ export function bodyReader(maxBytes: number): (ctx: Context, owner: string | nul
     return value
   }
 }
+
+/** The most bytes of a body, and the thing that sets it. */
+interface Bound {
+  readonly bytes: number
+  readonly of: 'route' | 'installation'
+}
+
+const boundOf = (maxBytes: number, { mostBytes = Infinity }: BodyFormats): Bound =>
+  mostBytes < maxBytes ? { bytes: mostBytes, of: 'route' } : { bytes: maxBytes, of: 'installation' }
+
+const typeOf = ({ form, named = 'application/json' }: BodyFormats): string => (form === true ? 'application/x-www-form-urlencoded' : named)
 
 /** Returns true if the request declares its body as a message of protobuf. */
 export const isProtobuf = (ctx: Pick<Context, 'is'>): boolean => ctx.is(protobufType) === protobufType
@@ -53,13 +67,13 @@ function unsupported(given: string, wanted: string): ApiError {
 const readTimeoutMs = 20_000
 
 /** Runs the reading of a body. Rejects when it fails or takes too long. */
-async function inTime<Body>(read: () => Promise<Body>, maxBytes: number): Promise<Body> {
+async function inTime<Body>(read: () => Promise<Body>, bound: Bound): Promise<Body> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new ApiError('request_timeout', 'The body did not arrive in time.')), readTimeoutMs)
   try {
     return await Promise.race([read(), late])
   } catch (error) {
-    throw toBodyError(error, maxBytes)
+    throw toBodyError(error, bound)
   } finally {
     clearTimeout(timer)
   }
@@ -84,34 +98,36 @@ async function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer
 const mostFields = 1000
 
 /** Reads forms: each field is one text, the last of a name. koa-body is loaded at the first form, since most processes take none. */
-function formReader(maxBytes: number): (ctx: Context) => Promise<unknown> {
-  let loaded: Promise<KoaMiddleware> | undefined
-  const load = async () => {
-    const { koaBody, HttpMethodEnum } = await import('koa-body')
-    return koaBody({
-      json: false,
-      text: false,
-      multipart: false,
-      urlencoded: true,
-      formLimit: maxBytes,
-      queryString: {
-        depth: 0,
-        parseArrays: false,
-        allowDots: false,
-        duplicates: 'last',
-        parameterLimit: mostFields,
-        throwOnLimitExceeded: true,
-      },
-      parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH],
-    })
-  }
-  return async (ctx) => {
-    loaded ??= load()
+function formReader(): (ctx: Context, maxBytes: number) => Promise<unknown> {
+  const loaded = new Map<number, Promise<KoaMiddleware>>()
+  return async (ctx, maxBytes) => {
+    const reader = loaded.get(maxBytes) ?? loadForms(maxBytes)
+    loaded.set(maxBytes, reader)
     await (
-      await loaded
+      await reader
     )(ctx, async () => {})
     return Reflect.get(ctx.request, 'body')
   }
+}
+
+async function loadForms(maxBytes: number): Promise<KoaMiddleware> {
+  const { koaBody, HttpMethodEnum } = await import('koa-body')
+  return koaBody({
+    json: false,
+    text: false,
+    multipart: false,
+    urlencoded: true,
+    formLimit: maxBytes,
+    queryString: {
+      depth: 0,
+      parseArrays: false,
+      allowDots: false,
+      duplicates: 'last',
+      parameterLimit: mostFields,
+      throwOnLimitExceeded: true,
+    },
+    parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH],
+  })
 }
 
 const unknownEncoding = (cause?: unknown): ApiError =>
@@ -120,11 +136,11 @@ const unknownEncoding = (cause?: unknown): ApiError =>
     cause,
   })
 
-function toBodyError(error: unknown, maxBytes: number): unknown {
+function toBodyError(error: unknown, { bytes, of }: Bound): unknown {
   if (!(error instanceof Error) || error instanceof ApiError) return error
   const type: unknown = Reflect.get(error, 'type')
   if (type === 'entity.too.large') {
-    return new ApiError('payload_too_large', `The body is larger than ${maxBytes} bytes, the most that this installation takes.`, {
+    return new ApiError('payload_too_large', `The body is larger than ${bytes} bytes, the most that this ${of} takes.`, {
       param: 'body',
       cause: error,
     })

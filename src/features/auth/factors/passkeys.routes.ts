@@ -2,7 +2,7 @@ import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { asSystem } from '../../../app/database/orm.ts'
 import { flushUnique, notFound } from '../../../app/database/find.ts'
 import type { Deps } from '../../../app/deps.ts'
-import { route, type Actor, type EarlyCall } from '../../../app/route.ts'
+import { mostStrangersBytes, route, type Actor, type EarlyCall } from '../../../app/route.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/is-uuid.ts'
 import { lockPeople } from '../../sessions/index.ts'
@@ -76,6 +76,7 @@ export const beginPasskey = route({
   resource,
   action: 'enrol',
   body: reproofBody,
+  mostBytes: mostStrangersBytes,
   before: countOwnAttempt,
   response: creationOptions,
 })(async ({ em, deps, actor, body, audit }) => {
@@ -99,6 +100,7 @@ export const addPasskey = route({
   resource,
   action: 'add',
   body: registerBody,
+  mostBytes: mostStrangersBytes,
   before: madeHere,
   response: passkeyAdded,
 })(async (call) => {
@@ -155,6 +157,7 @@ export const renamePasskey = route({
   representation: path,
   params: passkeyParams,
   body: renameBody,
+  mostBytes: mostStrangersBytes,
   response: passkeyView,
 })(async ({ em, actor, params, body, audit }) => {
   const row = await findPasskey(em, actor, params.passkeyId)
@@ -174,6 +177,7 @@ export const removePasskey = route({
   action: 'remove',
   params: passkeyParams,
   body: reproofBody,
+  mostBytes: mostStrangersBytes,
   before: countOwnAttempt,
   response: factorRemoved,
 })(async (call) => {

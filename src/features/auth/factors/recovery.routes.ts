@@ -1,4 +1,4 @@
-import { route } from '../../../app/route.ts'
+import { mostStrangersBytes, route } from '../../../app/route.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { revokeSessionsOf } from '../../sessions/index.ts'
 import { findUser, rankedRole, userParams } from '../../users/index.ts'
@@ -19,6 +19,7 @@ export const makeRecoveryCodes = route({
   resource: 'second-factor',
   action: 'make-codes',
   body: reproofBody,
+  mostBytes: mostStrangersBytes,
   before: countOwnAttempt,
   response: newRecoveryCodes,
 })(async ({ em, deps, actor, body, audit }) => {

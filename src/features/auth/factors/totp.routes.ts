@@ -1,4 +1,4 @@
-import { route } from '../../../app/route.ts'
+import { mostStrangersBytes, route } from '../../../app/route.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { uuidv7 } from '../../../lib/uuid.ts'
 import { Organisation } from '../../organisations/organisation.entity.ts'
@@ -28,6 +28,7 @@ export const enrolTotp = route({
   resource,
   action: 'enrol',
   body: reproofBody,
+  mostBytes: mostStrangersBytes,
   before: countOwnAttempt,
   response: totpEnrolment,
 })(async ({ em, deps, actor, body, audit }) => {
@@ -59,6 +60,7 @@ export const confirmTotp = route({
   resource,
   action: 'add',
   body: totpConfirmBody,
+  mostBytes: mostStrangersBytes,
   before: countOwnAttempt,
   response: factorAdded,
 })(async (call) => {
@@ -89,6 +91,7 @@ export const removeTotp = route({
   resource,
   action: 'remove',
   body: reproofBody,
+  mostBytes: mostStrangersBytes,
   before: countOwnAttempt,
   response: factorRemoved,
 })(async (call) => {

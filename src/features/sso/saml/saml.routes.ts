@@ -24,6 +24,9 @@ export const loginBySaml = route({
   response: sentOn,
 })(leave)
 
+/** An answer of a provider is up to a million characters long, and its base64 longer in a form. */
+const mostAnswerBytes = 2 * 1024 * 1024
+
 export const returnBySaml = route({
   method: 'POST',
   path: '/auth/saml/:organisation/acs',
@@ -33,6 +36,7 @@ export const returnBySaml = route({
   answers: redirect,
   identify: arriveBySaml,
   takes: 'form',
+  mostBytes: mostAnswerBytes,
   resource: 'session',
   action: 'sign-in',
   params: loginParams,
