@@ -13,6 +13,7 @@ import { openConfigurations, sealConfigurations, sealKey } from './credential.ts
 import { demandPrices, type PriceChange } from './price-fields.ts'
 import { skipPtuField } from '../../gateway/ports/providers.ts'
 import { keyField } from '../../gateway/ports/secrets.ts'
+import { demandDestinationNotBoundFromAbove } from '../references/index.ts'
 import { type GivenMapping, presentMappings, resolveMappings, type StoredMapping } from '../secret-references/index.ts'
 import { Integration } from './integration.entity.ts'
 
@@ -136,7 +137,10 @@ export async function changeCredential(row: Integration, change: CredentialChang
     const merged = change.configurations === undefined ? before : merge(before, change.configurations)
     const after = parseConfigurations(merged, { aiProviderId, level, ...keysOf(hasKey, row.secretMappings ?? []) })
     await demandPrices(em, actor, { integration: row, changes: [skipChange(before, after)] })
-    if (hostOf(row, before) !== hostOf(row, after)) demandSecretsAgain(row, change, after)
+    if (hostOf(row, before) !== hostOf(row, after)) {
+      await demandDestinationNotBoundFromAbove(em, actor, { row, param: 'configurations' })
+      demandSecretsAgain(row, change, after)
+    }
     await checkUrls(after, egress)
     assignDefined(row, await sealConfigurations(row, after, vault))
   }

@@ -60,6 +60,21 @@ export async function demandNotBoundFromAbove(
   for (const { rank } of rows) if (rank !== null) demandBinder(actor, rank, { ...bond, param })
 }
 
+/** Providers of an integration that configs `c` name; the values: the organisation, the integration. */
+const destinations = `${locks} AND EXISTS (
+  SELECT FROM providers p WHERE p.integration_id = ? AND p.workspace_id = k.workspace_id AND p.status <> 'archived' AND p.slug = ANY (c.provider_references))`
+
+/** Throws AB03 when a caller of higher rank locked a key to a config that names a provider of this integration, whose host is to become another one. */
+export async function demandDestinationNotBoundFromAbove(
+  em: EntityManager,
+  actor: RankedCredential,
+  { row, param }: { readonly row: { readonly id: string; readonly organisationId: string }; readonly param: string },
+): Promise<void> {
+  const bond = { bound: 'A key was bound to a config that names it', kept: 'the host that it leads to' }
+  for (const { rank } of await em.execute<Row[]>(destinations, [row.organisationId, row.id]))
+    if (rank !== null) demandBinder(actor, rank, { ...bond, param })
+}
+
 /** The configs of a workspace that keys start from without a name of their own, with the locked keys that do. */
 const starts = {
   all: { sql: `${locks} AND k.workspace_id = ? AND ${startName} IS NULL`, kept: 'the default config of the workspace' },

@@ -7,7 +7,7 @@ import { isUuid } from '../../lib/is-uuid.ts'
 import { ConfigEntity } from '../configs/config.entity.ts'
 import { GuardrailEntity, guardrailPlace } from '../guardrails/guardrail.entity.ts'
 
-export { demandNotBoundFromAbove, demandStartNotBoundFromAbove } from './bound-from-above.ts'
+export { demandDestinationNotBoundFromAbove, demandNotBoundFromAbove, demandStartNotBoundFromAbove } from './bound-from-above.ts'
 
 /** The owner of references: a workspace or, when `workspaceId` is null, the organisation. */
 export interface Home {

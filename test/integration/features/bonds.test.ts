@@ -150,6 +150,46 @@ for (const [at, [name, { bind, attempts }]] of Object.entries(bonds).entries())
     }
   })
 
+const otherHost = 'https://elsewhere.example.com'
+const moves: Readonly<Record<string, { readonly of: 'integrations' | 'virtual-keys'; readonly config: (slug: string) => object }>> = {
+  'a provider': { of: 'integrations', config: (slug) => ({ provider: `@${slug}` }) },
+  'a provider in a strategy': {
+    of: 'integrations',
+    config: (slug) => ({ strategy: { mode: 'fallback' }, targets: [{ provider: `@${slug}` }, { provider: 'openai' }] }),
+  },
+  'a provider in front of a model': { of: 'integrations', config: (slug) => ({ override_params: { model: `@${slug}/gpt-4o` } }) },
+  'a virtual key': { of: 'virtual-keys', config: (slug) => ({ virtual_key: slug }) },
+}
+
+for (const [at, [name, { of, config }]] of Object.entries(moves).entries())
+  test(`a manager does not lead ${name} elsewhere that a locked config names`, async (t) => {
+    const place = await placeOf(`moves-${at}`)
+    const { admin, manager, tenant } = place
+    const hosted = { custom_host: emulator.url }
+    const stored = { name: 'Virtual', provider: 'openai', key: 'sk', configurations: hosted, workspace_id: tenant.workspaceId }
+    const { data } = await asked(admin, 'POST', '/virtual-keys', stored)
+    const slug = of === 'integrations' ? 'account' : (data as { slug: string }).slug
+    const path = `/${of}/${slug}${of === 'integrations' ? '' : `?workspace_id=${tenant.workspaceId}`}`
+    await asked(admin, 'PUT', '/configs/guarded', { config: config(slug) })
+    const move = (by: Credential, custom_host = otherHost) => by.ask('PUT', path, { key: 'sk', configurations: { custom_host } })
+    t.is((await move(manager)).status, 200, 'no key is bound to it')
+    t.is((await move(manager, emulator.url)).status, 200)
+    const key = await lockedKey(place, 'service', 'guarded')
+    t.is(await chat(key), 200)
+    for (const configurations of [{ custom_host: otherHost }, { custom_host: null }, null]) {
+      const { status, body, text } = await manager.ask('PUT', path, { key: 'sk', configurations })
+      t.is(status, 403, text)
+      t.like(body, { error: { code: 'AB03', param: 'configurations' } })
+    }
+    t.is(await chat(key), 200)
+    t.is((await manager.ask('DELETE', path)).status, 409)
+    for (const free of [{ key: 'sk-new' }, { name: 'Renamed' }, { configurations: hosted }]) {
+      const { status, text } = await manager.ask('PUT', path, free)
+      t.is(status, 200, text)
+    }
+    t.is((await move(admin)).status, 200)
+  })
+
 test('a manager chooses the default config while no key is bound to it from above', async (t) => {
   const place = await placeOf('unbound')
   await asked(place.admin, 'PUT', '/configs/guarded', { is_default: true })
