@@ -219,6 +219,39 @@ test('what a reference in upper case names is in use', async (t) => {
   t.is((await admin.ask('DELETE', '/guardrails/guard')).status, 409)
 })
 
+/** Where a process of an earlier build stores the id of a config as it was sent. */
+const writtenByOld: Readonly<
+  Record<string, { readonly type: 'service' | 'user'; readonly write: (id: string, workspaceId: string) => readonly [string, string[]] }>
+> = {
+  'the config of a key': {
+    type: 'service',
+    write: (id, workspaceId) => [
+      `UPDATE api_keys SET defaults = defaults || jsonb_build_object('config_id', $1::text) WHERE workspace_id = $2 AND name = 'Locked'`,
+      [id, workspaceId],
+    ],
+  },
+  'the config of user keys': {
+    type: 'user',
+    write: (id, workspaceId) => [
+      `UPDATE workspaces SET defaults = coalesce(defaults, '{}') || jsonb_build_object('user_api_key_config', $1::text) WHERE id = $2`,
+      [id, workspaceId],
+    ],
+  },
+}
+
+for (const [at, [name, { type, write }]] of Object.entries(writtenByOld).entries())
+  test(`${name} binds that a process of an earlier build stores in capital letters`, async (t) => {
+    const place = await placeOf(`old-${at}`)
+    const key = await lockedKey(place, type, type === 'service' ? 'guarded' : undefined)
+    const [sql, values] = write(place.configId.toUpperCase(), place.tenant.workspaceId)
+    t.is((await control.sql.query(sql, values)).rowCount, 1)
+    t.is(await chat(key), 446)
+    const { status, body, text } = await place.manager.ask('PUT', '/configs/guarded', { config: open })
+    t.is(status, 403, text)
+    t.like(body, { error: { code: 'AB03', param: 'config' } })
+    t.is((await place.admin.ask('DELETE', '/configs/guarded')).status, 409)
+  })
+
 const usage_limits = { type: 'cost', credit_limit: 0.000_001 }
 
 /** The places in which an admin limits the costs of a workspace; the last one counts no money. */
