@@ -1,12 +1,20 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import test from 'ava'
 import type { z } from 'zod'
 import type { Route } from '../../../src/app/route.ts'
 import { features } from '../../../src/features/index.ts'
+import { makeParts } from '../../../src/features/log-exports/run.ts'
+import { exportableFields } from '../../../src/lib/access/export-settings.ts'
 import { checks } from '../../../src/gateway/checks/registry.ts'
 import { isFields } from '../../../src/lib/json/fields.ts'
 import { isSecretForm } from '../../../src/lib/json/secret-fields.ts'
 import { defOf, partsOf } from '../../../src/release/schema-parts.ts'
 import { createCanaries, dumpDatabase, readFiles, sightings, type Place } from '../../support/canaries.ts'
+import { gatehouseHere } from '../../support/cli.ts'
+import { temporaryFolder } from '../../support/preflight.ts'
+import { environment } from '../../support/process.ts'
 import { differences, type Example } from '../../support/examples/story.ts'
 import { keyFor, type Listener, readExamples, startListener } from '../../support/examples/tell.ts'
 
@@ -226,6 +234,62 @@ test.serial('everything is read again', async (t) => {
   for (const path of ['/metrics', '/openapi.json', '/docs', '/readyz'])
     places.push({ name: path, text: await (await fetch(`${listener.app.baseUrl}${path}`)).text() })
   t.pass()
+})
+
+/** Texts of a gzipped archive, or of what is none. */
+const unpacked = (bytes: Buffer): string => (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('latin1')
+
+test.serial('files that leave the installation are made: exports, a support bundle, settings, findings', async (t) => {
+  t.timeout(240_000)
+  const { app } = listener
+  const call = async (key: string, method: string, path: string, body?: unknown) => {
+    const headers = { 'x-service-api-key': key, 'content-type': 'application/json' }
+    const answer = await fetch(`${app.baseUrl}/v1${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+    const text = await answer.text()
+    t.is(answer.status, 200, `${method} ${path}: ${text}`)
+    return JSON.parse(text) as Record<string, unknown>
+  }
+  for (const key of [app.adminKey, app.workspaceKey])
+    for (const wanted of [{ format: 'jsonl' }, { format: 'csv' }, { format: 'csv', kind: 'focus', tag_keys: ['_user', 'env'] }]) {
+      const fields = 'kind' in wanted ? {} : { requested_data: [...exportableFields] }
+      const { id } = await call(key, 'POST', '/logs/exports', { filters: {}, ...fields, ...wanted })
+      await call(key, 'POST', `/logs/exports/${String(id)}/start`, {})
+      await makeParts(app.deps)
+      const { signed_url: link } = await call(key, 'GET', `/logs/exports/${String(id)}/download`)
+      const file = await fetch(`${app.baseUrl}${new URL(String(link)).pathname}${new URL(String(link)).search}`)
+      const text = unpacked(Buffer.from(await file.arrayBuffer()))
+      t.true(file.ok && text.length > 100, `${file.status} ${text}`)
+      places.push({ name: `an export of logs as ${JSON.stringify(wanted)}`, text })
+    }
+
+  const folder = temporaryFolder(t)
+  const [logFile, output] = [join(folder, 'gatehouse.log'), join(folder, 'bundle.tar.gz')]
+  writeFileSync(logFile, app.logged.map((line) => JSON.stringify(line)).join('\n'))
+  const settings = ['ENCRYPTION_KEY', 'DB_PASS', 'INIT_ADMIN_API_KEY', 'INIT_WORKSPACE_API_KEY'] as const
+  const own = Object.fromEntries(settings.map((name) => [name, canaries.plant(`the setting ${name}`)]))
+  const env = {
+    ...environment(app.config.database),
+    DATA_DIR: app.config.dataDir,
+    ...own,
+    // The database opens with the true ones alone.
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    DB_PASS: app.config.database.password?.reveal() ?? '',
+    SMTP_PASSWORD: canaries.plant('the setting SMTP_PASSWORD'),
+  }
+  for (const args of [
+    ['support-bundle', '--output', output, '--url', app.baseUrl, '--log-file', logFile, '--log-mib', '64', '--json'],
+    ['env', '--effective'],
+    ['doctor', '--json'],
+    ['audit', 'verify'],
+    ['keys', 'list'],
+  ]) {
+    const { stdout, stderr } = await gatehouseHere(args, { env })
+    t.true(stdout.length > 20, `${args.join(' ')}: ${stderr}`)
+    places.push({ name: `gatehouse ${args[0]}`, text: stdout + stderr })
+  }
+  const bundle = unpacked(readFileSync(output))
+  t.true(bundle.length > 10_000 && bundle.includes('logs/1-gatehouse.log'))
+  places.push({ name: 'the support bundle', text: bundle })
 })
 
 test.serial('no canary is anywhere', async (t) => {
