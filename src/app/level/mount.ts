@@ -5,6 +5,7 @@ import { fixedLevel, type Level } from '../../release/level.ts'
 import type { Feature, Job } from '../feature.ts'
 import type { Route } from '../route.ts'
 import { deliverMailsJob, pruneMailOutcomesJob } from '../mail/outbox.ts'
+import { evictDeleted } from '../database/evict-deleted.ts'
 import { pruneIdempotencyKeys } from '../database/prune-idempotency-keys.ts'
 import { pruneChanges } from '../snapshot/prune-changes.ts'
 
@@ -107,6 +108,7 @@ export function levelAdvice(
 export const jobsOf = (features: readonly Feature[], options: MountOptions): readonly Job[] => [
   pruneChanges,
   pruneIdempotencyKeys,
+  evictDeleted,
   deliverMailsJob,
   pruneMailOutcomesJob,
   ...features.filter(isOneOf([...featuresOn(features, options), ...featuresOn(features, atBuild(options))])).flatMap((feature) =>
