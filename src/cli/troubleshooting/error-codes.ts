@@ -115,7 +115,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   payload_too_large: {
     means: 'The body is larger than the installation takes.',
-    fix: 'Send less, or raise `MAX_JSON_PAYLOAD_SIZE_IN_MB` or `MAX_UPLOAD_SIZE_IN_MB`; also the limit of a proxy in front.',
+    fix: 'Send less, or raise `MAX_JSON_PAYLOAD_SIZE_IN_MB` or `MAX_UPLOAD_SIZE_IN_MB`; also the limit of a proxy in front. Bodies of the control plane have at most 2 MB, those of sign-ins, of their second factors and of accepted invites 64 KB.',
   },
   unsupported_media_type: {
     means: 'The type or the encoding of the body is not one that the endpoint reads.',
