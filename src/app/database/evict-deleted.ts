@@ -67,7 +67,7 @@ function deletionOf(kind: StoredKindName): string {
 export const evictDeleted: Job = {
   name: 'evict-deleted',
   every: '23 * * * *',
-  irreversible: false,
+  irreversible: true,
   async run(deps) {
     for (const kind of await kindsHere(deps)) await evict(deps, kind)
   },
