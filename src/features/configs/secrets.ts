@@ -15,9 +15,37 @@ function secretsAt(config: Fields, path: JsonPath, above: readonly unknown[]): r
   const guardrails = guardrailFields.flatMap((name) => inItems(config[name], [...path, name], inlineSecrets))
   return [
     ...own.map((name) => ({ path: [...path, name], goesTo })),
+    ...secretParams(config['override_params'], { path: [...path, 'override_params'], goesTo, isSecret: false }),
     ...guardrails,
     ...configsIn(config).flatMap(([at, inner]) => (isFields(inner) ? secretsAt(inner, [...path, ...at], goesTo) : [])),
   ]
+}
+
+/** Fields of requests by which a provider signs in elsewhere, such as at the servers of its tools. */
+const secretParam = /^(?:authorization|password|credentials?|(?:.*[_-])?(?:api[_-]?key|secret|token)|apiKey)$/i
+/** Tokens by which a model marks texts, and names that are no secret. */
+const plainParam = /^(?:bos|eos|pad|unk|stop|sep|mask|cls)_token$/i
+
+const isSecretParam = (name: string): boolean => name === 'headers' || (secretParam.test(name) && !plainParam.test(name))
+
+/** A part of a request's fields, and how far it is known. */
+interface ParamPart {
+  readonly path: JsonPath
+  readonly goesTo: readonly unknown[]
+  readonly isSecret: boolean
+}
+
+/** Returns the places of credentials in the fields that a config writes into requests. A credential goes where the object says in which it stands. */
+function secretParams(value: unknown, part: ParamPart): readonly SecretPlace[] {
+  const { path, goesTo, isSecret } = part
+  if (typeof value === 'string') return isSecret ? [{ path, goesTo }] : []
+  if (Array.isArray(value)) return value.flatMap((one: unknown, at) => secretParams(one, { ...part, path: [...path, at] }))
+  if (!isFields(value)) return []
+  const address = value['server_url'] ?? value['url']
+  const inner = !isSecret && typeof address === 'string' ? [...goesTo, address] : goesTo
+  return Object.keys(value).flatMap((name) =>
+    secretParams(value[name], { path: [...path, name], goesTo: inner, isSecret: isSecret || isSecretParam(name) }),
+  )
 }
 
 /** Returns the configs that stand in one which was not checked yet. */

@@ -115,6 +115,22 @@ test('credentials are sealed, shown as a mask, and kept when the mask comes back
   t.like(fresh.body['error'], { code: 'AB01', param: 'config.api_key' })
 })
 
+test('credentials in the parameters of a config are shown as a mask too, and go to no other server', async (t) => {
+  const secret = 'sk-very-secret-parameter'
+  const tool = { type: 'mcp', server_url: 'https://tools.example/mcp', authorization: secret, headers: { 'x-any': secret } }
+  const params = { max_tokens: 5, user: 'me', tools: [tool], vendor: { api_key: secret, eos_token: '</s>' } }
+  const { slug } = await made({ config: { provider: 'openai', override_params: params } })
+  const { config: shown } = (await read(slug)) as { config: { provider: string; override_params: typeof params } }
+  t.false(JSON.stringify(shown).includes(secret))
+  t.like(shown.override_params, { max_tokens: 5, user: 'me', vendor: { api_key: '********', eos_token: '</s>' } })
+  t.like(shown.override_params.tools[0], { server_url: tool.server_url, authorization: '********', headers: { 'x-any': '********' } })
+  const put = (override_params: object) =>
+    control.call(acme.workspaceKey, 'PUT', `/configs/${slug}`, { config: { ...shown, override_params } })
+  t.is((await put({ ...shown.override_params, max_tokens: 6 })).status, 200)
+  const moved = await put({ ...shown.override_params, tools: [{ ...shown.override_params.tools[0], server_url: 'https://evil.example' }] })
+  t.like(moved.body['error'], { code: 'AB01', param: 'config.override_params.tools[0].authorization' }, moved.text)
+})
+
 const wrong: readonly (readonly [config: unknown, param: string, message: RegExp])[] = [
   [{}, 'config', /has no effect/],
   [{ name: 'only a name' }, 'config', /has no effect/],
