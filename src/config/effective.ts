@@ -1,3 +1,5 @@
+import { maskQuery } from '../lib/text/masked-secrets.ts'
+import { scrubValue } from '../lib/text/secret-shapes.ts'
 import { gather, sourceOf, type Environment } from './environment.ts'
 import { settingNames, settings, type SettingName } from './settings.ts'
 
@@ -44,5 +46,6 @@ export function effectiveSettings(env: Environment): Readonly<Record<SettingName
 
 function mask(given: string, secret: boolean): string {
   if (secret) return '[secret]'
-  return given.includes('-----BEGIN') ? '[PEM]' : given
+  // A URL that the start would refuse may name a password.
+  return given.includes('-----BEGIN') ? '[PEM]' : scrubValue(given.includes('://') ? maskQuery(given) : given)
 }

@@ -55,6 +55,17 @@ test('the start log shows defaults, what was given, and masks for secrets', (t) 
   t.notRegex(JSON.stringify(shown), /canary|kkkk/)
 })
 
+for (const [name, value] of [
+  ['PUBLIC_URL', 'https://u:canary@gateway.example'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://collector.example/?api_key=canary'],
+  ['GCP_WIF_TOKEN_URL', 'https://token.example/?secret=canary'],
+  ['SMTP_HOST', 'u:canary@smtp.example'],
+] as const)
+  test(`a secret in a setting that has no room for one is not shown: ${name}`, (t) => {
+    const shown = effectiveSettings({ [name]: value })[name]
+    t.true(!shown.includes('canary') && shown.includes('example'), shown)
+  })
+
 test('the frozen configuration prints no secret either', (t) => {
   const config = loadConfig({ DB_HOST: 'db', DB_PASS: 'canary-password', ENCRYPTION_KEY: 'canary-key' })
   t.notRegex(JSON.stringify(config), /canary/)
