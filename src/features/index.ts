@@ -14,6 +14,8 @@ import { events } from './events/index.ts'
 import { feedback } from './feedback/index.ts'
 import { guardrailKinds, guardrails } from './guardrails/index.ts'
 import { integrations, tags } from './integrations/index.ts'
+import { mcpIntegrations } from './mcp-integrations/index.ts'
+import { mcpServers } from './mcp-servers/index.ts'
 import { labels } from './labels/index.ts'
 import { analytics, groupedAnalytics, workspaceGroupedAnalytics } from './analytics/index.ts'
 import { logExports } from './log-exports/index.ts'
@@ -66,6 +68,8 @@ export const features: readonly Feature[] = [
   tags,
   providers,
   virtualKeys,
+  mcpIntegrations,
+  mcpServers,
   limitList,
   collections,
   labels,

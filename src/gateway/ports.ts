@@ -6,6 +6,7 @@ import type { KeySource } from './callers/key.ts'
 import type { GuardrailSource } from './checks/guardrail-source.ts'
 import type { ConfigSource } from './config/config-source.ts'
 import type { PolicySource } from './limits/policy.ts'
+import type { McpRegistry } from './mcp/registry.ts'
 import type { PromptSource } from './prompts/prompt-source.ts'
 import type { ProviderSource } from './targets/provider-view.ts'
 
@@ -24,6 +25,7 @@ export type {
   Outcome,
 } from './journal/log-record.ts'
 export type { Ledger, RequestProgress, Reservation } from './limits/ledger.ts'
+export type { McpRegistry, McpScope, McpServer } from './mcp/registry.ts'
 export type { ListedModel, PriceSource } from './prices/price-source.ts'
 export type { ListedProvider, ModelRules, ProviderSource, ProviderView } from './targets/provider-view.ts'
 
@@ -32,4 +34,4 @@ export type { ListedProvider, ModelRules, ProviderSource, ProviderView } from '.
  * rejects with) ApiError `dependency_unavailable` when the database is away and no fresh enough view is held, `sealed` when the encryption key is
  * missing or wrong.
  */
-export interface Snapshot extends KeySource, ProviderSource, ConfigSource, PromptSource, GuardrailSource, PolicySource {}
+export interface Snapshot extends KeySource, ProviderSource, ConfigSource, PromptSource, GuardrailSource, PolicySource, McpRegistry {}

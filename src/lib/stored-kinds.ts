@@ -29,6 +29,8 @@ export const storedKinds = {
   invites: { most: 10_000, words: 'open invitations', live: `status = 'pending'` },
   labels: { most: 1000, words: 'labels', live: active },
   log_exports: { most: 100, words: 'exports that have not ended', live: `status IN ('draft', 'in_progress')` },
+  mcp_integrations: { most: 2000, words: 'MCP integrations', live: active },
+  mcp_servers: { most: 10_000, words: 'MCP servers', live: active },
   plugins: { most: 1000, words: 'plugins', live: active },
   prompt_partial_versions: { most: 200_000, words: 'versions of prompt partials' },
   prompt_partials: { most: 20_000, words: 'prompt partials', live: active },

@@ -11,7 +11,16 @@ import type { AddressInfo } from 'node:net'
 import { compileGuardrail, type GuardrailDefinition } from '../../src/gateway/checks/guardrail.ts'
 import { compileConfig } from '../../src/gateway/config/compile.ts'
 import { gatewayConfig, type GatewayConfig } from '../../src/gateway/config/config.schema.ts'
-import type { ConfigView, ExchangeBodies, ExchangeRecord, KeyView, Ledger, PriceSource, ProviderView } from '../../src/gateway/ports.ts'
+import type {
+  ConfigView,
+  ExchangeBodies,
+  ExchangeRecord,
+  KeyView,
+  Ledger,
+  McpServer,
+  PriceSource,
+  ProviderView,
+} from '../../src/gateway/ports.ts'
 import { noPrices } from '../../src/gateway/prices/price-source.ts'
 import { createEgress } from '../../src/gateway/egress/create-egress.ts'
 import type { ResolveName } from '../../src/gateway/egress/names.ts'
@@ -60,6 +69,8 @@ export interface GatewayBedOptions {
   readonly guardrails?: Readonly<Record<string, Pick<GuardrailDefinition, 'checks' | 'actions'>>>
   /** Stored credentials of partners. */
   readonly plugins?: Readonly<Record<string, StoredCredentials>>
+  /** Servers of MCP by slug, in every workspace. */
+  readonly mcpServers?: Readonly<Record<string, McpServer>>
   readonly settings?: Partial<GatewaySettings>
   readonly ledger?: Ledger
   readonly responses?: ResponseStore
@@ -191,6 +202,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       config: (_, slug) => configs.get(slug) ?? null,
       prompt: (_, reference) => options.prompts?.[reference] ?? null,
       policies: () => null,
+      mcpServer: (_, slug) => options.mcpServers?.[slug] ?? null,
       guardrail: (_, slug) => guardrails.get(slug) ?? null,
       pluginCredentials: (_, plugin) => options.plugins?.[plugin] ?? null,
     },

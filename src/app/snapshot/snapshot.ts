@@ -131,7 +131,8 @@ function answerWith(
   views: Partial<Views>,
   readerOf: <One, Other, Result>(view: View<One, Other, Result>) => Reader<One, Other, Result>,
 ): Snapshot & TokenSource {
-  const { key, provider, providers, config, guardrail, pluginCredentials, prompt, policies, tokenIssuer, tokenHolder } = complete(views)
+  const { key, provider, providers, config, guardrail, pluginCredentials, prompt, policies, mcpServer, tokenIssuer, tokenHolder } =
+    complete(views)
   const list = readerOf(providers)
   const readPolicies = readerOf(policies)
   return {
@@ -145,6 +146,7 @@ function answerWith(
     pluginCredentials: readerOf(pluginCredentials),
     prompt: readerOf(prompt),
     policies: (scope) => readPolicies(scope, undefined),
+    mcpServer: readerOf(mcpServer),
     tokenIssuer: readerOf(tokenIssuer),
     tokenHolder: readerOf(tokenHolder),
   }

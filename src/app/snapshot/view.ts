@@ -80,10 +80,22 @@ const nothing: View<unknown, unknown, never> = {
   find: () => ({ read: () => Promise.resolve(null) }),
 }
 
-/** All views. Throws when no feature gives one of them. Policies come with a later release. */
+/** All views. Throws when no feature gives one of them. Policies come with a later release, and a process of tests may be without MCP. */
 export function complete(views: Partial<Views>): Views {
-  const { key, provider, providers, config, guardrail, pluginCredentials, prompt, policies = nothing, tokenIssuer, tokenHolder } = views
+  const {
+    key,
+    provider,
+    providers,
+    config,
+    guardrail,
+    pluginCredentials,
+    prompt,
+    policies = nothing,
+    mcpServer = nothing,
+    tokenIssuer,
+    tokenHolder,
+  } = views
   if (!key || !provider || !providers || !config || !guardrail || !pluginCredentials || !prompt || !tokenIssuer || !tokenHolder)
     throw new Error(`The features give only these views: ${Object.keys(views).join(', ')}.`)
-  return { key, provider, providers, config, guardrail, pluginCredentials, prompt, policies, tokenIssuer, tokenHolder }
+  return { key, provider, providers, config, guardrail, pluginCredentials, prompt, policies, mcpServer, tokenIssuer, tokenHolder }
 }

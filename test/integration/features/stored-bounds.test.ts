@@ -50,6 +50,7 @@ const integration = (slug: string) => ({
   key: `sk-${slug}`,
   configurations: { custom_host },
 })
+const mcp = (slug: string) => ({ name: slug, slug, url: 'http://127.0.0.1:8080/mcp', auth_type: 'none', transport: 'http' })
 const scim: Post = async (path, body, token = '') => {
   const response = await fetch(`${control.origin}/scim/v2${path}`, {
     method: 'POST',
@@ -87,6 +88,11 @@ const creators: Readonly<Record<Exclude<StoredKindName, 'feedbacks'>, Create>> =
     post('/admin/users/invites', { email: `guest${at}@example.com`, role: 'member', workspaces: [] }, adminKey),
   labels: (post, _, at) => post('/labels', { name: `l${at}` }),
   log_exports: (post) => post('/logs/exports', { filters: {}, requested_data: ['id'] }),
+  mcp_integrations: (post, _, at) => post('/mcp-integrations', mcp(`m${at}`)),
+  async mcp_servers(post, _, at) {
+    if (at === 0) await post('/mcp-integrations', mcp('own'))
+    return post('/mcp-servers', { name: `server ${at}`, mcp_integration_id: 'own' })
+  },
   plugins: (post, { adminKey }, at) =>
     post('/plugins', { plugin: ['mistral', 'pillar', 'aporia'][at] ?? 'exa', credentials: { apiKey: 'k' } }, adminKey),
   async prompt_partial_versions(post, _, at) {

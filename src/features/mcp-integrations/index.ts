@@ -1,0 +1,34 @@
+import { feature } from '../../app/feature.ts'
+import { mcpScopes } from './access.ts'
+import { listMcpGrants, putMcpGrants } from './grants.routes.ts'
+import { McpIntegrationWorkspace } from './mcp-integration-workspace.entity.ts'
+import { McpIntegration } from './mcp-integration.entity.ts'
+import {
+  createMcpIntegration,
+  deleteMcpIntegration,
+  listMcpIntegrations,
+  readMcpIntegration,
+  updateMcpIntegration,
+} from './mcp-integrations.routes.ts'
+
+export { demandMcpAccess, findMcpIntegration } from './access.ts'
+export { mcpReference } from './mcp-integration.schema.ts'
+export { openHeaders } from './mcp-integrations.ts'
+
+/** Servers of MCP: where they are, how one signs in there, and which workspaces may use them. */
+export const mcpIntegrations = feature({
+  id: 'mcp-integrations',
+  since: '1.3.0',
+  requires: ['workspaces'],
+  permissions: (['create', 'read', 'update', 'delete', 'list'] as const).flatMap(mcpScopes),
+  entities: [McpIntegration, McpIntegrationWorkspace],
+  routes: [
+    createMcpIntegration,
+    listMcpIntegrations,
+    readMcpIntegration,
+    updateMcpIntegration,
+    deleteMcpIntegration,
+    listMcpGrants,
+    putMcpGrants,
+  ],
+})

@@ -1,0 +1,54 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { createdAt, id, lastUpdatedAt, status } from '../../app/database/columns.ts'
+import { tenantFilter } from '../../app/database/orm.ts'
+
+export const authTypes = ['none', 'headers', 'oauth_auto', 'oauth_client_credentials'] as const
+export const transports = ['http', 'sse'] as const
+
+/** The facts that a server tells of itself. */
+export interface ServerInfo {
+  readonly name: string | null
+  readonly version: string | null
+  readonly title: string | null
+  readonly description: string | null
+  readonly icons: readonly unknown[] | null
+}
+
+/** A server of MCP: where it is, and how one signs in there. */
+export const McpIntegration = defineEntity({
+  name: 'McpIntegration',
+  tableName: 'mcp_integrations',
+  filters: { tenant: tenantFilter },
+  properties: {
+    id: id(),
+    organisationId: p.uuid(),
+    /** Null: the whole organisation's. */
+    workspaceId: p.uuid().nullable(),
+    slug: p.string().length(255),
+    name: p.string().length(255),
+    description: p.text().nullable(),
+    url: p.text(),
+    authType: p.enum(authTypes),
+    transport: p.enum(transports),
+    status: status('active', 'archived'),
+    /** As sealed JSON; read them with `openHeaders`. */
+    customHeaders: p.blob().nullable(),
+    customHeaderNames: p.array().default([]),
+    /** The header of the server, and the header of the caller from which its value comes. */
+    passthroughHeaders: p.json<Readonly<Record<string, string>>>().default('{}'),
+    globalWorkspaceAccess: p.json<{ readonly enabled: boolean }>().nullable(),
+    /** Null: the server was never asked. */
+    serverInfo: p.json<ServerInfo>().nullable(),
+    capabilityFlags: p.json<Readonly<Record<string, unknown>>>().nullable(),
+    protocolVersions: p.array().default([]),
+    era: p.text().$type<'modern' | 'legacy'>().nullable(),
+    syncStatus: p.text().$type<'never' | 'synced' | 'failed'>().default('never'),
+    lastSyncAt: p.datetime().nullable(),
+    syncError: p.text().nullable(),
+    createdBy: p.uuid().nullable(),
+    createdAt: createdAt(),
+    lastUpdatedAt: lastUpdatedAt(),
+  },
+})
+
+export type McpIntegration = InferEntity<typeof McpIntegration>

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { byIdOrSlug } from '../../app/database/find.ts'
+import { findPage } from '../../app/database/list.ts'
+import { route } from '../../app/route.ts'
+import { assignDefined } from '../../lib/assign-defined.ts'
+import { searching, toList, usualSorts } from '../../lib/paging.ts'
+import { mcpReference } from '../mcp-integrations/index.ts'
+import { workspaceFilter } from '../workspaces/index.ts'
+import { McpServerEntity } from './mcp-server.entity.ts'
+import {
+  createMcpServerBody,
+  inWorkspace,
+  mcpServerFilter,
+  mcpServerList,
+  mcpServerParams,
+  mcpServerView,
+  updateMcpServerBody,
+} from './mcp-server.schema.ts'
+import { addMcpServer, findMcpServer, presentMcpDetail, presentMcpServer, readContexts } from './mcp-servers.ts'
+
+const resource = 'mcp-server'
+const empty = z.object({})
+
+export const createMcpServer = route({
+  method: 'POST',
+  path: '/mcp-servers',
+  summary: 'Give a workspace a handle on an MCP integration',
+  permission: 'mcp_servers.create',
+  resource,
+  body: createMcpServerBody,
+  response: mcpReference,
+})(async ({ em, actor, body, audit }) => {
+  const row = await addMcpServer(em, actor, body)
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return { id: row.id, slug: row.slug }
+})
+
+export const listMcpServers = route({
+  method: 'GET',
+  path: '/mcp-servers',
+  summary: 'List MCP servers',
+  permission: 'mcp_servers.list',
+  query: mcpServerFilter,
+  response: mcpServerList,
+})(async ({ em, actor, deps, query }) => {
+  const workspaceId = await workspaceFilter(em, actor, query.workspace_id)
+  const asked = {
+    organisationId: actor.organisationId,
+    status: 'active' as const,
+    ...(workspaceId !== null && { workspaceId }),
+    ...(query.id !== undefined && byIdOrSlug(query.id)),
+  }
+  const where = { $and: [asked, searching(query.search, 'name')] }
+  const page = await findPage(em, McpServerEntity, { where, query, sorts: usualSorts })
+  const contextOf = await readContexts(em, page.rows)
+  return toList(
+    page.rows.map((row) => presentMcpServer(row, contextOf(row), deps.config)),
+    page,
+  )
+})
+
+export const readMcpServer = route({
+  method: 'GET',
+  path: '/mcp-servers/:mcpServerId',
+  summary: 'Read an MCP server',
+  permission: 'mcp_servers.read',
+  params: mcpServerParams,
+  query: inWorkspace,
+  response: mcpServerView,
+})(async ({ em, actor, deps, params, query }) => {
+  const row = await findMcpServer(em, actor, { reference: params.mcpServerId, workspace: query.workspace_id })
+  return presentMcpDetail(row, (await readContexts(em, [row]))(row), deps.config)
+})
+
+export const updateMcpServer = route({
+  method: 'PUT',
+  path: '/mcp-servers/:mcpServerId',
+  summary: 'Change an MCP server',
+  permission: 'mcp_servers.update',
+  resource,
+  params: mcpServerParams,
+  query: inWorkspace,
+  body: updateMcpServerBody,
+  response: empty,
+})(async ({ em, actor, params, query, body, audit }) => {
+  const row = await findMcpServer(em, actor, { reference: params.mcpServerId, workspace: query.workspace_id, forWrite: true })
+  const { name, description, default_access: defaultAccess, pinning } = body
+  assignDefined(row, { name, description, defaultAccess, pinning })
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return {}
+})
+
+export const deleteMcpServer = route({
+  method: 'DELETE',
+  path: '/mcp-servers/:mcpServerId',
+  summary: 'Delete an MCP server',
+  permission: 'mcp_servers.delete',
+  resource,
+  params: mcpServerParams,
+  query: inWorkspace,
+  response: empty,
+})(async ({ em, actor, params, query, audit }) => {
+  const row = await findMcpServer(em, actor, { reference: params.mcpServerId, workspace: query.workspace_id, forWrite: true })
+  row.status = 'archived'
+  audit({ id: row.id, workspaceId: row.workspaceId })
+  return {}
+})
