@@ -31,7 +31,7 @@ const houses: Readonly<Record<string, House>> = {
   'src/gateway': {
     floors: `wire egress call operations journal patterns tracing key-sets dialects bounds tokens providers credentials secrets targets checks
       stored-responses settings routing answers cache exchange prices metering mirrors prompts outgoing models limits callers front trail
-      config batches ending attempts explain pipeline sockets gateway ports`,
+      config batches ending attempts explain pipeline mcp sockets gateway ports`,
     climbs: [],
   },
 }

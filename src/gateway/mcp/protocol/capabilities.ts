@@ -1,0 +1,63 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+
+/** The bounds of a list that a server gives, and of the definitions in it. */
+export const listBounds = {
+  pages: 50,
+  items: 1000,
+  descriptionBytes: 8 * 1024,
+  schemaDepth: 32,
+  schemaBytes: 256 * 1024,
+} as const
+
+/** The lists of a server. */
+export const listKinds = ['tools', 'prompts', 'resources', 'resourceTemplates'] as const
+export type ListKind = (typeof listKinds)[number]
+
+/** For each list its method, and the field by which its items are named. */
+export const lists: Readonly<Record<ListKind, { readonly method: string; readonly key: string }>> = {
+  tools: { method: 'tools/list', key: 'name' },
+  prompts: { method: 'prompts/list', key: 'name' },
+  resources: { method: 'resources/list', key: 'uri' },
+  resourceTemplates: { method: 'resources/templates/list', key: 'uriTemplate' },
+}
+
+/** Returns the items of one page of a list that are within the bounds, each name once; `seen`: the names of the pages before. */
+export function boundItems(kind: ListKind, result: Fields, seen: Set<string>): readonly Fields[] {
+  const items = result[kind]
+  const { key } = lists[kind]
+  const kept: Fields[] = []
+  for (const item of Array.isArray(items) ? items.slice(0, listBounds.items) : []) {
+    const name = isFields(item) ? item[key] : undefined
+    if (!isFields(item) || typeof name !== 'string' || seen.has(name) || seen.size >= listBounds.items || !hasBoundSchemas(item)) continue
+    seen.add(name)
+    kept.push(shortened(item))
+  }
+  return kept
+}
+
+/** A description beyond the bound is cut; a tool stays usable without its end. */
+function shortened(item: Fields): Fields {
+  const { description } = item
+  if (typeof description !== 'string' || Buffer.byteLength(description) <= listBounds.descriptionBytes) return item
+  const cut = Buffer.from(description)
+    .subarray(0, listBounds.descriptionBytes)
+    .toString('utf8')
+    .replace(/\ufffd+$/, '')
+  return { ...item, description: cut }
+}
+
+/** A schema beyond the bounds would cost every client of the list; a part of one means something else. */
+function hasBoundSchemas({ inputSchema, outputSchema }: Fields): boolean {
+  return [inputSchema, outputSchema].every(
+    (schema) =>
+      schema === undefined ||
+      (isFields(schema) &&
+        !isDeeper(schema, listBounds.schemaDepth) &&
+        Buffer.byteLength(JSON.stringify(schema)) <= listBounds.schemaBytes),
+  )
+}
+
+function isDeeper(value: unknown, left: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return left === 0 || Object.values(value).some((child) => isDeeper(child, left - 1))
+}

@@ -1,0 +1,68 @@
+import { type ApiError, toApiError } from '../../../lib/errors.ts'
+import { type RpcAnswer, type RpcError, rpcCodes } from './messages.ts'
+
+/** The end of a message that the gateway refuses, as HTTP and as JSON-RPC state it. */
+export class McpFault extends Error {
+  readonly status: number
+  readonly error: RpcError
+  /** The code of the log. */
+  readonly code: string
+
+  constructor(status: number, error: RpcError, code: string) {
+    super(error.message)
+    this.name = 'McpFault'
+    this.status = status
+    this.error = error
+    this.code = code
+  }
+}
+
+/** The refusals that the protocol itself knows. */
+const named = {
+  parse: [400, rpcCodes.parse],
+  invalidRequest: [400, rpcCodes.invalidRequest],
+  methodNotFound: [404, rpcCodes.methodNotFound],
+  invalidParams: [400, rpcCodes.invalidParams],
+  /** A fault of the parameters that is no fault of the message. */
+  refusedParams: [200, rpcCodes.invalidParams],
+  headerMismatch: [400, rpcCodes.headerMismatch],
+  missingCapability: [400, rpcCodes.missingCapability],
+  unsupportedVersion: [400, rpcCodes.unsupportedVersion],
+} as const satisfies Readonly<Record<string, readonly [status: number, code: number]>>
+
+const logCodes = {
+  parse: 'invalid_request',
+  invalidRequest: 'invalid_request',
+  methodNotFound: 'not_found',
+  invalidParams: 'invalid_request',
+  refusedParams: 'forbidden',
+  headerMismatch: 'invalid_request',
+  missingCapability: 'invalid_request',
+  unsupportedVersion: 'invalid_request',
+} as const satisfies Readonly<Record<keyof typeof named, string>>
+
+/** Returns a refusal that the protocol knows. */
+export function mcpFault(kind: keyof typeof named, message: string, data?: unknown): McpFault {
+  const [status, code] = named[kind]
+  return new McpFault(status, { code, message, ...(data !== undefined && { data }) }, logCodes[kind])
+}
+
+/** Returns one of our own errors as JSON-RPC has it, with our code in its data. */
+export function rpcErrorOf(error: ApiError): RpcError {
+  const code = error.code === 'upstream_timeout' ? rpcCodes.timeout : rpcCodes.refused
+  const { code: reason, param, details } = error
+  return { code, message: error.message, data: { code: reason, ...(param !== null && { param }), ...details } }
+}
+
+/** Returns any thrown value as a refusal. */
+export function toFault(thrown: unknown): McpFault {
+  if (thrown instanceof McpFault) return thrown
+  const error = toApiError(thrown)
+  return new McpFault(error.status, rpcErrorOf(error), error.code)
+}
+
+/** Throws the error of an answer, else returns its result. */
+export function resultOf(answer: RpcAnswer): Extract<RpcAnswer, { result: unknown }>['result'] {
+  if ('result' in answer) return answer.result
+  throw new McpFault(200, answer.error, 'upstream_error')
+}

@@ -1,0 +1,214 @@
+import { ApiError } from '../../../lib/errors.ts'
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import { uuidv7 } from '../../../lib/uuid.ts'
+import type { HeaderList } from '../../wire/header-list.ts'
+import { boundItems, listBounds } from '../protocol/capabilities.ts'
+import { type Envelope, metaKeys, metaOf, withEnvelope } from '../protocol/envelope.ts'
+import { type RpcAnswer, type RpcCall, rpcCodes, type RpcMessage, readMessage, requestText } from '../protocol/messages.ts'
+import { namedHeaders, type ParamHeader, paramHeadersOfTool, writeParamHeaders } from '../protocol/named-headers.ts'
+import { exchangeWith, type HttpDeps, statusFault } from './post.ts'
+import {
+  anyLevel,
+  type ChangeFilter,
+  type ChangeListener,
+  type ServerFacts,
+  type UpstreamLink,
+  type UpstreamPeer,
+  type UpstreamRequest,
+} from './upstream-request.ts'
+
+/** A server may ask again after each answer, but not without end. */
+const mostRounds = 16
+
+/** The arguments that the tools of a server want repeated in headers, by tool; what lists have told so far. */
+export type KnownParams = Map<string, readonly ParamHeader[]>
+
+export interface ModernParts {
+  readonly peer: UpstreamPeer
+  readonly facts: ServerFacts
+  readonly params: KnownParams
+}
+
+/** Returns the link to a server of the modern revision: each request stands for itself. */
+export function modernLink(deps: HttpDeps, parts: ModernParts): UpstreamLink {
+  return {
+    facts: parts.facts,
+    async request(request) {
+      const answer = await askRounds(deps, parts, request)
+      noteParams(parts.params, request, answer)
+      return answer
+    },
+    listen: (listener) => listenTo(deps, parts, listener),
+  }
+}
+
+/** Asks until the server has a result; its questions go to the client in between. */
+async function askRounds(deps: HttpDeps, parts: ModernParts, request: UpstreamRequest): Promise<RpcAnswer> {
+  let { params } = request
+  for (let round = 0; round < mostRounds; round += 1) {
+    const answer = await askKnowing(deps, parts, { ...request, params })
+    if (request.ask === null || !('result' in answer) || answer.result['resultType'] !== 'input_required') return answer
+    const { inputRequests, requestState } = answer.result
+    const inputResponses = await request.ask(questionsOf(inputRequests))
+    params = { ...request.params, inputResponses, ...(requestState !== undefined && { requestState }) }
+  }
+  throw new ApiError('upstream_bad_response', `The MCP server asked more than ${mostRounds} times in one call.`)
+}
+
+function questionsOf(inputRequests: unknown): Record<string, RpcCall> {
+  const questions: Record<string, RpcCall> = {}
+  for (const [key, question] of Object.entries(isFields(inputRequests) ? inputRequests : {})) {
+    const method = isFields(question) ? question['method'] : undefined
+    if (!isFields(question) || typeof method !== 'string')
+      throw new ApiError('upstream_bad_response', 'The MCP server asked in no known form.')
+    questions[key] = { method, params: isFields(question['params']) ? question['params'] : {} }
+  }
+  return questions
+}
+
+/** Sends a call; if the server misses headers of a tool that no list has shown yet, the list is read and the call made again. */
+async function askKnowing(deps: HttpDeps, parts: ModernParts, request: UpstreamRequest): Promise<RpcAnswer> {
+  const answer = await askOnce(deps, parts, request)
+  const isMissing = 'error' in answer && answer.error.code === rpcCodes.headerMismatch && request.method === 'tools/call'
+  if (!isMissing || request.paramHeaders.length > 0) return answer
+  await readParams(deps, parts, request)
+  return askOnce(deps, parts, request)
+}
+
+async function readParams(deps: HttpDeps, parts: ModernParts, request: UpstreamRequest): Promise<void> {
+  let cursor: unknown = undefined
+  for (let page = 0; page < listBounds.pages; page += 1) {
+    const asked = { ...request, method: 'tools/list', params: cursor === undefined ? {} : { cursor } }
+    const answer = await askOnce(deps, parts, asked)
+    noteParams(parts.params, asked, answer)
+    cursor = 'result' in answer ? answer.result['nextCursor'] : undefined
+    if (typeof cursor !== 'string') return
+  }
+}
+
+function noteParams(known: KnownParams, { method }: RpcCall, answer: RpcAnswer): void {
+  if (method !== 'tools/list' || !('result' in answer)) return
+  for (const tool of boundItems('tools', answer.result, new Set())) {
+    const wanted = paramHeadersOfTool(tool['inputSchema'])
+    const name = String(tool['name'])
+    if (wanted.length > 0) known.set(name, wanted)
+    else known.delete(name)
+  }
+}
+
+const envelopeOf = ({ peer, facts }: ModernParts, logLevel: string | null): Envelope => ({
+  ...peer.client,
+  version: facts.revision,
+  logLevel: logLevel === anyLevel ? usualLevel : logLevel,
+})
+
+/** Modern servers send no log messages by themselves. */
+const usualLevel = 'info'
+
+async function askOnce(deps: HttpDeps, parts: ModernParts, request: UpstreamRequest): Promise<RpcAnswer> {
+  const { method, signal } = request
+  const call = { method, params: withEnvelope(request.params, envelopeOf(parts, request.logLevel)) }
+  return askModern(deps, parts.peer, {
+    call,
+    headers: [...namedHeaders(call, parts.facts.revision), ...paramsOf(parts.params, request)],
+    signal,
+    notify: (told) => request.notify(told),
+  })
+}
+
+/** Headers of the client go on, as it may know the tool better; without them they are made by the list. */
+function paramsOf(known: KnownParams, { method, params, paramHeaders }: UpstreamRequest): HeaderList {
+  if (method !== 'tools/call' || paramHeaders.length > 0) return paramHeaders
+  const { name } = params
+  const wanted = typeof name === 'string' ? known.get(name) : undefined
+  return wanted === undefined ? [] : writeParamHeaders(wanted, params['arguments'])
+}
+
+interface ModernAsk {
+  readonly call: RpcCall
+  readonly headers: HeaderList
+  readonly signal: AbortSignal
+  readonly isStanding?: boolean
+  notify(call: RpcCall): void
+}
+
+/** Sends one modern request. Rejects with the fault of an answer that holds no answer to it. */
+export async function askModern({ egress, bounds }: HttpDeps, { server }: UpstreamPeer, asked: ModernAsk): Promise<RpcAnswer> {
+  const { call, headers, signal, isStanding = false } = asked
+  const id = uuidv7()
+  let found: RpcAnswer | null = null
+  const take = (message: RpcMessage | null): void => {
+    if (message === null) throw new ApiError('upstream_bad_response', 'The MCP server sent a message that is not JSON-RPC.')
+    if (message.kind === 'notification') {
+      if (found === null) asked.notify(message)
+    } else if (message.kind === 'answer' && (message.id === id || (message.id === null && 'error' in message.answer)))
+      found ??= message.answer
+    else throw new ApiError('upstream_bad_response', 'The MCP server answered another request than the one that was made.')
+  }
+  const body = requestText(id, call)
+  const end = await exchangeWith(
+    { egress, bounds },
+    { server, method: 'POST', headers, body, signal, isStanding },
+    { message: (value) => take(readMessage(value)) },
+  )
+  if (found !== null) return found
+  if (end.status < 200 || end.status > 299) throw statusFault(end.status)
+  throw new ApiError('upstream_bad_response', 'The MCP server ended its answer before the result.')
+}
+
+/** Asks a server what it is, by the modern revision. */
+export async function discoverModern(
+  deps: HttpDeps,
+  peer: UpstreamPeer,
+  asked: { revision: string; signal: AbortSignal },
+): Promise<RpcAnswer> {
+  const { revision, signal } = asked
+  const call = { method: 'server/discover', params: withEnvelope({}, { ...peer.client, version: revision, logLevel: null }) }
+  return askModern(deps, peer, { call, headers: namedHeaders(call, revision), signal, notify() {} })
+}
+
+/** Returns the facts in the result of `server/discover`. */
+export function factsOfDiscovery(result: Fields, revision: string): ServerFacts {
+  const { capabilities, instructions } = result
+  const info = metaOf(result)[metaKeys.server] ?? result['serverInfo']
+  return {
+    era: 'modern',
+    revision,
+    capabilities: isFields(capabilities) ? capabilities : {},
+    serverInfo: isFields(info) ? info : { name: 'unknown', version: '0' },
+    instructions: typeof instructions === 'string' ? instructions : null,
+  }
+}
+
+/** Returns the filter as a request has it: only what is wanted. */
+const wireFilter = ({ resourceSubscriptions, ...flags }: ChangeFilter): Fields => ({
+  ...Object.fromEntries(Object.entries(flags).filter(([, wanted]) => wanted)),
+  ...(resourceSubscriptions.length > 0 && { resourceSubscriptions }),
+})
+
+async function listenTo(deps: HttpDeps, parts: ModernParts, listener: ChangeListener): Promise<() => void> {
+  const stopping = new AbortController()
+  const { promise: begun, resolve, reject } = Promise.withResolvers<void>()
+  const call = {
+    method: 'subscriptions/listen',
+    params: withEnvelope({ notifications: wireFilter(listener.filter) }, envelopeOf(parts, null)),
+  }
+  const notify = (told: RpcCall): void => {
+    if (told.method === 'notifications/subscriptions/acknowledged') resolve()
+    else listener.notify(told)
+  }
+  async function hear(): Promise<void> {
+    const headers = namedHeaders(call, parts.facts.revision)
+    try {
+      const answer = await askModern(deps, parts.peer, { call, headers, signal: stopping.signal, isStanding: true, notify })
+      if ('error' in answer) reject(new ApiError('upstream_bad_response', 'The MCP server does not tell of changes.'))
+      else resolve()
+    } catch (thrown) {
+      reject(thrown)
+    }
+    if (!stopping.signal.aborted) listener.ended()
+  }
+  void hear()
+  await begun
+  return () => stopping.abort()
+}

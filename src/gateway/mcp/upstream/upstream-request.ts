@@ -1,0 +1,84 @@
+import type { Fields } from '../../../lib/json/fields.ts'
+import type { HeaderList } from '../../wire/header-list.ts'
+import type { ClientFacts } from '../protocol/envelope.ts'
+import type { RpcAnswer, RpcCall } from '../protocol/messages.ts'
+import type { Era } from '../protocol/revisions.ts'
+
+/** A server of MCP with the credential that goes to it. */
+export interface UpstreamServer {
+  readonly id: string
+  readonly organisationId: string
+  readonly url: string
+  readonly transport: 'http' | 'sse'
+  /** The credential and all else that every request to it carries. */
+  readonly headers: HeaderList
+}
+
+/** A server, and the one for whom it is asked: state that it keeps belongs to both together. */
+export interface UpstreamPeer {
+  readonly server: UpstreamServer
+  readonly principal: string
+  readonly client: ClientFacts
+}
+
+/** The facts that a server states about itself. */
+export interface ServerFacts {
+  readonly era: Era
+  /** The revision that is spoken with it. */
+  readonly revision: string
+  readonly capabilities: Fields
+  readonly serverInfo: Fields
+  readonly instructions: string | null
+}
+
+/** Questions of a server in the middle of a call, by a name that it gave them. */
+export type Questions = Readonly<Record<string, RpcCall>>
+/** The results that answer questions, by the same names. */
+export type QuestionResults = Readonly<Record<string, Fields>>
+
+/** The level of a legacy client that has set none: it gets what the server sends by itself. */
+export const anyLevel = 'any'
+
+/** One request to a server, in the form of the modern revision without its envelope. */
+export interface UpstreamRequest extends RpcCall {
+  /** From which level on its client wants log messages, or `anyLevel`; null: it wants none. */
+  readonly logLevel: string | null
+  /** Arguments that the client repeated in headers. */
+  readonly paramHeaders: HeaderList
+  readonly signal: AbortSignal
+  notify(call: RpcCall): void
+  /** Asks the client; null: questions are given back as a result (`input_required`). Rejects when the client does not answer them. */
+  readonly ask: ((questions: Questions) => Promise<QuestionResults>) | null
+}
+
+/** The changes that a client wants to hear of. */
+export interface ChangeFilter {
+  readonly toolsListChanged: boolean
+  readonly promptsListChanged: boolean
+  readonly resourcesListChanged: boolean
+  readonly resourceSubscriptions: readonly string[]
+}
+
+/** The ear of a client for changes. `ended` is called once, when the server tells of no more. */
+export interface ChangeListener {
+  readonly filter: ChangeFilter
+  notify(call: RpcCall): void
+  ended(): void
+}
+
+/** A way to speak with one server. */
+export interface UpstreamLink {
+  readonly facts: ServerFacts
+  request(request: UpstreamRequest): Promise<RpcAnswer>
+  /** Resolves to the means to stop listening. */
+  listen(listener: ChangeListener): Promise<() => void>
+}
+
+/** The bounds of exchanges with servers. */
+export interface UpstreamBounds {
+  /** The longest silence of a server. */
+  readonly idleMs: number
+  /** The longest time for one request. */
+  readonly totalMs: number
+  readonly resultBytes: number
+}
