@@ -280,6 +280,17 @@ export interface Config {
   readonly socketIdleMs: number
   readonly socketMaxMs: number
   readonly socketPingMs: number
+  /** The largest request to a server of MCP, and the largest result of one. */
+  readonly mcpRequestBytes: number
+  readonly mcpResultBytes: number
+  /** The longest silence of a server of MCP in a call, and the longest call. */
+  readonly mcpIdleMs: number
+  readonly mcpTotalMs: number
+  /** The most sessions of legacy MCP that each process keeps. */
+  readonly mcpSessions: number
+  readonly mcpSessionIdleMs: number
+  /** The most streams of MCP of one caller in each process. */
+  readonly mcpSubscriptions: number
   /** True if confidential parts of logs are sealed, on disk and in the database. */
   readonly logSealing: boolean
   /** True if the words of logs are kept, as keyed hashes. */

@@ -13,6 +13,7 @@ import { priceSettings } from './price-settings.ts'
 import { proxySettings } from './proxy-settings.ts'
 import { signInSettings } from './sign-in-settings.ts'
 import { ssoSettings } from './sso-settings.ts'
+import { mcpSettings } from './mcp-settings.ts'
 import { socketSettings } from './socket-settings.ts'
 import { published } from '../release/published.ts'
 import { optional, setting } from './setting.ts'
@@ -221,6 +222,7 @@ export const settings = {
     example: '100',
   }),
   ...socketSettings,
+  ...mcpSettings,
   DRAIN_DELAY: optional(duration(0), {
     desc: 'The time between failing readiness and closing connections, for load balancers to notice. Default: `5s`, with the embedded database `0s`.',
     example: '10s',

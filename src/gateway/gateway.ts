@@ -3,6 +3,8 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { createIndexedSet, type IndexedSet } from '../lib/collections/indexed-set.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import { type InnerAnswer, type InnerRequest, performBy } from './exchange/inner-exchange.ts'
+import { createMcp, type Mcp } from './mcp/mcp.ts'
+import type { McpPath } from './mcp/client/paths.ts'
 import { createSockets, type Sockets } from './sockets/sockets.ts'
 import type { Call } from './call.ts'
 import { createMirrors } from './mirrors/mirrors.ts'
@@ -11,6 +13,8 @@ import type { WaitingExchange } from './attempts/try-target.ts'
 import { headerPrefixes } from './wire/headers.ts'
 
 export interface GatewayOptions extends Omit<PipelineDeps, 'prefixes' | 'waiting' | 'mirrors'> {
+  /** Returns the key under which tokens of MCP are sealed, the same in every replica. */
+  readonly mcpSecret: () => Uint8Array
   /** Called with every exchange that the gateway takes over. */
   readonly taken?: (exchange: Exchange) => void
 }
@@ -28,6 +32,9 @@ export interface Gateway {
    */
   perform(request: InnerRequest): Promise<InnerAnswer>
   readonly sockets: Pick<Sockets, 'connect' | 'open' | 'accepted'>
+  /** Takes a request to a server of MCP over. Never throws. */
+  handleMcp(exchange: Exchange, path: McpPath): void
+  readonly mcp: Pick<Mcp, 'upstream' | 'streams' | 'sessions'>
   /** Exchanges that are not finished. */
   inflight(): number
   /** Resolves when no exchange is running; after `graceMs` those that still wait or stream are cut off. Gives how many were cut. */
@@ -51,50 +58,76 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
   // A copy for a mirror, and a call by the process itself, is no request of a client's; each is counted as its own kind.
   const uncounted: PipelineDeps = { ...deps, metrics: { ...deps.metrics, record() {} } }
-  let running = 0
-  /** The exchanges of which no record was made yet; some of them are closed already. */
-  let unrecorded = 0
-  const [idle, recorded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  let draining = false
-  const done = () => {
-    running -= 1
-    if (draining && running === 0) idle.resolve()
-  }
-  const over = () => {
-    unrecorded -= 1
-    if (draining && unrecorded === 0) recorded.resolve()
+  const running = countRunning()
+  const take = (exchange: Exchange): void => {
+    running.take(exchange)
+    options.taken?.(exchange)
   }
   const run = (exchange: Exchange, made: Call | null, own = made === null && exchange.caller === null ? deps : uncounted): void => {
-    running += 1
-    unrecorded += 1
-    options.taken?.(exchange)
-    exchange.onceClosed(done)
-    runExchange(own, exchange, made).then(over, (cause: unknown) => {
+    take(exchange)
+    runExchange(own, exchange, made).then(running.over, (cause: unknown) => {
       deps.report(toApiError(cause), exchange.requestId)
       exchange.destroy()
-      over()
+      running.over()
     })
   }
   const handle = (exchange: Exchange): void => run(exchange, null)
+  const mcp = createMcp(deps, options.mcpSecret)
+  const handleMcp: Gateway['handleMcp'] = (exchange, path) => {
+    take(exchange)
+    void mcp.handle(exchange, path).then(running.over)
+  }
   const perform: Gateway['perform'] = (request) => performBy(handle, request)
   const sockets = createSockets(deps, { perform, run: (exchange, call, egress) => run(exchange, call, { ...deps, egress }) })
   return {
     handle,
     perform,
     sockets,
-    inflight: () => running,
+    handleMcp,
+    mcp,
+    inflight: () => running.count(),
     async drain(graceMs) {
-      draining = true
       mirrors.stop()
       sockets.stop()
+      mcp.stop()
+      await running.idle(graceMs)
+      const left = cutOff(waiting)
+      await settleRecords(left > 0, running.recorded)
+      await sockets.end()
+      await mcp.end()
+      return left
+    },
+  }
+}
+
+/** Counts the exchanges that run, and those of which no record was made yet; some of them are closed already. */
+function countRunning() {
+  let [running, unrecorded, draining] = [0, 0, false]
+  const [idle, recorded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const done = () => {
+    running -= 1
+    if (draining && running === 0) idle.resolve()
+  }
+  return {
+    take(exchange: Exchange): void {
+      running += 1
+      unrecorded += 1
+      exchange.onceClosed(done)
+    },
+    over(): void {
+      unrecorded -= 1
+      if (draining && unrecorded === 0) recorded.resolve()
+    },
+    count: () => running,
+    /** Resolves when none runs, or the time is up. */
+    async idle(graceMs: number): Promise<void> {
+      draining = true
       const timer = setTimeout(idle.resolve, graceMs)
       if (running > 0) await idle.promise
       clearTimeout(timer)
-      const left = cutOff(waiting)
-      await settleRecords(left > 0, () => (unrecorded > 0 ? recorded.promise : null))
-      await sockets.end()
-      return left
     },
+    /** Resolves when all have their record; null: they have. */
+    recorded: (): Promise<void> | null => (unrecorded > 0 ? recorded.promise : null),
   }
 }
 

@@ -23,6 +23,21 @@ export interface GatewaySettings {
   readonly socketMaxMs: number
   /** The time between two signs of life that a client is asked for. */
   readonly socketPingMs: number
+  /** The most bytes of a request to a server of MCP, and of a result of one. */
+  readonly mcpRequestBytes: number
+  readonly mcpResultBytes: number
+  /** The longest silence of a server of MCP in a call, and the longest call. */
+  readonly mcpIdleMs: number
+  readonly mcpTotalMs: number
+  /** The most sessions of legacy MCP in one process, of which one organisation gets half; one with a server ends after so long without use. */
+  readonly mcpSessions: number
+  readonly mcpSessionIdleMs: number
+  /** The most streams of MCP that one caller has open at a time. */
+  readonly mcpSubscriptions: number
+  /** The origins of pages that may call; `*` is any. */
+  readonly corsOrigins: readonly string[]
+  /** The address of the installation as its clients see it; null: unknown. */
+  readonly publicUrl: string | null
   /** The hosts that requests may name; null: all. */
   readonly allowedHosts: AllowedHosts | null
   /** Returns for each feature of requests whether it acts, by its flag and the level of the installation, which may rise. */

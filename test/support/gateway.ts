@@ -31,6 +31,7 @@ import { NodeExchange } from '../../src/gateway/exchange/node-exchange.ts'
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
 import type { MirrorOutcome, Observation } from '../../src/gateway/ending/metrics.ts'
 import type { Prompt } from '../../src/gateway/prompts/prompt.ts'
+import { mcpPathOf } from '../../src/gateway/mcp/client/paths.ts'
 import { createRoutingState } from '../../src/gateway/routing/state.ts'
 import type { ResponseStore } from '../../src/gateway/stored-responses/response-store.ts'
 import type { GatewaySettings } from '../../src/gateway/settings.ts'
@@ -111,6 +112,15 @@ const settings: GatewaySettings = {
   socketIdleMs: 60_000,
   socketMaxMs: 600_000,
   socketPingMs: 20_000,
+  mcpRequestBytes: 4 * 1024 * 1024,
+  mcpResultBytes: 16 * 1024 * 1024,
+  mcpIdleMs: 10_000,
+  mcpTotalMs: 30_000,
+  mcpSessions: 1000,
+  mcpSessionIdleMs: 60_000,
+  mcpSubscriptions: 10,
+  corsOrigins: [],
+  publicUrl: null,
   semantic: null,
   allowedHosts: null,
 }
@@ -219,6 +229,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       },
     },
     egress,
+    mcpSecret: () => Buffer.alloc(32, 7),
     signing: options.signing ?? testSigning(),
     responses: options.responses ?? { keeps: false, get: async () => null, put: async () => {}, remove: async () => false },
     answers: createAnswerCache({ store: answerMemory(), near: null, now: Date.now }),
@@ -235,9 +246,12 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     settings: { ...settings, ...options.settings },
     report: (error) => void reported.push(error),
   })
-  const server = createServer({ noDelay: true }, (req, res) =>
-    gateway.handle(new NodeExchange(req, res, { clientAddress: () => '127.0.0.1', edgeHeaders: () => [] })),
-  )
+  const server = createServer({ noDelay: true }, (req, res) => {
+    const exchange = new NodeExchange(req, res, { clientAddress: () => '127.0.0.1', edgeHeaders: () => [] })
+    const mcpPath = mcpPathOf(req.url ?? '/')
+    if (mcpPath === null) gateway.handle(exchange)
+    else gateway.handleMcp(exchange, mcpPath)
+  })
   server.on('upgrade', (req, socket, head) => {
     socket.on('error', () => socket.destroy())
     const upgrade = { req, socket, head }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Exchange } from '../../gateway/exchange/exchange.ts'
 import { NodeExchange } from '../../gateway/exchange/node-exchange.ts'
-import { frontOf } from '../../gateway/ports/operations.ts'
+import { frontOf, mcpPathOf } from '../../gateway/ports/operations.ts'
 import { refuseUnread } from '../../gateway/pipeline.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
 import { createCors } from './cors.ts'
@@ -21,13 +21,19 @@ export function dataPlane(frame: Frame, control: () => Pick<ControlPlane, 'owner
   const servesAll = frame.config.roles.has('gateway')
   return (req, res) => {
     const front = frontOf(req.url ?? '/')
-    if (front === null || (front.own && control().ownerOf(req) === 'control')) return false
+    const mcpPath = front === null ? mcpPathAt(frame, req) : null
+    if (mcpPath === null && (front === null || (front.own && control().ownerOf(req) === 'control'))) return false
     if (cors !== null && cors(req, res) === 'answers') return true
-    if (frame.draining() || frame.overload.sheds()) res.shouldKeepAlive = false
-    const isServed = servesAll || control().claims(req.url ?? '/')
-    handOver(frame, new NodeExchange(req, res, frame), isServed)
+    closeWhenBusy(frame, res)
+    const isServed = servesAll || (mcpPath === null && control().claims(req.url ?? '/'))
+    handOver(frame, new NodeExchange(req, res, frame), { isServed, mcpPath })
     return true
   }
+}
+
+/** A connection ends with its answer while the process has too much to do, or is about to end. */
+function closeWhenBusy({ draining, overload }: Pick<Frame, 'draining' | 'overload'>, res: ServerResponse): void {
+  if (draining() || overload.sheds()) res.shouldKeepAlive = false
 }
 
 /** The control plane is served all the same: an operator needs it to end an overload. */
@@ -40,12 +46,25 @@ export function demandRoom({ overload, metrics }: Pick<Frame, 'overload' | 'metr
 
 export const withoutGateway = (): ApiError => new ApiError('not_found', 'This process does not serve the data plane: ROLES has no gateway.')
 
-function handOver(frame: Frame, exchange: Exchange, isServed: boolean): void {
+/** The release that brought MCP. */
+const mcpSince = '1.3.0'
+
+const mcpPathAt = ({ level }: Pick<Frame, 'level'>, { url = '/' }: IncomingMessage) => (level.atLeast(mcpSince) ? mcpPathOf(url) : null)
+
+/** The way of a request of the data plane in this process. */
+interface Handover {
+  readonly isServed: boolean
+  /** Null: it is no MCP traffic. */
+  readonly mcpPath: ReturnType<typeof mcpPathOf>
+}
+
+function handOver(frame: Frame, exchange: Exchange, { isServed, mcpPath }: Handover): void {
   try {
     const { gateway } = demandRunning(frame)
     if (gateway === null || !isServed) throw withoutGateway()
     demandRoom(frame)
-    gateway.handle(exchange)
+    if (mcpPath === null) gateway.handle(exchange)
+    else gateway.handleMcp(exchange, mcpPath)
   } catch (error) {
     if (!(error instanceof ApiError))
       frame.log.error({ err: error, request_id: exchange.requestId }, 'a request could not be handed to the gateway')

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { Observation } from '../../gateway/ports/records.ts'
 import { findProvider } from '../../gateway/ports/providers.ts'
-import { operations } from '../../gateway/ports/operations.ts'
+import { mcpOperation, operations } from '../../gateway/ports/operations.ts'
 import { counterFamily, histogramFamily, observe, type CounterCell, type HistogramCell } from './cells.ts'
 
 /** The metrics that count one exchange. One map look-up finds them, since every request needs them. */
@@ -123,7 +123,8 @@ function labelsOf(seen: Observation, full: boolean): SeriesLabels {
   }
 }
 
-const routeOf = (operation: string) => (operation === 'proxy' || Object.hasOwn(operations, operation) ? operation : 'other')
+const routeOf = (operation: string) =>
+  operation === 'proxy' || operation === mcpOperation || Object.hasOwn(operations, operation) ? operation : 'other'
 
 function providerOf(id: string | null): string {
   if (id === null) return 'none'

@@ -13,6 +13,8 @@ const measured = {
   gateway_inflight: { help: 'Requests that are being answered.', labelNames: ['kind'] },
   gateway_websockets: { help: 'WebSockets that are open.', labelNames: [] },
   gateway_websockets_accepted_total: { help: 'WebSockets that were accepted.', labelNames: [] },
+  gateway_mcp_streams: { help: 'Streams of MCP that are open to clients.', labelNames: [] },
+  gateway_mcp_sessions: { help: 'Sessions with MCP servers of before 2026-07-28 that are open.', labelNames: [] },
   gateway_log_spool_bytes: { help: 'Bytes of the journal that wait for the database.', labelNames: [] },
   gateway_log_spool_records: { help: 'Records of the journal that wait for the database.', labelNames: [] },
   gateway_log_spool_dropped_total: { help: 'Records and bodies that the journal had to drop, by kind.', labelNames: ['kind'] },

@@ -84,6 +84,8 @@ export function openPlanes(options: PlanesOptions): Planes {
   deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
   deps.metrics.measure('gateway_websockets', () => gateway.sockets.open())
   deps.metrics.measure('gateway_websockets_accepted_total', () => gateway.sockets.accepted())
+  deps.metrics.measure('gateway_mcp_streams', () => gateway.mcp.streams())
+  deps.metrics.measure('gateway_mcp_sessions', () => gateway.mcp.sessions())
   void warmPriceLists({ client: options.db.connection.runtime, log: deps.log, catalogue: deps.catalogue })
   return {
     deps: Object.freeze({ ...deps, journal, events }),
@@ -245,6 +247,7 @@ function openGateway(options: PlanesOptions, doors: Doors): Gateway {
     routing: breakers.routing,
     journal: lines.journal(journal),
     egress: deps.egress,
+    mcpSecret: () => deps.vault.logKey(),
     signing: deps.signing,
     responses,
     answers: createAnswerCache({ store: answers, near, now: () => deps.clock.now() }),

@@ -7,14 +7,24 @@ export class McpFault extends Error {
   readonly error: RpcError
   /** The code of the log. */
   readonly code: string
+  /** The error of ours that it is; null: one of the protocol. */
+  override readonly cause: ApiError | null
 
-  constructor(status: number, error: RpcError, code: string) {
+  constructor({ status, error, code, cause = null }: FaultParts) {
     super(error.message)
     this.name = 'McpFault'
     this.status = status
     this.error = error
     this.code = code
+    this.cause = cause
   }
+}
+
+interface FaultParts {
+  readonly status: number
+  readonly error: RpcError
+  readonly code: string
+  readonly cause?: ApiError | null
 }
 
 /** The refusals that the protocol itself knows. */
@@ -44,7 +54,7 @@ const logCodes = {
 /** Returns a refusal that the protocol knows. */
 export function mcpFault(kind: keyof typeof named, message: string, data?: unknown): McpFault {
   const [status, code] = named[kind]
-  return new McpFault(status, { code, message, ...(data !== undefined && { data }) }, logCodes[kind])
+  return new McpFault({ status, error: { code, message, ...(data !== undefined && { data }) }, code: logCodes[kind] })
 }
 
 /** Returns one of our own errors as JSON-RPC has it, with our code in its data. */
@@ -58,11 +68,14 @@ export function rpcErrorOf(error: ApiError): RpcError {
 export function toFault(thrown: unknown): McpFault {
   if (thrown instanceof McpFault) return thrown
   const error = toApiError(thrown)
-  return new McpFault(error.status, rpcErrorOf(error), error.code)
+  return new McpFault({ status: error.status, error: rpcErrorOf(error), code: error.code, cause: error })
 }
+
+/** Returns the error that a server gave. */
+export const toldFault = (error: RpcError): McpFault => new McpFault({ status: 200, error, code: 'mcp_error' })
 
 /** Throws the error of an answer, else returns its result. */
 export function resultOf(answer: RpcAnswer): Extract<RpcAnswer, { result: unknown }>['result'] {
   if ('result' in answer) return answer.result
-  throw new McpFault(200, answer.error, 'upstream_error')
+  throw toldFault(answer.error)
 }

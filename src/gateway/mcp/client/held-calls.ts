@@ -1,0 +1,125 @@
+import { ApiError } from '../../../lib/errors.ts'
+import { createShares } from '../../../lib/shares/shares.ts'
+import { uuidv7 } from '../../../lib/uuid.ts'
+import type { RpcAnswer, RpcCall } from '../protocol/messages.ts'
+import type { QuestionResults, Questions } from '../upstream/upstream-request.ts'
+
+/** The next that happens to a call: its server asks, or it has its end. */
+export type HeldStep = { readonly questions: Questions } | { readonly answer: RpcAnswer }
+
+/** The means of a call to reach its client. */
+export interface HeldMeans {
+  readonly signal: AbortSignal
+  notify(call: RpcCall): void
+  ask(questions: Questions): Promise<QuestionResults>
+}
+
+/**
+ * A call at a legacy server that outlives the request of its modern client: when the server asks, the client gets the question as the result of the
+ * request, and its next request brings the answer.
+ */
+export interface HeldCall {
+  readonly id: string
+  /** Resolves to the next step. Rejects when the call failed. */
+  next(): Promise<HeldStep>
+  /** Answers the question of the last step. */
+  answer(results: QuestionResults): void
+  /** Sets who hears of the notifications. */
+  hear(notify: (call: RpcCall) => void): void
+  abort(): void
+}
+
+/** The calls that wait for their client. */
+export interface HeldCalls {
+  begin(principal: string, work: (means: HeldMeans) => Promise<RpcAnswer>): HeldCall
+  /** Keeps a call until its client comes back. Throws, and ends it, when too many wait. */
+  park(call: HeldCall, principal: string): void
+  /** Takes a call back; null: it waits no longer. */
+  take(id: string): HeldCall | null
+  parked(): number
+  stop(): void
+}
+
+export const heldBounds = { most: 100, mostOfOne: 10, waitMs: 5 * 60 * 1000 } as const
+
+export function createHeldCalls(): HeldCalls {
+  const parked = new Map<string, { readonly call: HeldCall; readonly principal: string; readonly timer: NodeJS.Timeout }>()
+  const shares = createShares({ most: heldBounds.most, mostOfOne: heldBounds.mostOfOne })
+
+  function take(id: string): HeldCall | null {
+    const found = parked.get(id)
+    if (found === undefined) return null
+    parked.delete(id)
+    clearTimeout(found.timer)
+    shares.giveBack(found.principal)
+    return found.call
+  }
+
+  return {
+    begin: (_, work) => new Held(work),
+    park(call, principal) {
+      if (!shares.take(principal)) {
+        call.abort()
+        throw new ApiError('rate_limited', 'Too many calls wait for answers to the questions of their MCP servers.', { retryAfter: 5 })
+      }
+      const timer = setTimeout(() => take(call.id)?.abort(), heldBounds.waitMs).unref()
+      parked.set(call.id, { call, principal, timer })
+    },
+    take,
+    parked: () => parked.size,
+    stop() {
+      for (const id of parked.keys()) take(id)?.abort()
+    },
+  }
+}
+
+/** A class, because it keeps what has happened. */
+class Held implements HeldCall {
+  readonly id = uuidv7()
+  readonly #ending = new AbortController()
+  readonly #end: Promise<RpcAnswer>
+  readonly #asked: { readonly questions: Questions; readonly answered: (results: QuestionResults) => void }[] = []
+  #wake: (() => void) | null = null
+  #notify: (call: RpcCall) => void = () => {}
+
+  constructor(work: (means: HeldMeans) => Promise<RpcAnswer>) {
+    this.#end = work({
+      signal: this.#ending.signal,
+      notify: (call) => this.#notify(call),
+      ask: (questions) => this.#ask(questions),
+    })
+    // Its failure is told by `next`.
+    this.#end.catch(() => {})
+  }
+
+  #ask(questions: Questions): Promise<QuestionResults> {
+    return new Promise((resolve, reject) => {
+      this.#ending.signal.addEventListener('abort', () => reject(new ApiError('client_closed', 'The client answered no more.')), {
+        once: true,
+      })
+      this.#asked.push({ questions, answered: resolve })
+      this.#wake?.()
+    })
+  }
+
+  async next(): Promise<HeldStep> {
+    const isAsked = this.#asked.length > 0 ? null : new Promise<void>((resolve) => (this.#wake = resolve))
+    const answer = isAsked === null ? null : await Promise.race([this.#end, isAsked.then(() => null)])
+    this.#wake = null
+    if (answer !== null) return { answer }
+    const [first] = this.#asked
+    return first === undefined ? { answer: await this.#end } : { questions: first.questions }
+  }
+
+  answer(results: QuestionResults): void {
+    this.#asked.shift()?.answered(results)
+  }
+
+  hear(notify: (call: RpcCall) => void): void {
+    this.#notify = notify
+  }
+
+  abort(): void {
+    this.#ending.abort()
+  }
+}

@@ -1,0 +1,171 @@
+import { isFields } from '../../../lib/json/fields.ts'
+import { isLogLevel } from '../protocol/envelope.ts'
+import { type McpFault, mcpFault } from '../protocol/faults.ts'
+import { callText, type RpcAnswer, type RpcCall, type RpcId, type RpcMessage } from '../protocol/messages.ts'
+import { anyLevel, type UpstreamLink } from '../upstream/upstream-request.ts'
+import { askLegacy } from './ask-legacy.ts'
+import type { McpHead } from './caller.ts'
+import { beginSession, type LegacyClient } from './legacy-session-id.ts'
+import type { LocalSession } from './local-sessions.ts'
+import type { McpParts } from './parts.ts'
+import { demandAllowed, thingOf } from './rights.ts'
+import { runCall } from './run-call.ts'
+import { demandMethod, type Noted, openLink, serveCall, toldCapabilities, toLegacy } from './serve.ts'
+
+/** The way on which a legacy client hears of its calls: the answer to its request, or the stream of 2024-11-05. */
+export interface LegacyEar {
+  /** Returns false if the client cannot hear before the end of its call. */
+  canHear(): boolean
+  say(text: string): void
+  /** Gives the last message of a call. */
+  finish(status: number, text: string, headers: readonly string[]): void
+  isLeft(): boolean
+  isStream(): boolean
+  sent(): { readonly bytes: number; readonly firstByteAt: number | null }
+}
+
+/** A legacy client in one request. */
+export interface LegacyTalk {
+  readonly parts: McpParts
+  readonly head: McpHead
+  readonly client: LegacyClient
+  /** Null: it keeps no session, or has begun none yet. */
+  readonly session: LocalSession | null
+}
+
+/** Takes a message that no answer belongs to. */
+export function hearLegacy({ session }: LegacyTalk, message: Exclude<RpcMessage, { kind: 'request' }>): void {
+  if (session === null) return
+  if (message.kind === 'answer') {
+    if (typeof message.id === 'string') session.questions.get(message.id)?.(message.answer)
+  } else if (message.method === 'notifications/cancelled') {
+    const { requestId } = message.params
+    if (typeof requestId === 'string' || typeof requestId === 'number') session.calls.get(requestId)?.abort()
+  }
+}
+
+/** A request of a legacy client, and how its answer comes to it. */
+export interface LegacyRequest extends RpcCall {
+  readonly id: RpcId
+  readonly bytes: Buffer
+  readonly isFirst: boolean
+  readonly ear: LegacyEar
+  /** Aborted when the client has left. */
+  readonly left: AbortSignal
+}
+
+/** Serves one request of a legacy client. */
+export async function serveLegacy(talk: LegacyTalk, asked: LegacyRequest): Promise<void> {
+  const { parts, head, client, session } = talk
+  const { id, bytes, isFirst, ear, left } = asked
+  const cancelling = new AbortController()
+  const call = { method: asked.method, params: asked.params }
+  session?.calls.set(id, cancelling)
+  const signal = AbortSignal.any([left, cancelling.signal])
+  let began: LegacyClient | null = null
+  await runCall(parts, head, {
+    id,
+    call,
+    bytes,
+    revision: client.revision,
+    isFirst,
+    work: async (noted) => {
+      if (call.method !== 'initialize') return work(talk, { ...asked, signal, noted })
+      began = beginSession(parts.sealer, head, call.params)
+      const link = await openLink(parts, head, { ...began, signal })
+      noted.serverRevision = link.facts.revision
+      return { result: greeting(link, began) }
+    },
+    statusOf,
+    isLeft: () => ear.isLeft(),
+    isStream: () => ear.isStream(),
+    sent: () => ear.sent(),
+    give: (status, text, headers) => ear.finish(status, text, [...headers, ...sessionHeader(began, status)]),
+  })
+  session?.calls.delete(id)
+}
+
+const sessionHeader = (began: LegacyClient | null, status: number): readonly string[] =>
+  began?.sessionId === undefined || began.sessionId === null || status !== 200 ? [] : ['mcp-session-id', began.sessionId]
+
+/** Errors of the protocol and of servers are answers as any other. */
+const statusOf = ({ status, cause }: McpFault): number => (cause === null || (status >= 502 && status <= 504) ? 200 : status)
+
+const greeting = ({ facts }: UpstreamLink, { revision }: LegacyClient) => ({
+  protocolVersion: revision,
+  capabilities: toldCapabilities(facts),
+  serverInfo: facts.serverInfo,
+  ...(facts.instructions !== null && { instructions: facts.instructions }),
+})
+
+interface LegacyWork extends LegacyRequest {
+  readonly signal: AbortSignal
+  readonly noted: Noted
+}
+
+async function work(talk: LegacyTalk, asked: LegacyWork): Promise<RpcAnswer> {
+  const { parts, head, client, session } = talk
+  const { method, params, signal, noted, ear } = asked
+  const isOfSession = ofSession.has(method)
+  if (!isOfSession) demandMethod(method)
+  const link = await openLink(parts, head, { ...client, signal })
+  noted.serverRevision = link.facts.revision
+  if (isOfSession) return atSession(talk, link, asked)
+  const request = {
+    method,
+    params,
+    logLevel: session?.logLevel ?? anyLevel,
+    paramHeaders: [],
+    signal,
+    notify: (told: RpcCall) => ear.say(callText(told)),
+    ask: ear.canHear() ? askLegacy(talk, { ear, signal }) : null,
+  }
+  const answer = await serveCall(head, link, { request, noted })
+  return toLegacy(method, isQuestion(answer) ? unanswered(method) : answer, link.facts.era)
+}
+
+const isQuestion = (answer: RpcAnswer): boolean => 'result' in answer && answer.result['resultType'] === 'input_required'
+
+/** The client reads no streams, so that it cannot be asked. */
+function unanswered(method: string): RpcAnswer {
+  const text =
+    'The MCP server asks the user in the middle of this call, and the client cannot be asked: it must accept text/event-stream in a session.'
+  if (method !== 'tools/call') throw mcpFault('missingCapability', text)
+  return { result: { content: [{ type: 'text', text }], isError: true } }
+}
+
+/** Requests that change the session alone. */
+const ofSession: ReadonlySet<string> = new Set(['logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])
+
+async function atSession(talk: LegacyTalk, link: UpstreamLink, asked: LegacyWork): Promise<RpcAnswer> {
+  return asked.method === 'logging/setLevel' ? setLevel(talk, link, asked) : watch(talk, link, asked)
+}
+
+const unsupported = (method: string) => mcpFault('methodNotFound', `The MCP server has no ${method}.`)
+
+async function setLevel({ head, session }: LegacyTalk, link: UpstreamLink, asked: LegacyWork): Promise<RpcAnswer> {
+  const { params, signal, noted, method } = asked
+  const { level } = params
+  if (link.facts.capabilities['logging'] === undefined) throw unsupported(method)
+  if (typeof level !== 'string' || !isLogLevel(level)) throw mcpFault('invalidParams', 'params.level is no level of log messages.')
+  if (session !== null) session.logLevel = level
+  if (link.facts.era === 'modern') return { result: {} }
+  return serveCall(head, link, { request: { method, params, logLevel: null, paramHeaders: [], signal, notify() {}, ask: null }, noted })
+}
+
+async function watch({ head, session }: LegacyTalk, { facts }: UpstreamLink, { method, params }: LegacyWork): Promise<RpcAnswer> {
+  const { resources } = facts.capabilities
+  if (!isFields(resources) || resources['subscribe'] !== true) throw unsupported(method)
+  const thing = thingOf({ method, params })
+  if (thing === null) throw mcpFault('invalidParams', 'params.uri must be a text.')
+  demandAllowed(head, thing)
+  if (session === null) return { result: {} }
+  if (method === 'resources/subscribe') session.uris.add(thing.name)
+  else session.uris.delete(thing.name)
+  if (session.uris.size > mostWatched) session.uris.delete(thing.name)
+  await session.stream?.listen()
+  return { result: {} }
+}
+
+/** One session hears of no more resources. */
+const mostWatched = 1000

@@ -1,0 +1,68 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import { metaKeys } from '../protocol/envelope.ts'
+import { mcpFault } from '../protocol/faults.ts'
+import { callText, type RpcAnswer, type RpcCall, type RpcId } from '../protocol/messages.ts'
+import type { ChangeFilter, UpstreamLink } from '../upstream/upstream-request.ts'
+import { servedChanges, toldFilter, wantsAny, wantsChange } from './changes.ts'
+import type { ModernWork } from './modern-edge.ts'
+import { demandAllowed } from './rights.ts'
+
+/** A client names no more resources in one subscription. */
+const mostResources = 1000
+
+/** Tells a modern client of changes until it leaves, or the server tells no more. */
+export async function listenAsModern({ parts, head, asked, call, reply, signal }: ModernWork, link: UpstreamLink): Promise<RpcAnswer> {
+  const filter = servedChanges(link.facts, readFilter(call.params['notifications']))
+  for (const uri of filter.resourceSubscriptions) demandAllowed(head, { kind: 'resource', name: uri })
+  const { promise: over, resolve: end } = Promise.withResolvers<void>()
+  const remove = parts.standing.add({ head, end })
+  const { id } = asked
+  const say = (told: RpcCall): void => reply.say(callText(stamped(told, id)))
+  try {
+    if (!reply.begin()) throw mcpFault('invalidRequest', 'A subscription is a stream: accept text/event-stream.')
+    const stop = wantsAny(filter)
+      ? await link.listen({
+          filter,
+          notify: (told) => {
+            if (wantsChange(filter, told.method, told.params)) say(told)
+          },
+          ended: end,
+        })
+      : null
+    say({ method: 'notifications/subscriptions/acknowledged', params: { notifications: toldFilter(filter) } })
+    signal.addEventListener('abort', () => end(), { once: true })
+    if (stop !== null && !signal.aborted) await over
+    stop?.()
+    return { result: { resultType: 'complete', _meta: { [metaKeys.subscription]: id, [metaKeys.server]: link.facts.serverInfo } } }
+  } finally {
+    remove()
+  }
+}
+
+function readFilter(wanted: unknown): ChangeFilter {
+  if (!isFields(wanted)) throw mcpFault('invalidParams', 'params.notifications must be an object that names the changes to hear of.')
+  const { resourceSubscriptions = [] } = wanted
+  if (!isTexts(resourceSubscriptions) || resourceSubscriptions.length > mostResources)
+    throw mcpFault('invalidParams', `params.notifications.resourceSubscriptions must be a list of at most ${mostResources} addresses.`)
+  const flag = (name: string): boolean => flagOf(wanted, name)
+  return {
+    toolsListChanged: flag('toolsListChanged'),
+    promptsListChanged: flag('promptsListChanged'),
+    resourcesListChanged: flag('resourcesListChanged'),
+    resourceSubscriptions,
+  }
+}
+
+const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((item) => typeof item === 'string')
+
+function flagOf(wanted: Fields, name: string): boolean {
+  const value = wanted[name] ?? false
+  if (typeof value !== 'boolean') throw mcpFault('invalidParams', `params.notifications.${name} must be true or false.`)
+  return value
+}
+
+/** Names the subscription of a notification. */
+const stamped = ({ method, params }: RpcCall, id: RpcId): RpcCall => ({
+  method,
+  params: { ...params, _meta: { ...(isFields(params['_meta']) && params['_meta']), [metaKeys.subscription]: id } },
+})

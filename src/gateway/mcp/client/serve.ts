@@ -1,0 +1,102 @@
+import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import { listKinds, lists } from '../protocol/capabilities.ts'
+import { type ClientFacts, metaKeys, metaOf, withMeta } from '../protocol/envelope.ts'
+import { mcpFault } from '../protocol/faults.ts'
+import { type RpcAnswer, rpcCodes } from '../protocol/messages.ts'
+import type { Era } from '../protocol/revisions.ts'
+import type { ServerFacts, UpstreamLink, UpstreamRequest } from '../upstream/upstream-request.ts'
+import type { McpHead } from './caller.ts'
+import type { McpParts } from './parts.ts'
+import { allowedItems, demandAllowed, thingOf } from './rights.ts'
+
+/** Facts of a call for its log, as they come to be known. */
+export interface Noted {
+  sentAt: number | null
+  serverRevision: string | null
+}
+
+/** The methods that go on to servers, for clients of both eras. */
+const passed: ReadonlySet<string> = new Set([
+  ...listKinds.map((kind) => lists[kind].method),
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+  'completion/complete',
+])
+
+/** Throws for a method that no server is asked for. */
+export function demandMethod(method: string): void {
+  if (!passed.has(method)) throw mcpFault('methodNotFound', `The method ${JSON.stringify(method.slice(0, 100))} is not known here.`)
+}
+
+/** Opens the link to the server of a request. */
+export async function openLink(
+  parts: McpParts,
+  head: McpHead,
+  client: ClientFacts & { readonly signal: AbortSignal },
+): Promise<UpstreamLink> {
+  const { capabilities, info, signal } = client
+  const peer = { server: head.upstream, principal: head.principal, client: { capabilities, info } }
+  return parts.upstream.link(peer, signal)
+}
+
+/** Makes one request at a server: by the rights of its caller before, and without the things that it may not use after. */
+export async function serveCall(
+  head: McpHead,
+  link: UpstreamLink,
+  { request, noted }: { request: UpstreamRequest; noted: Noted },
+): Promise<RpcAnswer> {
+  const thing = thingOf(request)
+  if (thing !== null) demandAllowed(head, thing)
+  noted.serverRevision = link.facts.revision
+  noted.sentAt = performance.now()
+  const answer = await link.request(request)
+  return 'result' in answer ? { result: allowedItems(head, request.method, answer.result) } : answer
+}
+
+/** So long a client may keep what a server gave without such a time. Rights may change at any moment. */
+const usualTtlMs = 0
+const cached: ReadonlySet<string> = new Set([...listKinds.map((kind) => lists[kind].method), 'resources/read', 'server/discover'])
+
+/** Returns an answer as modern clients have it. */
+export function toModern(method: string, answer: RpcAnswer, facts: ServerFacts): RpcAnswer {
+  if ('error' in answer) {
+    const { error } = answer
+    return error.code === rpcCodes.resourceNotFound ? { error: { ...error, code: rpcCodes.invalidParams } } : answer
+  }
+  const { result } = answer
+  const typed = { ...result, resultType: typeof result['resultType'] === 'string' ? result['resultType'] : 'complete' }
+  // What one caller may see is not for others.
+  const kept = cached.has(method) ? { ...typed, ttlMs: ttlOf(result), cacheScope: 'private' } : typed
+  return { result: withMeta(kept, { [metaKeys.server]: facts.serverInfo }) }
+}
+
+const ttlOf = ({ ttlMs }: Fields): number => (typeof ttlMs === 'number' && Number.isSafeInteger(ttlMs) && ttlMs >= 0 ? ttlMs : usualTtlMs)
+
+/** Returns an answer of a server as legacy clients have it. */
+export function toLegacy(method: string, answer: RpcAnswer, era: Era): RpcAnswer {
+  if ('error' in answer) {
+    const isMissing = era === 'modern' && method === 'resources/read' && answer.error.code === rpcCodes.invalidParams
+    return isMissing ? { error: { ...answer.error, code: rpcCodes.resourceNotFound } } : answer
+  }
+  if (era === 'legacy') return answer
+  const { resultType: _, ttlMs: _ttl, cacheScope: _scope, ...rest } = answer.result
+  const meta = Object.entries(metaOf(rest)).filter(([key]) => key !== metaKeys.server)
+  const { _meta, ...plain } = rest
+  return { result: meta.length === 0 ? plain : { ...plain, _meta: Object.fromEntries(meta) } }
+}
+
+/** The capabilities that are told on: those whose methods pass. */
+const told = ['tools', 'prompts', 'resources', 'completions', 'logging', 'experimental', 'extensions']
+const notPassed = 'io.modelcontextprotocol/tasks'
+
+/** Returns the capabilities of a server that its clients have here. */
+export function toldCapabilities({ capabilities }: ServerFacts): Fields {
+  const kept = told.flatMap((name): [string, unknown][] => {
+    const value = capabilities[name]
+    if (value === undefined) return []
+    if (name !== 'extensions' || !isFields(value)) return [[name, value]]
+    return [[name, Object.fromEntries(Object.entries(value).filter(([key]) => key !== notPassed))]]
+  })
+  return Object.fromEntries(kept)
+}
