@@ -5,6 +5,7 @@ export interface RawMessage {
   readonly id?: string | number | null
   readonly method?: string
   readonly params?: Record<string, unknown>
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into results of any shape
   readonly result?: Record<string, any>
   readonly error?: { readonly code: number; readonly message: string; readonly data?: Record<string, unknown> }
 }

@@ -1,0 +1,115 @@
+import test from 'ava'
+import { createEgress } from '../../../src/gateway/egress/create-egress.ts'
+import { createUpstream } from '../../../src/gateway/mcp/upstream/upstream.ts'
+import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+import { startHostileServer } from '../../support/mcp/hostile-server.ts'
+import type { Listening } from '../../support/mcp/http.ts'
+import { ask, begin, post } from '../../support/mcp/raw-client.ts'
+import { mcpScopes, mcpServer } from '../../support/mcp/stored-server.ts'
+
+const kinds =
+  'huge huge-event slow silent redirect malformed no-rpc wrong-id two-ends broken page packed endless crowd odd changing asking'.split(' ')
+const secret = 'Bearer upstream-secret-of-the-server'
+let hostile: Listening
+let bed: GatewayBed
+
+test.before(async () => {
+  hostile = await startHostileServer()
+  const auth = { type: 'headers', headers: { authorization: secret } } as const
+  const servers = kinds.map((slug) => [slug, mcpServer({ slug, url: `${hostile.origin}/${slug}`, auth })])
+  bed = await startGateway({
+    keys: { [workspaceKey]: mcpScopes },
+    mcpServers: {
+      ...Object.fromEntries(servers),
+      metadata: mcpServer({ slug: 'metadata', url: 'http://169.254.169.254/mcp', auth }),
+      private: mcpServer({ slug: 'private', url: 'http://10.1.2.3/mcp', auth }),
+    },
+    settings: { mcpIdleMs: 600, mcpTotalMs: 1500, mcpResultBytes: 4 * 1024 * 1024 },
+  })
+})
+test.after.always(async () => {
+  await bed?.stop()
+  await hostile?.stop()
+})
+
+const at = (server: string) => `${bed.origin}/${server}/mcp`
+const names = async (server: string) => (await ask(at(server), 'tools/list')).messages[0]?.result?.['tools'] as Record<string, string>[]
+const call = { name: 'echo', arguments: {} }
+
+const ends: readonly [kind: string, code: string, logged: number][] = [
+  ['huge', 'upstream_bad_response', 502],
+  ['huge-event', 'upstream_bad_response', 502],
+  ['slow', 'upstream_timeout', 504],
+  ['silent', 'upstream_timeout', 504],
+  ['redirect', 'upstream_bad_response', 502],
+  ['malformed', 'upstream_bad_response', 502],
+  ['no-rpc', 'upstream_bad_response', 502],
+  ['wrong-id', 'upstream_bad_response', 502],
+  ['broken', 'upstream_bad_response', 502],
+  ['page', 'upstream_bad_response', 502],
+  ['packed', 'upstream_bad_response', 502],
+]
+
+for (const [kind, code, logged] of ends)
+  test(`a call at a server that is ${kind} ends in bounds, with an error that tells no secret`, async (t) => {
+    const before = process.memoryUsage().rss
+    const modern = await ask(at(kind), 'tools/call', call)
+    t.is(modern.status, 200)
+    t.is(modern.messages.at(-1)?.error?.data?.['code'], code)
+    t.is(modern.messages.at(-1)?.error?.code, code === 'upstream_timeout' ? -32001 : -32000)
+    t.is(modern.messages.at(-1)?.id, 1)
+    const legacy = await post(at(kind), { jsonrpc: '2.0', id: 'l', method: 'tools/call', params: call })
+    t.is(legacy.messages.at(-1)?.error?.data?.['code'], code)
+    for (const { text } of [modern, legacy]) t.notRegex(text, /secret|hunter2|169\.254|127\.0\.0\.1/)
+    t.true(bed.logged.some(({ record }) => record.providerSlug === kind && record.status === logged && record.outcome === 'error'))
+    t.true(process.memoryUsage().rss - before < 400 * 1024 * 1024)
+  })
+
+test('a server in a metadata service or a private network is never asked', async (t) => {
+  for (const server of ['metadata', 'private']) {
+    const answer = await ask(at(server), 'tools/list')
+    t.is(answer.messages[0]?.error?.data?.['code'], 'blocked_host')
+    t.notRegex(answer.text, /secret/)
+  }
+})
+
+test('the first of two ends counts', async (t) => {
+  const answer = await ask(at('two-ends'), 'tools/call', call)
+  t.is(answer.messages.length, 1)
+  t.is(answer.messages[0]?.result?.['content'][0].text, 'first')
+})
+
+test('a list has bounds: names, schemas, descriptions, items', async (t) => {
+  const odd = await names('odd')
+  t.deepEqual(
+    odd.map(({ name, description = '' }) => [name, description.length > 10 ? Buffer.byteLength(description) : description]),
+    [
+      ['twice', 'first'],
+      ['long', 8192],
+    ],
+  )
+  t.is((await names('crowd')).length, 1000)
+  const [one, two] = [await names('changing'), await names('changing')]
+  t.notDeepEqual(one, two)
+})
+
+test('a list without an end is read so far', async (t) => {
+  const egress = createEgress({ trustedHosts: ['127.0.0.1'], connectTimeoutMs: 2000 })
+  const bounds = { idleMs: 5000, totalMs: 10_000, resultBytes: 1024 * 1024 }
+  const upstream = createUpstream({ egress, bounds, sessions: { most: 10, idleMs: 1000 }, now: Date.now })
+  const server = { id: 's', organisationId: 'o', url: `${hostile.origin}/endless`, transport: 'http', headers: [] } as const
+  const { signal } = new AbortController()
+  t.is((await upstream.listAll(server, 'tools', signal)).length, 50)
+  t.is((await upstream.listAll({ ...server, url: `${hostile.origin}/crowd` }, 'tools', signal)).length, 1000)
+  await upstream.close()
+  await egress.close()
+})
+
+test('a question to a client that cannot be asked ends as an error of the tool', async (t) => {
+  const answer = await post(at('asking'), { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }, { accept: 'application/json' })
+  t.is(answer.messages[0]?.result?.['isError'], true)
+  const session = await begin(at('asking'))
+  const asked = await post(at('asking'), { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }, session)
+  t.is(asked.messages.at(-1)?.error?.code, -32021)
+  t.deepEqual(asked.messages.at(-1)?.error?.data, { requiredCapabilities: { roots: {} } })
+})
