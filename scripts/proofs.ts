@@ -31,6 +31,15 @@ const proofs: Readonly<Record<string, readonly string[]>> = {
     'src/gateway/egress',
     'src/lib',
   ],
+  'mcp-conformance': [
+    'package-lock.json',
+    'scripts/mcp-conformance.ts',
+    'src/gateway/egress',
+    'src/gateway/mcp',
+    'src/lib',
+    'test/support/gateway.ts',
+    'test/support/mcp',
+  ],
   'secret-managers': [
     'package-lock.json',
     'scripts/secret-managers',

@@ -47,7 +47,8 @@ export function askLegacy({ session, client }: LegacyTalk, { ear, signal }: AskM
 
 const unanswered = () => new ApiError('request_timeout', 'The client did not answer the question of the MCP server.')
 
-function demandCapability({ method }: RpcCall, capabilities: LegacyTalk['client']['capabilities']): void {
+/** Throws for a question that a client with these capabilities cannot answer. */
+export function demandCapability({ method }: RpcCall, capabilities: LegacyTalk['client']['capabilities']): void {
   const needed = neededFor[method]
   if (needed !== undefined && isFields(capabilities[needed])) return
   throw mcpFault('missingCapability', `The MCP server asks by ${method.slice(0, 60)}, which the client does not support.`, {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../../lib/errors.ts'
 import { createShares } from '../../../lib/shares/shares.ts'
 import { uuidv7 } from '../../../lib/uuid.ts'
@@ -22,7 +23,7 @@ export interface HeldCall {
   readonly id: string
   /** Resolves to the next step. Rejects when the call failed. */
   next(): Promise<HeldStep>
-  /** Answers the question of the last step. */
+  /** Answers the questions of the last step. */
   answer(results: QuestionResults): void
   /** Sets who hears of the notifications. */
   hear(notify: (call: RpcCall) => void): void
@@ -31,7 +32,7 @@ export interface HeldCall {
 
 /** The calls that wait for their client. */
 export interface HeldCalls {
-  begin(principal: string, work: (means: HeldMeans) => Promise<RpcAnswer>): HeldCall
+  begin(work: (means: HeldMeans) => Promise<RpcAnswer>): HeldCall
   /** Keeps a call until its client comes back. Throws, and ends it, when too many wait. */
   park(call: HeldCall, principal: string): void
   /** Takes a call back; null: it waits no longer. */
@@ -56,7 +57,7 @@ export function createHeldCalls(): HeldCalls {
   }
 
   return {
-    begin: (_, work) => new Held(work),
+    begin: (work) => new Held(work),
     park(call, principal) {
       if (!shares.take(principal)) {
         call.abort()
@@ -73,12 +74,23 @@ export function createHeldCalls(): HeldCalls {
   }
 }
 
+/** A question that waits, and the names under which its parts are asked. */
+interface Waiting {
+  readonly names: Readonly<Record<string, string>>
+  readonly questions: Questions
+  readonly answered: (results: QuestionResults) => void
+}
+
+/** Questions that a server asks at once come one after the other: so long the first waits for the others. */
+const gatherMs = 20
+
 /** A class, because it keeps what has happened. */
 class Held implements HeldCall {
   readonly id = uuidv7()
   readonly #ending = new AbortController()
   readonly #end: Promise<RpcAnswer>
-  readonly #asked: { readonly questions: Questions; readonly answered: (results: QuestionResults) => void }[] = []
+  readonly #waiting = new Set<Waiting>()
+  #count = 0
   #wake: (() => void) | null = null
   #notify: (call: RpcCall) => void = () => {}
 
@@ -94,25 +106,41 @@ class Held implements HeldCall {
 
   #ask(questions: Questions): Promise<QuestionResults> {
     return new Promise((resolve, reject) => {
-      this.#ending.signal.addEventListener('abort', () => reject(new ApiError('client_closed', 'The client answered no more.')), {
-        once: true,
-      })
-      this.#asked.push({ questions, answered: resolve })
+      const leave = () => reject(new ApiError('client_closed', 'The client answered no more.'))
+      this.#ending.signal.addEventListener('abort', leave, { once: true })
+      const names = Object.fromEntries(Object.keys(questions).map((key) => [key, `question_${(this.#count += 1)}`]))
+      this.#waiting.add({ names, questions, answered: resolve })
       this.#wake?.()
     })
   }
 
   async next(): Promise<HeldStep> {
-    const isAsked = this.#asked.length > 0 ? null : new Promise<void>((resolve) => (this.#wake = resolve))
-    const answer = isAsked === null ? null : await Promise.race([this.#end, isAsked.then(() => null)])
+    const asked = this.#waiting.size > 0 ? Promise.resolve() : new Promise<void>((resolve) => (this.#wake = resolve))
+    const answer = await Promise.race([this.#end, asked.then(() => null)])
     this.#wake = null
     if (answer !== null) return { answer }
-    const [first] = this.#asked
-    return first === undefined ? { answer: await this.#end } : { questions: first.questions }
+    await sleep(gatherMs)
+    return { questions: this.#questions() }
+  }
+
+  #questions(): Questions {
+    const all = [...this.#waiting].flatMap(({ names, questions }) =>
+      Object.entries(questions).map(([key, question]) => [names[key] ?? key, question] as const),
+    )
+    return Object.fromEntries(all)
   }
 
   answer(results: QuestionResults): void {
-    this.#asked.shift()?.answered(results)
+    for (const waiting of this.#waiting) {
+      const own = Object.entries(waiting.names).flatMap(([key, name]) => {
+        const result = results[name]
+        return result === undefined ? [] : [[key, result] as const]
+      })
+      // What is not answered is asked again.
+      if (own.length < Object.keys(waiting.names).length) continue
+      this.#waiting.delete(waiting)
+      waiting.answered(Object.fromEntries(own))
+    }
   }
 
   hear(notify: (call: RpcCall) => void): void {

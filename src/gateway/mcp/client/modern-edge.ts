@@ -8,6 +8,7 @@ import { callText, type RpcAnswer, type RpcCall, type RpcId, rpcCodes } from '..
 import { paramHeadersOf } from '../protocol/named-headers.ts'
 import { modernRevisions } from '../protocol/revisions.ts'
 import type { QuestionResults, UpstreamLink, UpstreamRequest } from '../upstream/upstream-request.ts'
+import { demandCapability } from './ask-legacy.ts'
 import type { McpHead } from './caller.ts'
 import { listenAsModern } from './modern-listen.ts'
 import type { HeldCall } from './held-calls.ts'
@@ -77,10 +78,10 @@ async function work(making: ModernWork): Promise<RpcAnswer> {
   if (method !== 'server/discover' && method !== 'subscriptions/listen') demandMethod(method)
   const link = await openLink(parts, head, { ...asked.envelope, signal })
   noted.serverRevision = link.facts.revision
-  if (method === 'server/discover') return toModern(method, { result: discovery(link) }, link.facts)
+  if (method === 'server/discover') return toModern(call, { result: discovery(link) }, link.facts)
   if (method === 'subscriptions/listen') return listenAsModern(making, link)
   const answer = link.facts.era === 'legacy' ? await atLegacy(making, link) : await atModern(making, link)
-  return toModern(method, answer, link.facts)
+  return toModern(call, answer, link.facts)
 }
 
 const discovery = ({ facts }: UpstreamLink): Fields => ({
@@ -152,10 +153,21 @@ async function atLegacy(making: ModernWork, link: UpstreamLink): Promise<RpcAnsw
 }
 
 function begin(making: ModernWork, link: UpstreamLink): HeldCall {
-  const { head, noted, parts, call } = making
-  return parts.held.begin(head.principal, ({ signal, notify, ask }) =>
-    serveCall(head, link, { request: { ...upstreamRequest(making, call.params), signal, notify, ask }, noted }),
-  )
+  const { asked, head, noted, parts, call } = making
+  return parts.held.begin(({ signal, notify, ask }) => {
+    const { promise: refused, reject } = Promise.withResolvers<never>()
+    const askAble: UpstreamRequest['ask'] = async (questions) => {
+      try {
+        for (const question of Object.values(questions)) demandCapability(question, asked.envelope.capabilities)
+      } catch (thrown) {
+        reject(thrown)
+        throw thrown
+      }
+      return ask(questions)
+    }
+    const request = { ...upstreamRequest(making, call.params), signal, notify, ask: askAble }
+    return Promise.race([serveCall(head, link, { request, noted }), refused])
+  })
 }
 
 function resume({ parts, head, call }: ModernWork, requestState: unknown): HeldCall {

@@ -86,6 +86,7 @@ async function postModern(parts: McpParts, head: McpHead, { message, bytes }: { 
   if (!hasEnvelope(message.params) && version !== null && !isModern(version)) throw unsupported(version)
   const envelope = readEnvelope(message.params)
   checkNamedHeaders(head.exchange.headers, message, envelope.version)
+  if (!isModern(envelope.version)) throw unsupported(envelope.version)
   const { id, method, params } = message
   await serveModern(parts, head, { id, method, params, bytes, envelope, takesStream: accepts(head, 'text/event-stream') })
 }

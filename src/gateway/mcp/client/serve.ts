@@ -2,7 +2,7 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { listKinds, lists } from '../protocol/capabilities.ts'
 import { type ClientFacts, metaKeys, metaOf, withMeta } from '../protocol/envelope.ts'
 import { mcpFault } from '../protocol/faults.ts'
-import { type RpcAnswer, rpcCodes } from '../protocol/messages.ts'
+import { type RpcAnswer, type RpcCall, rpcCodes } from '../protocol/messages.ts'
 import type { Era } from '../protocol/revisions.ts'
 import type { ServerFacts, UpstreamLink, UpstreamRequest } from '../upstream/upstream-request.ts'
 import type { McpHead } from './caller.ts'
@@ -59,10 +59,11 @@ const usualTtlMs = 0
 const cached: ReadonlySet<string> = new Set([...listKinds.map((kind) => lists[kind].method), 'resources/read', 'server/discover'])
 
 /** Returns an answer as modern clients have it. */
-export function toModern(method: string, answer: RpcAnswer, facts: ServerFacts): RpcAnswer {
+export function toModern({ method, params }: RpcCall, answer: RpcAnswer, facts: ServerFacts): RpcAnswer {
   if ('error' in answer) {
     const { error } = answer
-    return error.code === rpcCodes.resourceNotFound ? { error: { ...error, code: rpcCodes.invalidParams } } : answer
+    if (error.code !== rpcCodes.resourceNotFound) return answer
+    return { error: { data: { uri: params['uri'] }, ...error, code: rpcCodes.invalidParams } }
   }
   const { result } = answer
   const typed = { ...result, resultType: typeof result['resultType'] === 'string' ? result['resultType'] : 'complete' }

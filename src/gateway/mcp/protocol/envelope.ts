@@ -1,6 +1,6 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { mcpFault } from './faults.ts'
-import { modernRevisions, isModern } from './revisions.ts'
+import { modernRevisions } from './revisions.ts'
 
 const prefix = 'io.modelcontextprotocol/'
 /** The fields of `_meta` that the protocol reserves. */
@@ -33,7 +33,7 @@ const noMeta: Fields = {}
 /** Returns true if the parameters of a message have a part of the envelope, and so are of a modern client. */
 export const hasEnvelope = (params: Fields): boolean => Object.hasOwn(metaOf(params), metaKeys.version)
 
-/** Reads the envelope. Throws for one that lacks a part, or names a version that is not spoken. */
+/** Reads the envelope. Throws for one that lacks a part. Its version may be one that is not spoken. */
 export function readEnvelope(params: Fields): Envelope {
   const meta = metaOf(params)
   const version = meta[metaKeys.version]
@@ -42,7 +42,6 @@ export function readEnvelope(params: Fields): Envelope {
   const missing = [metaKeys.version, metaKeys.capabilities].filter((key) => !Object.hasOwn(meta, key))
   if (missing.length > 0) throw invalid(`The request lacks params._meta["${missing.join('"] and ["')}"].`, { missing })
   if (typeof version !== 'string') throw invalid(`params._meta["${metaKeys.version}"] must be a text.`)
-  if (!isModern(version)) throw unsupported(version)
   if (!isFields(capabilities)) throw invalid(`params._meta["${metaKeys.capabilities}"] must be an object.`)
   if (info !== undefined && !isFields(info)) throw invalid(`params._meta["${metaKeys.client}"] must be an object.`)
   if (logLevel !== undefined && (typeof logLevel !== 'string' || !isLogLevel(logLevel)))
