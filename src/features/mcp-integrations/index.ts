@@ -1,6 +1,8 @@
 import { feature } from '../../app/feature.ts'
 import { mcpScopes } from './access.ts'
+import { listMcpCapabilities, putMcpCapabilities } from './capabilities.routes.ts'
 import { listMcpGrants, putMcpGrants } from './grants.routes.ts'
+import { McpCapability, McpCapabilityVersion } from './mcp-capability.entity.ts'
 import { McpIntegrationWorkspace } from './mcp-integration-workspace.entity.ts'
 import { McpIntegration } from './mcp-integration.entity.ts'
 import {
@@ -12,6 +14,18 @@ import {
 } from './mcp-integrations.routes.ts'
 
 export { demandMcpAccess, findMcpIntegration } from './access.ts'
+export {
+  capabilityName,
+  capabilityPage,
+  capabilityType,
+  countsField,
+  definitionFields,
+  maxSettings,
+  pageQuery,
+  seenFields,
+  success,
+} from './capability.schema.ts'
+export { countsOf, keyOf, type KnownCapability, presentDefinition, presentSeen, readKnown, settingsByKey } from './capabilities.ts'
 export { mcpReference } from './mcp-integration.schema.ts'
 export { openHeaders } from './mcp-integrations.ts'
 
@@ -21,7 +35,7 @@ export const mcpIntegrations = feature({
   since: '1.3.0',
   requires: ['workspaces'],
   permissions: (['create', 'read', 'update', 'delete', 'list'] as const).flatMap(mcpScopes),
-  entities: [McpIntegration, McpIntegrationWorkspace],
+  entities: [McpIntegration, McpIntegrationWorkspace, McpCapability, McpCapabilityVersion],
   routes: [
     createMcpIntegration,
     listMcpIntegrations,
@@ -30,5 +44,7 @@ export const mcpIntegrations = feature({
     deleteMcpIntegration,
     listMcpGrants,
     putMcpGrants,
+    listMcpCapabilities,
+    putMcpCapabilities,
   ],
 })

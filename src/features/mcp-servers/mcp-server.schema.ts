@@ -5,12 +5,9 @@ import { textField } from '../../lib/text/text.ts'
 import { accesses, pinnings } from './mcp-server.entity.ts'
 
 const rules = {
-  default_access: z
-    .enum(accesses)
-    .optional()
-    .meta({
-      description: 'Whether callers may use tools, prompts and resources that are not switched on or off by name. `deny` when created.',
-    }),
+  default_access: z.enum(accesses).optional().meta({
+    description: 'Whether callers may use tools, prompts and resources that are not switched on or off by name. `deny` when created.',
+  }),
   pinning: z.enum(pinnings).optional().meta({
     description:
       'On a tool that is new or changed: `hold` waits for an approval, `flag` tells of it and goes on, `off` does neither. `flag` when created.',

@@ -1,4 +1,5 @@
-import { longestSlug, usualLimits, type Views } from '../../app/snapshot/view.ts'
+import { documentLimits, longestSlug, type Views } from '../../app/snapshot/view.ts'
+import { weightOf } from '../../app/snapshot/view-cache.ts'
 import { type CapabilityRule, type McpAuth, type McpRules, toMcpServer } from '../../gateway/ports/mcp.ts'
 import type { McpServer } from '../../gateway/ports.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
@@ -13,14 +14,17 @@ interface ServerRow extends Pick<
   readonly passthroughHeaders: Readonly<Record<string, string>>
   readonly defaultAccess: McpRules['defaultAccess']
   readonly defaultUserAccess: McpRules['defaultUserAccess']
-  readonly pinning: 'off' | 'flag' | 'hold'
+  readonly pinning: McpRules['pinning']
   readonly capabilities: readonly CapabilityRule[] | null
   readonly users: readonly { readonly id: string; readonly enabled: boolean }[] | null
 }
 
-/** A thing is held while its definition is not the approved one; as approved before it goes on while its input is unchanged. */
-const held = `s.pinning = 'hold' AND r.pinned_hash IS DISTINCT FROM coalesce(c.hash, '')
-              AND r.pinned_input_hash IS DISTINCT FROM coalesce(c.input_hash, '')`
+/** An approved definition is read where another may have come. */
+const approved = `CASE WHEN s.pinning = 'hold' OR r.rejected_hash IS NOT NULL THEN r.pinned_definition END`
+
+/** Null where one of both hashes is. */
+const hashes = (hash: string, input: string) =>
+  `CASE WHEN ${hash} IS NOT NULL THEN json_build_object('hash', ${hash}, 'inputHash', ${input}) END`
 
 const servers = (whose: string, which: string) => `
   SELECT s.id, s.slug, s.name, s.organisation_id AS "organisationId", s.workspace_id AS "workspaceId", w.slug AS "workspaceSlug",
@@ -28,7 +32,9 @@ const servers = (whose: string, which: string) => `
          i.id AS "integrationId", i.url, i.transport, i.era, i.auth_type AS "authType", i.custom_headers AS "customHeaders",
          i.passthrough_headers AS "passthroughHeaders",
          (SELECT json_agg(json_build_object('kind', coalesce(c.type, r.type), 'name', coalesce(c.name, r.name),
-                   'integrationEnabled', coalesce(c.enabled, true), 'enabled', r.enabled, 'held', ${held}))
+                   'integrationEnabled', coalesce(c.enabled, true), 'enabled', r.enabled, 'rejectedHash', r.rejected_hash,
+                   'seen', ${hashes('c.hash', 'c.input_hash')}, 'pinned', ${hashes('r.pinned_hash', 'r.pinned_input_hash')},
+                   'approved', ${approved}))
             FROM (SELECT * FROM mcp_capabilities WHERE integration_id = i.id) c
             FULL JOIN (SELECT * FROM mcp_server_capabilities WHERE server_id = s.id) r ON r.type = c.type AND r.name = c.name) AS capabilities,
          (SELECT json_agg(json_build_object('id', u.user_id, 'enabled', u.enabled)) FROM mcp_server_users u WHERE u.server_id = s.id) AS users
@@ -54,7 +60,7 @@ function queryFor(workspace: string | null, reference: string) {
 
 /** The server that a workspace sees under a slug or id, with the rights on it. */
 export const mcpServerView: Views['mcpServer'] = {
-  limits: usualLimits,
+  limits: documentLimits,
   tables: ['mcp_servers', 'mcp_integrations'],
   key: ({ organisationId, workspace }, reference) =>
     reference.length > longestSlug || (workspace?.length ?? 0) > longestSlug ? null : `${organisationId}/${workspace ?? ''}/${reference}`,
@@ -67,7 +73,8 @@ export const mcpServerView: Views['mcpServer'] = {
       const headers = await opened(slug, () => openHeaders(sealed, vault))
       const own = { id, slug, name, organisationId: row.organisationId, workspaceId, workspaceSlug, integrationId, url, transport, era }
       const view = toMcpServer({ ...own, passthroughHeaders, status: 'active', ...signIn(row.authType, headers) }, rulesOf(row))
-      return { view, dependsOn: [id, integrationId, workspaceId, row.organisationId], until: Infinity }
+      const weight = weightOf(JSON.stringify(row.capabilities ?? []), (row.users?.length ?? 0) * 100)
+      return { view, dependsOn: [id, integrationId, workspaceId, row.organisationId], until: Infinity, weight, owner: row.organisationId }
     },
   }),
 }
@@ -78,7 +85,7 @@ const signIn = (type: McpAuth['type'], headers: Readonly<Record<string, string>>
 const rulesOf = ({ defaultAccess, defaultUserAccess, pinning, capabilities, users }: ServerRow): McpRules => ({
   defaultAccess,
   defaultUserAccess,
-  holdsUnknown: pinning === 'hold',
+  pinning,
   capabilities: capabilities ?? [],
   users: new Map((users ?? []).map(({ id, enabled }) => [id, enabled])),
 })

@@ -6,6 +6,8 @@ import { assignDefined } from '../../lib/assign-defined.ts'
 import { searching, toList, usualSorts } from '../../lib/paging.ts'
 import { mcpReference } from '../mcp-integrations/index.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
+import { deciderOf } from './capabilities.routes.ts'
+import { approve } from './capabilities.ts'
 import { McpServerEntity } from './mcp-server.entity.ts'
 import {
   createMcpServerBody,
@@ -29,9 +31,10 @@ export const createMcpServer = route({
   resource,
   body: createMcpServerBody,
   response: mcpReference,
-})(async ({ em, actor, body, audit }) => {
+})(async ({ em, actor, deps, body, audit }) => {
   const row = await addMcpServer(em, actor, body)
-  audit({ id: row.id, workspaceId: row.workspaceId })
+  const changes = await approve(em, row, { approvals: null, decider: deciderOf(actor, deps.clock.now()) })
+  audit({ id: row.id, workspaceId: row.workspaceId, changes })
   return { id: row.id, slug: row.slug }
 })
 
@@ -82,11 +85,14 @@ export const updateMcpServer = route({
   query: inWorkspace,
   body: updateMcpServerBody,
   response: empty,
-})(async ({ em, actor, params, query, body, audit }) => {
+})(async ({ em, actor, deps, params, query, body, audit }) => {
   const row = await findMcpServer(em, actor, { reference: params.mcpServerId, workspace: query.workspace_id, forWrite: true })
   const { name, description, default_access: defaultAccess, pinning } = body
+  // A pin begins with the definitions that are known when it is set.
+  const begins = row.pinning === 'off' && pinning !== undefined && pinning !== 'off'
+  const changes = begins ? await approve(em, row, { approvals: null, decider: deciderOf(actor, deps.clock.now()) }) : []
   assignDefined(row, { name, description, defaultAccess, pinning })
-  audit({ id: row.id, workspaceId: row.workspaceId })
+  audit({ id: row.id, workspaceId: row.workspaceId, changes })
   return {}
 })
 

@@ -1,9 +1,9 @@
+import type { Fields } from '../../lib/json/fields.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { type CapabilityKind, capabilityName, type DefinitionHashes, hashesOf } from '../../lib/mcp-definition.ts'
 import { fitsTemplate } from '../../lib/text/uri-template.ts'
 
-/** The kinds of things that a server offers. */
-export const capabilityKinds = ['tool', 'prompt', 'resource', 'resource_template'] as const
-export type CapabilityKind = (typeof capabilityKinds)[number]
+export type { CapabilityKind } from '../../lib/mcp-definition.ts'
 
 /** How the gateway signs in at a server. */
 export type McpAuth =
@@ -46,6 +46,11 @@ export interface McpServer {
   admits(caller: McpCaller): boolean
   /** The decision for lists and calls alike; a resource is named by its URI, a template by its URI template. */
   decide(kind: CapabilityKind, name: string, caller: McpCaller): McpDecision
+  /**
+   * The same for an item of a list as the server tells it now, with the definition to show: null unless it is allowed. The approved definition stands in
+   * for one that is held while the input is unchanged.
+   */
+  judge(kind: CapabilityKind, told: Fields, caller: McpCaller): { readonly decision: McpDecision; readonly definition: Fields | null }
 }
 
 /** Whose servers are looked for. */
@@ -61,6 +66,9 @@ export interface McpRegistry {
   mcpServer(scope: McpScope, reference: string): MaybePromise<McpServer | null>
 }
 
+/** What happens when a definition is new or changed. */
+export type Pinning = 'off' | 'flag' | 'hold'
+
 /** What is known of one tool, prompt, resource or template. */
 export interface CapabilityRule {
   readonly kind: CapabilityKind
@@ -69,47 +77,99 @@ export interface CapabilityRule {
   readonly integrationEnabled: boolean
   /** Null: by the default of the server. */
   readonly enabled: boolean | null
-  readonly held: boolean
+  /** The definition that the last sync found; null: it has never found it. */
+  readonly seen: DefinitionHashes | null
+  /** The definition that was approved; null: none. */
+  readonly pinned: DefinitionHashes | null
+  readonly rejectedHash: string | null
+  /** The approved definition, where another one may come; null: not kept. */
+  readonly approved: Fields | null
 }
 
 /** The rights on a server. */
 export interface McpRules {
   readonly defaultAccess: 'allow' | 'deny'
   readonly defaultUserAccess: 'allow' | 'deny'
-  /** True: a thing that the registry has not seen yet is held. */
-  readonly holdsUnknown: boolean
+  readonly pinning: Pinning
   readonly capabilities: readonly CapabilityRule[]
   /** The users with an access of their own. */
   readonly users: ReadonlyMap<string, boolean>
+}
+
+/**
+ * How a definition stands to the approved one. `kept`: the approved one goes on, because the input is the same; `flagged`: it is used all the same, and
+ * was told of.
+ */
+export type Standing = 'approved' | 'kept' | 'held' | 'flagged' | 'rejected'
+
+/** Returns how the definition that was seen stands. */
+export function standingOf(
+  pinning: Pinning,
+  { seen, pinned, rejectedHash }: Pick<CapabilityRule, 'seen' | 'pinned' | 'rejectedHash'>,
+): Standing {
+  if (pinning === 'off') return 'approved'
+  if (seen === null) return pinning === 'hold' ? 'held' : 'approved'
+  if (pinned?.hash === seen.hash) return 'approved'
+  const isRejected = rejectedHash === seen.hash
+  if (pinning === 'flag' && !isRejected) return 'flagged'
+  if (pinned?.inputHash === seen.inputHash) return 'kept'
+  return isRejected ? 'rejected' : 'held'
 }
 
 /** The scope that calls servers. */
 export const invokeScope = 'mcp.invoke'
 
 /** Returns a server with the one decision that its rights are. */
-export function toMcpServer(server: Omit<McpServer, 'admits' | 'decide'>, rules: McpRules): McpServer {
+export function toMcpServer(server: Omit<McpServer, 'admits' | 'decide' | 'judge'>, rules: McpRules): McpServer {
   const known = new Map(rules.capabilities.map((rule) => [keyOf(rule.kind, rule.name), rule]))
   const templates = rules.capabilities.filter(({ kind }) => kind === 'resource_template')
   const admits = ({ workspaceId, userId, scopes }: McpCaller): boolean =>
     workspaceId === server.workspaceId && scopes.has(invokeScope) && (userId === null || mayUse(rules, userId))
-  const decideKnown = (kind: CapabilityKind, name: string): McpDecision => {
+  const decideByRule = (kind: CapabilityKind, name: string): McpDecision => {
     const rule = known.get(keyOf(kind, name))
     if (rule !== undefined) return decisionOf(rules, rule)
     const made = kind === 'resource' ? templates.filter((template) => fitsTemplate(template.name, name)) : []
-    if (made.length > 0) return strictest(made.map((template) => decisionOf(rules, template)))
-    if (rules.defaultAccess === 'deny') return 'not_allowed'
-    return rules.holdsUnknown ? 'held' : 'allowed'
+    return made.length > 0 ? strictest(made.map((template) => decisionOf(rules, template))) : decisionOf(rules, unknownRule(kind, name))
   }
-  return { ...server, admits, decide: (kind, name, caller) => (admits(caller) ? decideKnown(kind, name) : 'not_allowed') }
+  const decide: McpServer['decide'] = (kind, name, caller) => (admits(caller) ? decideByRule(kind, name) : 'not_allowed')
+  return {
+    ...server,
+    admits,
+    decide,
+    judge(kind, told, caller) {
+      const name = capabilityName(kind, told)
+      if (name === null) return { decision: 'not_allowed', definition: null }
+      const byRule = decide(kind, name, caller)
+      const rule = known.get(keyOf(kind, name))
+      if (byRule === 'not_allowed' || rule === undefined || rules.pinning === 'off') return shown(byRule, told)
+      const now = { ...rule, seen: hashesOf(kind, told) }
+      const standing = standingOf(rules.pinning, now)
+      if (standing === 'kept') return rule.approved === null ? shown('held', told) : shown('allowed', rule.approved)
+      return shown(decisionOf(rules, now), told)
+    },
+  }
 }
+
+const shown = (decision: McpDecision, definition: Fields) => ({ decision, definition: decision === 'allowed' ? definition : null })
 
 const keyOf = (kind: CapabilityKind, name: string): string => `${kind} ${name}`
 
+const unknownRule = (kind: CapabilityKind, name: string): CapabilityRule => ({
+  kind,
+  name,
+  integrationEnabled: true,
+  enabled: null,
+  seen: null,
+  pinned: null,
+  rejectedHash: null,
+  approved: null,
+})
+
 const mayUse = ({ users, defaultUserAccess }: McpRules, userId: string): boolean => users.get(userId) ?? defaultUserAccess === 'allow'
 
-function decisionOf({ defaultAccess }: McpRules, { integrationEnabled, enabled, held }: CapabilityRule): McpDecision {
-  if (!integrationEnabled || !(enabled ?? defaultAccess === 'allow')) return 'not_allowed'
-  return held ? 'held' : 'allowed'
+function decisionOf({ defaultAccess, pinning }: McpRules, rule: CapabilityRule): McpDecision {
+  if (!rule.integrationEnabled || !(rule.enabled ?? defaultAccess === 'allow')) return 'not_allowed'
+  return ['held', 'rejected'].includes(standingOf(pinning, rule)) ? 'held' : 'allowed'
 }
 
 /** Of several templates that a URI fits, no wide one opens what a narrower one keeps shut. */
