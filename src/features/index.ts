@@ -15,7 +15,7 @@ import { feedback } from './feedback/index.ts'
 import { guardrailKinds, guardrails } from './guardrails/index.ts'
 import { integrations, tags } from './integrations/index.ts'
 import { mcpIntegrations } from './mcp-integrations/index.ts'
-import { mcpServers } from './mcp-servers/index.ts'
+import { mcpMetadata, mcpServers } from './mcp-servers/index.ts'
 import { labels } from './labels/index.ts'
 import { analytics, groupedAnalytics, workspaceGroupedAnalytics } from './analytics/index.ts'
 import { logExports } from './log-exports/index.ts'
@@ -70,6 +70,7 @@ export const features: readonly Feature[] = [
   virtualKeys,
   mcpIntegrations,
   mcpServers,
+  mcpMetadata,
   limitList,
   collections,
   labels,

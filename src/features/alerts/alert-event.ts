@@ -7,8 +7,12 @@ export const eventTypes = {
   expired: 'credential.expired',
 } as const satisfies Record<AlertKind, string>
 
-export type EventType = (typeof eventTypes)[AlertKind]
-export const eventNames: readonly EventType[] = Object.values(eventTypes)
+/** The events about definitions of MCP servers: those that wait for an approval, and those that are used all the same. */
+const mcpEvents = ['mcp.capability_held', 'mcp.capability_changed'] as const
+export type McpEventType = (typeof mcpEvents)[number]
+
+export type EventType = (typeof eventTypes)[AlertKind] | McpEventType
+export const eventNames: readonly EventType[] = [...Object.values(eventTypes), ...mcpEvents]
 
 const objects: Readonly<Record<AlertOwner, string>> = {
   'api-key': 'api_key',

@@ -6,24 +6,53 @@ import type { Job } from '../../app/feature.ts'
 import { tenantEgress } from '../../app/tenant-egress.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import type { Alert, Owner } from './alert.ts'
-import { eventOf, eventTypes } from './alert-event.ts'
+import { eventOf, eventTypes, type EventType } from './alert-event.ts'
 import { signedHeaders } from './signature.ts'
 import { secretPlace } from './webhook.entity.ts'
 import { openUrl } from './webhooks.ts'
 
 /** Queues an alert for every webhook that receives it, in the transaction that marks the alert as sent: once, even if a process dies meanwhile. */
-export async function queueDeliveries(em: EntityManager, alert: Alert, { owner, now }: { readonly owner: Owner; readonly now: number }) {
+export const queueDeliveries = (em: EntityManager, alert: Alert, { owner, now }: { readonly owner: Owner; readonly now: number }) =>
+  queue(em, {
+    id: alert.id,
+    type: eventTypes[alert.kind],
+    organisationId: alert.organisation_id,
+    workspaceId: owner.workspace_id,
+    body: eventOf(alert, owner, now),
+    now,
+  })
+
+interface WebhookEvent {
+  readonly id: string
+  readonly type: EventType
+  readonly organisationId: string
+  readonly workspaceId: string | null
+  readonly body: string
+  readonly now: number
+}
+
+/** Queues an event that is no alert, in the transaction of what it tells of. */
+export const queueEvent = (
+  em: EntityManager,
+  { data, ...event }: Omit<WebhookEvent, 'id' | 'body'> & { readonly data: Readonly<Record<string, unknown>> },
+): Promise<void> =>
+  queue(em, {
+    ...event,
+    id: uuidv7(),
+    body: JSON.stringify({ type: event.type, timestamp: new Date(event.now).toISOString(), data }),
+  })
+
+async function queue(em: EntityManager, { id: alertId, type, organisationId, workspaceId, body, now }: WebhookEvent): Promise<void> {
   const hearing = await em.execute<{ id: string }[]>(
     `SELECT id FROM alert_webhooks WHERE organisation_id = ? AND status = 'active' AND (workspace_id IS NULL OR workspace_id = ?)
         AND (events IS NULL OR ? = ANY (events)) ORDER BY id FOR SHARE`,
-    [alert.organisation_id, owner.workspace_id, eventTypes[alert.kind]],
+    [organisationId, workspaceId, type],
   )
-  const body = eventOf(alert, owner, now)
   for (const { id } of hearing)
     await em.execute(
       `INSERT INTO alert_deliveries (id, organisation_id, webhook_id, alert_id, body, next_attempt_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT DO NOTHING`,
-      [uuidv7(), alert.organisation_id, id, alert.id, body, new Date(now)],
+      [uuidv7(), organisationId, id, alertId, body, new Date(now)],
     )
 }
 

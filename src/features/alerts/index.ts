@@ -13,6 +13,9 @@ import {
   updateAlertWebhook,
 } from './webhooks.routes.ts'
 
+export type { McpEventType } from './alert-event.ts'
+export { queueEvent } from './deliveries.ts'
+
 /** Mails and webhooks about budgets that pass their threshold or their end, and about keys and providers that have expired. */
 export const alerts = feature({
   id: 'alerts',

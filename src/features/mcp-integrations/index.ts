@@ -13,7 +13,8 @@ import {
   updateMcpIntegration,
 } from './mcp-integrations.routes.ts'
 
-export { demandMcpAccess, findMcpIntegration } from './access.ts'
+export { demandMcpAccess, findMcpIntegration, mcpScopes } from './access.ts'
+export { askFacts } from './ask-server.ts'
 export {
   capabilityName,
   capabilityPage,
@@ -26,7 +27,10 @@ export {
   success,
 } from './capability.schema.ts'
 export { countsOf, keyOf, type KnownCapability, presentDefinition, presentSeen, readKnown, settingsByKey } from './capabilities.ts'
-export { mcpReference } from './mcp-integration.schema.ts'
+export { mcpIntegrationParams, mcpReference } from './mcp-integration.schema.ts'
+export { presentMetadata, presentTold, readMcpMetadata } from './metadata.routes.ts'
+export { metadataFields, toldFields } from './metadata.schema.ts'
+export { askForSync, storeSync, toAsked } from './sync.ts'
 export { openHeaders } from './mcp-integrations.ts'
 
 /** Servers of MCP: where they are, how one signs in there, and which workspaces may use them. */

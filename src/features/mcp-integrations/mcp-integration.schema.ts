@@ -7,6 +7,7 @@ import { nameField, slugField } from '../../lib/text/slug.ts'
 import { isStorable, textField } from '../../lib/text/text.ts'
 import { namesNoUser, userFault } from '../../lib/text/url-user.ts'
 import { authTypes, transports } from './mcp-integration.entity.ts'
+import { toldFields } from './metadata.schema.ts'
 
 const mostHeaders = 50
 
@@ -120,7 +121,7 @@ const shown = {
 
 export const mcpIntegrationList = listOf(
   z
-    .object({ ...shown, workspaces_count: z.int(), object: z.literal('mcp_integration') })
+    .object({ ...shown, ...toldFields, workspaces_count: z.int(), object: z.literal('mcp_integration') })
     .meta({ id: 'McpIntegrationItem', description: 'An MCP integration.' }),
 ).meta({ id: 'McpIntegrationList', description: 'MCP integrations, newest first.' })
 

@@ -24,6 +24,7 @@ import {
   mcpDependants,
   presentMcpIntegration,
 } from './mcp-integrations.ts'
+import { presentTold } from './metadata.routes.ts'
 
 const resource = 'mcp-integration'
 const empty = z.object({})
@@ -60,7 +61,7 @@ export const listMcpIntegrations = route({
   const page = await findPage(em, McpIntegration, { where, query, sorts: usualSorts })
   const counts = await countMcpWorkspaces(em, page.rows)
   return toList(
-    page.rows.map((row) => ({ ...presentMcpIntegration(row), workspaces_count: counts.get(row.id) ?? 0 })),
+    page.rows.map((row) => ({ ...presentMcpIntegration(row), ...presentTold(row), workspaces_count: counts.get(row.id) ?? 0 })),
     page,
   )
 })

@@ -93,7 +93,8 @@ export async function presentCapabilities(em: EntityManager, server: McpServerEn
 const mostRules = 5000
 
 interface Decider {
-  readonly by: string
+  /** Null: nobody, as at the first sync. */
+  readonly by: string | null
   readonly at: Date
 }
 

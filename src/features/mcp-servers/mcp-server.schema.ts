@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField, slugField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
+import { toldFields } from '../mcp-integrations/index.ts'
 import { accesses, pinnings } from './mcp-server.entity.ts'
 
 const rules = {
@@ -68,6 +69,7 @@ export const mcpServerList = listOf(
   z
     .object({
       ...shown,
+      ...toldFields,
       mcp_integration_slug: z.string(),
       mcp_integration_url: z.string(),
       auth_type: z.string(),

@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { freeSlug, toSlug } from '../../lib/text/slug.ts'
-import { demandMcpAccess, findMcpIntegration } from '../mcp-integrations/index.ts'
+import { demandMcpAccess, findMcpIntegration, presentTold } from '../mcp-integrations/index.ts'
 import { McpIntegration } from '../mcp-integrations/mcp-integration.entity.ts'
 import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
@@ -111,6 +111,7 @@ const present = (row: McpServerEntity, { workspace }: ServerContext, config: Ori
 /** A server as lists show it. */
 export const presentMcpServer = (row: McpServerEntity, context: ServerContext, config: Origin) => ({
   ...present(row, context, config),
+  ...presentTold(context.integration),
   mcp_integration_slug: context.integration.slug,
   mcp_integration_url: context.integration.url,
   auth_type: context.integration.authType,

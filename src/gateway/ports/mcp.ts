@@ -2,3 +2,7 @@
 export { invokeScope, standingOf, toMcpServer } from '../mcp/registry.ts'
 export type { CapabilityRule, McpAuth, McpDecision, McpRules, Pinning, Standing } from '../mcp/registry.ts'
 export { countedLength, countTokens } from '../tokens/tokenizer.ts'
+export { type ListKind, listKinds } from '../mcp/protocol/capabilities.ts'
+export { McpFault } from '../mcp/protocol/faults.ts'
+export { createUpstream } from '../mcp/upstream/upstream.ts'
+export type { ServerFacts, UpstreamServer } from '../mcp/upstream/upstream-request.ts'
