@@ -20,6 +20,7 @@ import { prompts } from './makers/prompts.ts'
 import { integrations, providers, virtualKeys } from './makers/providers.ts'
 import { auth, organisations, rights, setting, users, workspaces } from './makers/tenancy.ts'
 import { scim, scimGroupMapping } from './makers/scim.ts'
+import { mcpIntegrations, mcpMetadata, mcpServers } from './makers/mcp.ts'
 import { secrets } from './makers/secrets.ts'
 import { multiOrganisationSso, oidcCustomScopes, sso, ssoAutoProvisioning } from './makers/sso.ts'
 import { jwtAuthentication, tokenIntrospection } from './makers/tokens.ts'
@@ -72,6 +73,9 @@ export const makers: Readonly<Record<string, Maker>> = {
   'data-visibility': setting({ membersViewAllData: false }),
   integrations,
   tags: withoutData,
+  'mcp-integrations': mcpIntegrations,
+  'mcp-servers': mcpServers,
+  'mcp-metadata': mcpMetadata,
   providers,
   'virtual-keys': virtualKeys,
   breakers,

@@ -53,6 +53,7 @@ const known: Readonly<Record<string, string>> = {
   'src/features/identity-providers/test-provider.ts': whole,
   'src/features/integrations/configuration-fields.ts': whole,
   'src/features/integrations/credential.ts': own,
+  'src/features/mcp-integrations/mcp-integrations.ts': own,
   'src/features/log-exports/file.ts': writes,
   'src/features/log-exports/parquet.ts': own,
   'src/features/logs/log-filters.ts': whole,

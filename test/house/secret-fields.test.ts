@@ -59,6 +59,8 @@ const harmless: Readonly<Record<string, string>> = {
 /** The same, by the end of the place: the name alone stands for secrets elsewhere. */
 const harmlessAt: Readonly<Record<string, string>> = {
   'DELETE /cache query.key': 'The hash of a request, which answers show.',
+  'POST /mcp-integrations body.url': 'The address of a server, without a user, a password and a query.',
+  'PUT /mcp-integrations/:mcpIntegrationId body.url': 'The same.',
   'body.request.url': 'The log keeps it without a user, a password and the values of its query.',
   '.attributes.key': 'The name of an attribute.',
   '.status.code': 'The outcome of a span.',

@@ -36,6 +36,8 @@ export type Noun =
   | 'scim/workspaces'
   | 'organisation/sso/test-sign-ins'
   | 'secret-references'
+  | 'mcp-integrations'
+  | 'mcp-servers'
 
 export interface Department {
   readonly workspaceId: string
@@ -241,6 +243,9 @@ async function makeThings(
     key: `sk-${name}`,
     configurations,
   })
+  const mcp = { name: `${name} m`, slug: `${name}-m`, url: `${providerUrl}/mcp`, auth_type: 'none', transport: 'http' }
+  const mcpIntegration = await post('/mcp-integrations', mcp)
+  const mcpServer = await post('/mcp-servers', { name: `${name} s`, slug: `${name}-s`, mcp_integration_id: `${name}-m` })
   await post('/virtual-keys', { name: `${name} v`, provider: 'openai', key: `sk-${name}`, configurations })
   const config = (await post('/configs', { name, slug: `${name}-c`, config: { provider: `@${name}-p` } }))['data'] as { id: string }
   const guardrail = await post('/guardrails', { name, slug: `${name}-g`, checks: [{ id: 'default.notNull' }], actions: { onFail: 'warn' } })
@@ -273,6 +278,8 @@ async function makeThings(
   return {
     'api-keys': [String(apiKey['id'])],
     integrations: [String(integration['id']), `${name}-i`],
+    'mcp-integrations': [String(mcpIntegration['id']), `${name}-m`],
+    'mcp-servers': [String(mcpServer['id']), `${name}-s`],
     providers: [await idOf(`/providers/${name}-p`), `${name}-p`],
     'virtual-keys': [await idOf(`/virtual-keys/${name}-v`), `${name}-v`],
     collections: [String(collection['id']), `${name}-c`],

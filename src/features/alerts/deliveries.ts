@@ -31,7 +31,7 @@ interface WebhookEvent {
   readonly now: number
 }
 
-/** Queues an event that is no alert, in the transaction of what it tells of. */
+/** Queues an event that is no alert, in the transaction of its cause. */
 export const queueEvent = (
   em: EntityManager,
   { data, ...event }: Omit<WebhookEvent, 'id' | 'body'> & { readonly data: Readonly<Record<string, unknown>> },

@@ -33,7 +33,7 @@ export interface SeenCapability extends DefinitionHashes {
   readonly tokens: number
 }
 
-/** The facts that a server tells of itself, as they are stored. */
+/** The facts about a server, as they are stored. */
 export interface SeenFacts {
   readonly info: ServerInfo
   readonly flags: Fields
@@ -41,8 +41,10 @@ export interface SeenFacts {
   readonly revision: string
 }
 
-/** The outcome of asking. A fault is told in our own words: texts of servers may repeat what they were sent. */
-export type Asked<Found> = { readonly found: Found; readonly durationMs: number } | { readonly fault: string; readonly durationMs: number }
+/** The outcome of a question. A fault is in our own words: texts of servers may repeat credentials. */
+export type ServerOutcome<Found> =
+  | { readonly found: Found; readonly durationMs: number }
+  | { readonly fault: string; readonly durationMs: number }
 
 const kinds = { tools: 'tool', prompts: 'prompt', resources: 'resource', resourceTemplates: 'resource_template' } as const satisfies Record<
   ListKind,
@@ -52,14 +54,17 @@ const kinds = { tools: 'tool', prompts: 'prompt', resources: 'resource', resourc
 const timeoutMs = 30_000
 const bounds = { idleMs: 15_000, totalMs: timeoutMs, resultBytes: 16 * 1024 * 1024 }
 
-/** Asks a server what it is. Never rejects. */
-export const askFacts = (deps: Deps, asked: AskedServer): Promise<Asked<SeenFacts>> =>
+/** Asks a server for its facts. Never rejects. */
+export const askFacts = (deps: Deps, asked: AskedServer): Promise<ServerOutcome<SeenFacts>> =>
   ask(deps, asked, async (upstream, { server, signal }) =>
     factsOf(await upstream.discover(server, signal), hidingSecrets(secretsOf(asked))),
   )
 
-/** Asks a server what it is, and what it offers. Never rejects. */
-export const askAll = (deps: Deps, asked: AskedServer): Promise<Asked<SeenFacts & { readonly capabilities: readonly SeenCapability[] }>> =>
+/** Asks a server for its facts and all its lists. Never rejects. */
+export const askAll = (
+  deps: Deps,
+  asked: AskedServer,
+): Promise<ServerOutcome<SeenFacts & { readonly capabilities: readonly SeenCapability[] }>> =>
   ask(deps, asked, async (upstream, { server, signal }) => {
     const hide = hidingSecrets(secretsOf(asked))
     const facts = factsOf(await upstream.discover(server, signal), hide)
@@ -70,7 +75,7 @@ export const askAll = (deps: Deps, asked: AskedServer): Promise<Asked<SeenFacts 
   })
 
 const secretsOf = ({ headers }: AskedServer): readonly string[] =>
-  Object.values(headers).flatMap((value) => [value, ...value.split(' ').slice(1)])
+  Object.values(headers).flatMap((value) => [value].concat(value.split(' ').slice(1)))
 
 interface Exchange {
   readonly server: UpstreamServer
@@ -81,7 +86,7 @@ async function ask<Found>(
   deps: Deps,
   { integration, headers, allowedHosts }: AskedServer,
   work: (upstream: ReturnType<typeof createUpstream>, exchange: Exchange) => Promise<Found>,
-): Promise<Asked<Found>> {
+): Promise<ServerOutcome<Found>> {
   const { id, organisationId, url, transport } = integration
   const egress = tenantEgress(deps.egress, { organisationId, allowedHosts })
   const upstream = createUpstream({ egress, bounds, sessions: { most: 1, idleMs: timeoutMs }, now: () => deps.clock.now() })
@@ -108,7 +113,7 @@ function faultOf(error: unknown): string {
 const text = (value: unknown, most: number): string | null =>
   typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '').slice(0, most) : null
 
-/** More of what a server tells of itself is not kept. */
+/** Longer facts are cut or left out. */
 const [mostText, mostIcons, mostJson] = [8192, 20, 64 * 1024]
 
 function factsOf({ serverInfo, capabilities, era, revision }: ServerFacts, hide: Hide): SeenFacts {
@@ -128,7 +133,7 @@ function factsOf({ serverInfo, capabilities, era, revision }: ServerFacts, hide:
   }
 }
 
-/** Deeper values, larger ones, and names that no index takes, are left out: such a thing is not offered to anybody. */
+/** Deeper values, larger ones, and names that no index takes, are left out, as if the server did not offer them. */
 const [deepest, largest, longestName] = [40, 600 * 1024, 2000]
 
 function toCapability(type: CapabilityKind, item: Fields, hide: Hide): readonly SeenCapability[] {

@@ -43,7 +43,7 @@ export const presentDefinition = (type: CapabilityKind, name: string, definition
   size: typeof definition['size'] === 'number' ? definition['size'] : null,
 })
 
-/** What the registry knows besides the definition. */
+/** The facts of the registry beside the definition. */
 export const presentSeen = ({
   hash,
   tokens,
@@ -56,13 +56,13 @@ export const presentSeen = ({
   changed_at: changedAt.toISOString(),
 })
 
-interface Counted {
+interface CountedCapability {
   readonly type: CapabilityKind
   readonly enabled: boolean
 }
 
 /** Counts capabilities by their kinds. */
-export function countsOf(rows: readonly Counted[]) {
+export function countsOf(rows: readonly CountedCapability[]) {
   const count = (type: CapabilityKind) => {
     const own = rows.filter((row) => row.type === type)
     return { total: own.length, enabled: own.filter(({ enabled }) => enabled).length }

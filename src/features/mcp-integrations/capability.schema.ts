@@ -59,7 +59,7 @@ export const definitionFields = {
   size: z.number().nullable(),
 }
 
-/** What the registry adds to a definition. */
+/** The fields of the registry beside a definition. */
 export const seenFields = {
   hash: z.string().meta({ description: 'Of all that a pin covers.' }),
   tokens: z.int().meta({ description: 'About its size in the context of a model.' }),

@@ -78,7 +78,7 @@ async function changeGrants(em: EntityManager, integration: McpIntegration, body
   if (body.global_workspace_access !== undefined) integration.globalWorkspaceAccess = body.global_workspace_access
 }
 
-/** Whether each workspace has access, by its id. AB08 for one that does not exist, AB01 for one that comes twice. */
+/** Returns the access of each workspace by its id. AB08 for one that does not exist, AB01 for one that comes twice. */
 async function namedWorkspaces(
   em: EntityManager,
   { organisationId }: McpIntegration,

@@ -5,7 +5,7 @@ import { tenantFilter } from '../../app/database/orm.ts'
 export const authTypes = ['none', 'headers', 'oauth_auto', 'oauth_client_credentials'] as const
 export const transports = ['http', 'sse'] as const
 
-/** The facts that a server tells of itself. */
+/** The facts about a server, in its own words. */
 export interface ServerInfo {
   readonly name: string | null
   readonly version: string | null
@@ -37,7 +37,7 @@ export const McpIntegration = defineEntity({
     /** The header of the server, and the header of the caller from which its value comes. */
     passthroughHeaders: p.json<Readonly<Record<string, string>>>().default('{}'),
     globalWorkspaceAccess: p.json<{ readonly enabled: boolean }>().nullable(),
-    /** Null: the server was never asked. */
+    /** Null: no sync has asked the server. */
     serverInfo: p.json<ServerInfo>().nullable(),
     capabilityFlags: p.json<Readonly<Record<string, unknown>>>().nullable(),
     protocolVersions: p.array().default([]),

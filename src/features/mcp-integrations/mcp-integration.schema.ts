@@ -14,7 +14,7 @@ const mostHeaders = 50
 const few = <Fields extends Readonly<Record<string, unknown>>>(schema: z.ZodType<Fields>) =>
   schema.refine((headers) => Object.keys(headers).length <= mostHeaders, `At most ${mostHeaders} headers are allowed.`)
 
-/** The protocol's own headers say what the body says, and are written from it. */
+/** The protocol's own headers repeat the body, and are written from it. */
 const ofTheProtocol = /^(?:mcp-.*|accept|content-type|last-event-id)$/i
 const serverHeader = sentHeaderName.refine((name) => !ofTheProtocol.test(name), 'This header is set by the gateway.')
 

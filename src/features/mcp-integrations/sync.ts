@@ -7,7 +7,7 @@ import { assignDefined } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { findMcpIntegration } from './access.ts'
-import { askAll, type Asked, type AskedServer, type SeenCapability, type SeenFacts } from './ask-server.ts'
+import { askAll, type ServerOutcome, type AskedServer, type SeenCapability, type SeenFacts } from './ask-server.ts'
 import { keyOf, readKnown } from './capabilities.ts'
 import type { McpIntegration } from './mcp-integration.entity.ts'
 import { openHeaders } from './mcp-integrations.ts'
@@ -20,13 +20,13 @@ export async function toAsked(em: EntityManager, integration: McpIntegration, { 
 }
 
 /** The answer of a server, and the address that was asked. */
-export interface Synced {
+export interface SyncAnswer {
   readonly url: string
-  readonly outcome: Asked<SeenFacts & { readonly capabilities: readonly SeenCapability[] }>
+  readonly outcome: ServerOutcome<SeenFacts & { readonly capabilities: readonly SeenCapability[] }>
 }
 
 /** Asks the server of an integration that the caller may change; no transaction is open meanwhile. */
-export async function askForSync(actor: Actor, reference: string, deps: Deps): Promise<Synced> {
+export async function askForSync(actor: Actor, reference: string, deps: Deps): Promise<SyncAnswer> {
   const asked = await inTenant(deps.orm, actor.organisationId, async (em) =>
     toAsked(em, await findMcpIntegration(em, actor, { reference, verb: 'update' }), deps),
   )
@@ -34,7 +34,7 @@ export async function askForSync(actor: Actor, reference: string, deps: Deps): P
   return { url: asked.integration.url, outcome }
 }
 
-/** The names of what a sync found to be other than before. */
+/** The names of additions, changes and removals that a sync found. */
 export interface SyncChanges {
   readonly isFirst: boolean
   readonly added: readonly string[]
@@ -44,11 +44,11 @@ export interface SyncChanges {
 
 const nothing: SyncChanges = { isFirst: false, added: [], changed: [], removed: [] }
 
-/** Stores the outcome of a sync. A failed one changes nothing of what is known. */
+/** Stores the outcome of a sync. A failed one leaves all capabilities as they are. */
 export async function storeSync(
   em: EntityManager,
   integration: McpIntegration,
-  { synced, now }: { synced: Synced; now: Date },
+  { synced, now }: { synced: SyncAnswer; now: Date },
 ): Promise<SyncChanges> {
   if (synced.url !== integration.url)
     throw new ApiError('AB07', 'The address of the integration was changed meanwhile. Sync it again.', { param: 'mcpIntegrationId' })
@@ -102,6 +102,8 @@ const forget = `DELETE FROM mcp_capabilities WHERE id = ANY (?::uuid[])`
 
 const ids = (rows: readonly { readonly id: string }[]): string => `{${rows.map(({ id }) => id).join(',')}}`
 
+const namesOf = (rows: readonly { readonly name: string }[]): string[] => rows.map(({ name }) => name)
+
 interface Store {
   readonly capabilities: readonly SeenCapability[]
   readonly now: Date
@@ -132,11 +134,10 @@ async function storeCapabilities(
     await em.execute(forgetVersions, [ids(old)])
     await em.execute(forget, [ids(old)])
   }
-  const names = (rows: readonly { readonly name: string }[]) => rows.map(({ name }) => name)
   return {
     isFirst: before.size === 0,
-    added: names(written.filter((row) => !before.has(keyOf(row)))),
-    changed: names(written.filter((row) => before.has(keyOf(row)))),
-    removed: names(gone),
+    added: namesOf(written.filter((row) => !before.has(keyOf(row)))),
+    changed: namesOf(written.filter((row) => before.has(keyOf(row)))),
+    removed: namesOf(gone),
   }
 }

@@ -42,5 +42,5 @@ export const putServerCapabilities = route({
   return { success: true as const }
 })
 
-/** Who decides, and when. */
+/** Returns the caller as the author of a decision, and its time. */
 export const deciderOf = (actor: Actor, nowMs: number) => ({ by: actor.userId ?? actor.id, at: new Date(nowMs) })

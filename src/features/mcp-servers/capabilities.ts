@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { RowChange } from '../../app/audit/changes.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { CapabilityKind } from '../../lib/mcp-definition.ts'
-import { type Standing, standingOf } from '../../gateway/ports/mcp.ts'
+import { type PinStanding, standingOf } from '../../gateway/ports/mcp.ts'
 import { keyOf, type KnownCapability, presentDefinition, presentSeen, readKnown, settingsByKey } from '../mcp-integrations/index.ts'
 import { McpCapability } from '../mcp-integrations/mcp-capability.entity.ts'
 import type { McpServerEntity } from './mcp-server.entity.ts'
@@ -15,13 +15,13 @@ export type KnownRule = Pick<
   'id' | 'type' | 'name' | 'enabled' | 'pinnedHash' | 'pinnedInputHash' | 'rejectedHash' | 'toldHash'
 >
 
-/** A capability of a server: what syncs found of it, and what the server says of it. */
+/** A capability of a server: the findings of syncs, and the setting of the server. */
 export interface ServerCapability {
   readonly type: CapabilityKind
   readonly name: string
   readonly known: KnownCapability | null
   readonly rule: KnownRule | null
-  readonly standing: Standing
+  readonly standing: PinStanding
 }
 
 const hashesOf = (hash: string | null | undefined, inputHash: string | null | undefined) =>
@@ -32,7 +32,7 @@ export const standingOn = (
   { pinning }: Pick<McpServerEntity, 'pinning'>,
   known: Pick<KnownCapability, 'hash' | 'inputHash'> | null,
   rule: Pick<KnownRule, 'pinnedHash' | 'pinnedInputHash' | 'rejectedHash'> | null,
-): Standing =>
+): PinStanding =>
   standingOf(pinning, {
     seen: known,
     pinned: hashesOf(rule?.pinnedHash, rule?.pinnedInputHash),
@@ -89,11 +89,11 @@ export async function presentCapabilities(em: EntityManager, server: McpServerEn
   })
 }
 
-/** The most settings that a server has, beside those of what it offers. */
+/** The most settings of one server. */
 const mostRules = 5000
 
 interface Decider {
-  /** Null: nobody, as at the first sync. */
+  /** Null: the first sync, which has no author. */
   readonly by: string | null
   readonly at: Date
 }
@@ -149,7 +149,7 @@ export interface Approval {
   readonly name: string
 }
 
-/** By SQL, so that the trail tells of hashes and not of whole definitions. */
+/** By SQL, so that the trail has hashes and not whole definitions. */
 const approveStatement = `
   INSERT INTO mcp_server_capabilities AS r (id, organisation_id, server_id, type, name, pinned_hash, pinned_input_hash, pinned_definition, decided_by, decided_at)
   SELECT gen_random_uuid(), c.organisation_id, ?, c.type, c.name, c.hash, c.input_hash, c.definition, ?, ?

@@ -10,7 +10,7 @@ import { approveCapability, readCapabilityHistory, rejectCapability } from './pi
 import { syncMcpIntegration, testMcpServer } from './sync.routes.ts'
 import { deleteConnections, listConnections, listUserAccess, putUserAccess } from './user-access.routes.ts'
 
-/** MCP servers give a workspace the use of MCP integrations, and say who may call which of their tools. */
+/** MCP servers give a workspace the use of MCP integrations, with rights on each of their tools. */
 export const mcpServers = feature({
   id: 'mcp-servers',
   since: '1.3.0',
@@ -38,7 +38,7 @@ export const mcpServers = feature({
   views: { mcpServer: mcpServerView },
 })
 
-/** The facts that MCP servers tell of themselves. */
+/** The facts about MCP servers, in their own words. */
 export const mcpMetadata = feature({
   id: 'mcp-metadata',
   since: '1.9.0',

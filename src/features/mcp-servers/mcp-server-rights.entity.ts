@@ -21,7 +21,7 @@ export const McpServerCapability = defineEntity({
     pinnedInputHash: p.text().nullable(),
     pinnedDefinition: p.json<Fields>().nullable(),
     rejectedHash: p.text().nullable(),
-    /** The definition of which an event has told. */
+    /** The last definition that was in an event. */
     toldHash: p.text().nullable(),
     decidedBy: p.uuid().nullable(),
     decidedAt: p.datetime().nullable(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { route } from '../../app/route.ts'
 import { metadataFields, presentMetadata } from '../mcp-integrations/index.ts'
-import { inWorkspace, mcpServerParams } from './mcp-server.schema.ts'
+import { inWorkspace } from './mcp-server.schema.ts'
 import { findMcpServer, readContexts } from './mcp-servers.ts'
 
 const serverMetadata = z
@@ -10,13 +10,13 @@ const serverMetadata = z
 
 export const readServerMetadata = route({
   method: 'GET',
-  path: '/mcp-servers/:mcpServerId/metadata',
+  path: '/mcp-servers/:id/metadata',
   summary: 'Read what an MCP server tells of itself',
   permission: 'mcp_servers.read',
-  params: mcpServerParams,
+  params: z.object({ id: z.string() }),
   query: inWorkspace,
   response: serverMetadata,
 })(async ({ em, actor, params, query }) => {
-  const row = await findMcpServer(em, actor, { reference: params.mcpServerId, workspace: query.workspace_id })
+  const row = await findMcpServer(em, actor, { reference: params.id, workspace: query.workspace_id })
   return presentMetadata((await readContexts(em, [row]))(row).integration)
 })

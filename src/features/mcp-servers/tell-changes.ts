@@ -9,13 +9,13 @@ import { queueEvent } from '../alerts/index.ts'
 import { approve, readCapabilities, type ServerCapability } from './capabilities.ts'
 import { McpServerEntity } from './mcp-server.entity.ts'
 
-/** A setting that nobody has made, of a thing that is forgotten. */
+/** Rows without a setting, of capabilities that are forgotten. */
 const forgetRules = `
   DELETE FROM mcp_server_capabilities r USING mcp_servers s
    WHERE s.id = r.server_id AND s.integration_id = ? AND r.enabled IS NULL
      AND NOT EXISTS (SELECT FROM mcp_capabilities c WHERE c.integration_id = s.integration_id AND c.type = r.type AND c.name = r.name)`
 
-/** Notes that an event has told of a definition. */
+/** Notes that a definition was in an event. */
 const noteTold = `
   INSERT INTO mcp_server_capabilities AS r (id, organisation_id, server_id, type, name, told_hash)
   SELECT gen_random_uuid(), ?, ?, t.type, t.name, t.hash FROM jsonb_to_recordset(?) AS t (type text, name text, hash text)
@@ -31,8 +31,8 @@ interface ToldRow {
 }
 
 /**
- * Tells of new and changed definitions after a sync: each server that pins tells once of each definition, in the trail, to event streams and to webhooks.
- * The first sync of all is what servers that only flag begin with. Returns how many definitions wait, by server.
+ * Announces new and changed definitions after a sync: once for each server that pins, in the trail, to event streams and to webhooks. Servers that only
+ * flag begin with the definitions of the first sync. Returns how many definitions wait, on all servers.
  */
 export async function tellChanges(
   em: EntityManager,

@@ -41,7 +41,7 @@ export const listUserAccess = route({
   return { ...toList(data, page), default_user_access: server.defaultUserAccess }
 })
 
-/** The members of the workspace, and the owners and admins of the organisation, who act in every one. */
+/** Returns the members of the workspace, and the owners and admins of the organisation, since these act in every one. */
 async function membersOf(em: EntityManager, { organisationId, workspaceId }: McpServerEntity): Promise<readonly User[]> {
   const members = await em.find(WorkspaceMember, { workspaceId }, { fields: ['userId'] })
   const id = { $in: members.map(({ userId }) => userId) }

@@ -39,7 +39,7 @@ export interface McpServer {
   readonly headers: Readonly<Record<string, string>>
   /** The header of the server, and the header of the caller's request from which its value comes. */
   readonly passthroughHeaders: Readonly<Record<string, string>>
-  /** What the last sync found; null: not known. */
+  /** By the last sync; null: not known. */
   readonly era: 'modern' | 'legacy' | null
   readonly status: 'active'
   /** Returns whether a caller may use the server at all: its workspace, its scope, and the access of its user. */
@@ -47,13 +47,13 @@ export interface McpServer {
   /** The decision for lists and calls alike; a resource is named by its URI, a template by its URI template. */
   decide(kind: CapabilityKind, name: string, caller: McpCaller): McpDecision
   /**
-   * The same for an item of a list as the server tells it now, with the definition to show: null unless it is allowed. The approved definition stands in
+   * The same for an item of a list as it came from the server, with the definition to show: null unless it is allowed. The approved definition stands in
    * for one that is held while the input is unchanged.
    */
   judge(kind: CapabilityKind, told: Fields, caller: McpCaller): { readonly decision: McpDecision; readonly definition: Fields | null }
 }
 
-/** Whose servers are looked for. */
+/** The place in which servers are looked for. */
 export interface McpScope {
   readonly organisationId: string
   /** Id or slug; null: the default workspace. */
@@ -66,10 +66,10 @@ export interface McpRegistry {
   mcpServer(scope: McpScope, reference: string): MaybePromise<McpServer | null>
 }
 
-/** What happens when a definition is new or changed. */
-export type Pinning = 'off' | 'flag' | 'hold'
+/** The treatment of definitions that are new or changed. */
+export type PinningMode = 'off' | 'flag' | 'hold'
 
-/** What is known of one tool, prompt, resource or template. */
+/** The right on one tool, prompt, resource or template, and its definitions. */
 export interface CapabilityRule {
   readonly kind: CapabilityKind
   readonly name: string
@@ -90,23 +90,23 @@ export interface CapabilityRule {
 export interface McpRules {
   readonly defaultAccess: 'allow' | 'deny'
   readonly defaultUserAccess: 'allow' | 'deny'
-  readonly pinning: Pinning
+  readonly pinning: PinningMode
   readonly capabilities: readonly CapabilityRule[]
   /** The users with an access of their own. */
   readonly users: ReadonlyMap<string, boolean>
 }
 
 /**
- * How a definition stands to the approved one. `kept`: the approved one goes on, because the input is the same; `flagged`: it is used all the same, and
- * was told of.
+ * How a definition stands to the approved one. `kept`: the approved one goes on, because the input is the same; `flagged`: it is used all the same,
+ * and was announced.
  */
-export type Standing = 'approved' | 'kept' | 'held' | 'flagged' | 'rejected'
+export type PinStanding = 'approved' | 'kept' | 'held' | 'flagged' | 'rejected'
 
 /** Returns how the definition that was seen stands. */
 export function standingOf(
-  pinning: Pinning,
+  pinning: PinningMode,
   { seen, pinned, rejectedHash }: Pick<CapabilityRule, 'seen' | 'pinned' | 'rejectedHash'>,
-): Standing {
+): PinStanding {
   if (pinning === 'off') return 'approved'
   if (seen === null) return pinning === 'hold' ? 'held' : 'approved'
   if (pinned?.hash === seen.hash) return 'approved'
@@ -172,6 +172,6 @@ function decisionOf({ defaultAccess, pinning }: McpRules, rule: CapabilityRule):
   return ['held', 'rejected'].includes(standingOf(pinning, rule)) ? 'held' : 'allowed'
 }
 
-/** Of several templates that a URI fits, no wide one opens what a narrower one keeps shut. */
+/** Of several templates that a URI fits, no wide one opens a narrower one that is shut. */
 const strictest = (decisions: readonly McpDecision[]): McpDecision =>
   decisions.find((decision) => decision === 'not_allowed') ?? decisions.find((decision) => decision === 'held') ?? 'allowed'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isFields } from './fields.ts'
 
-/** A place at which two JSON values differ. Null: there is nothing. */
+/** A place at which two JSON values differ. Null: a value is absent. */
 export interface Difference {
   /** Such as `inputSchema.properties.q.type` or `icons[0]`; empty: the whole. */
   readonly path: string

@@ -1,7 +1,7 @@
 /** A part of a template: a text that stands there as it is, or an expression; `wide`: its value may contain slashes. */
 type Part = { readonly text: string } | { readonly wide: boolean }
 
-/** Longer ones fit nothing. */
+/** Longer ones never fit. */
 const longest = 8192
 
 /**

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import test from 'ava'
 import { deliverAlerts } from '../../../src/features/alerts/deliveries.ts'
 import type { McpCaller } from '../../../src/gateway/mcp/registry.ts'
-import { type McpStub, startStub } from './mcp-stub.ts'
+import { type McpStub, startStub } from '../../support/mcp-stub.ts'
 import { startControl, type Answer, type Control, type Tenant } from './setup.ts'
 
 let control: Control

@@ -5,6 +5,7 @@ import { startApp, type TestApp } from '../app.ts'
 import { inDatabase } from '../database.ts'
 import { startEmulator } from '../emulator/emulator.ts'
 import { eventually } from '../eventually.ts'
+import { startStub } from '../mcp-stub.ts'
 import { startFakeVault } from '../secret-managers.ts'
 import { type Example, mapTexts, type Names, neutral, providerUrl, replaced, vaultUrl } from './story.ts'
 
@@ -65,9 +66,21 @@ const ranking = {
   meta: { api_version: { version: '2' }, billed_units: { search_units: 1 } },
 }
 
+const mcpUrl = 'https://mcp.example/mcp'
+
+/** The only tool of the MCP server. */
+const searchTool = {
+  name: 'search_issues',
+  description: 'Finds issues by their words.',
+  inputSchema: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
+  annotations: { readOnlyHint: true },
+}
+
 /** Starts a product with a provider. Callers show the keys of the first start, unless `show` names others. */
 export async function startListener(show: ShowCaller = keyFor, env: Readonly<Record<string, string>> = {}): Promise<Listener> {
-  const [emulator, vault] = await Promise.all([startEmulator(), startFakeVault()])
+  const [emulator, vault, mcp] = await Promise.all([startEmulator(), startFakeVault(), startStub('modern')])
+  mcp.tools = [searchTool]
+  mcp.serverInfo = { name: 'tracker', version: '2.1.0', title: 'Issue tracker' }
   vault.put('secret/openai', { api_key: 'sk-your-openai-key' })
   emulator.script({ path: '/vector_stores', behaviour: { status: 200, headers: { 'content-type': 'application/json' }, body: store } })
   const json = { 'content-type': 'application/json' }
@@ -84,11 +97,13 @@ export async function startListener(show: ShowCaller = keyFor, env: Readonly<Rec
   const names: Names = new Map([
     [providerUrl, emulator.url],
     [vaultUrl, vault.url],
+    [mcpUrl, mcp.url],
     ['hvs.your-vault-token', vault.rootToken],
   ])
   const hosts = {
     [emulator.url]: providerUrl,
     [vault.url]: vaultUrl,
+    [mcp.url]: mcpUrl,
     [emulator.origin]: new URL(providerUrl).origin,
     [app.baseUrl]: 'https://gateway.example',
     [new URL(app.baseUrl).host]: 'gateway.example',
@@ -116,7 +131,7 @@ export async function startListener(show: ShowCaller = keyFor, env: Readonly<Rec
       await eventually(found, 10_000, 'the log')
       return told ?? tell(example)
     },
-    stop: () => end(app, [emulator, vault]),
+    stop: () => end(app, [emulator, vault, mcp]),
   }
 }
 
