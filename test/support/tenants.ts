@@ -202,6 +202,16 @@ async function makeBreaker(gatehouse: Pick<Gatehouse, 'superuser'>, organisation
   return id
 }
 
+/** Writes down a tool of an MCP server, as a sync does. */
+const addTool = (gatehouse: Pick<Gatehouse, 'superuser'>, integrationId: string): Promise<void> =>
+  inDatabase(gatehouse.superuser, async (client) => {
+    await client.query(
+      `INSERT INTO mcp_capabilities (id, organisation_id, integration_id, type, name, definition, hash, input_hash, first_seen_at, changed_at)
+       SELECT gen_random_uuid(), organisation_id, id, 'tool', 'search', '{}', 'h', 'i', now(), now() FROM mcp_integrations WHERE id = $1`,
+      [integrationId],
+    )
+  })
+
 /** A key of the first organisation. */
 async function makeKey(
   gatehouse: Pick<Gatehouse, 'origin'>,
@@ -246,6 +256,7 @@ async function makeThings(
   const mcp = { name: `${name} m`, slug: `${name}-m`, url: `${providerUrl}/mcp`, auth_type: 'none', transport: 'http' }
   const mcpIntegration = await post('/mcp-integrations', mcp)
   const mcpServer = await post('/mcp-servers', { name: `${name} s`, slug: `${name}-s`, mcp_integration_id: `${name}-m` })
+  await addTool(gatehouse, String(mcpIntegration['id']))
   await post('/virtual-keys', { name: `${name} v`, provider: 'openai', key: `sk-${name}`, configurations })
   const config = (await post('/configs', { name, slug: `${name}-c`, config: { provider: `@${name}-p` } }))['data'] as { id: string }
   const guardrail = await post('/guardrails', { name, slug: `${name}-g`, checks: [{ id: 'default.notNull' }], actions: { onFail: 'warn' } })

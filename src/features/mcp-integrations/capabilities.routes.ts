@@ -1,7 +1,7 @@
 import { route } from '../../app/route.ts'
 import { pageOf, toList } from '../../lib/paging.ts'
 import { demandRead, findMcpIntegration, mcpScopes } from './access.ts'
-import { countsOf, keyOf, notOffered, presentDefinition, presentSeen, readKnown, settingsByKey } from './capabilities.ts'
+import { countsOf, isWanted, keyOf, notOffered, presentDefinition, presentSeen, readKnown, settingsByKey } from './capabilities.ts'
 import { capabilityPage, integrationCapabilities, pageQuery, success, updateCapabilitiesBody } from './capability.schema.ts'
 import { McpCapability } from './mcp-capability.entity.ts'
 import { mcpIntegrationParams } from './mcp-integration.schema.ts'
@@ -15,11 +15,11 @@ export const listMcpCapabilities = route({
   params: mcpIntegrationParams,
   query: z.object(capabilityPage),
   response: integrationCapabilities,
-})(async ({ em, actor, params, query: { type, ...query } }) => {
+})(async ({ em, actor, params, query: { type, search, ...query } }) => {
   const integration = await findMcpIntegration(em, actor, { reference: params.mcpIntegrationId, verb: 'read' })
   demandRead(actor, integration.workspaceId)
   const known = await readKnown(em, integration.id)
-  const page = pageOf(type === undefined ? known : known.filter((one) => one.type === type), pageQuery(query), keyOf)
+  const page = pageOf(known.filter(isWanted({ type, search })), pageQuery(query), keyOf)
   const rows = await em.find(McpCapability, { id: { $in: page.rows.map(({ id }) => id) } })
   const byId = new Map(rows.map((row) => [row.id, row]))
   const data = page.rows.flatMap(({ id }) => {

@@ -19,6 +19,12 @@ export const readKnown = (em: EntityManager, integrationId: string, type?: Capab
     },
   )
 
+/** Returns the condition of a list on a capability. */
+export const isWanted =
+  ({ type, search = '' }: { readonly type?: CapabilityKind | undefined; readonly search?: string | undefined }) =>
+  (one: { readonly type: CapabilityKind; readonly name: string }): boolean =>
+    (type === undefined || one.type === type) && one.name.toLowerCase().includes(search.toLowerCase())
+
 /** Names a capability among those of its integration. */
 export const keyOf = ({ type, name }: { readonly type: CapabilityKind; readonly name: string }): string => `${type} ${name}`
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listFields, pageView, type ListQuery } from '../../lib/paging.ts'
+import { listFields, pageView, searchField, type ListQuery } from '../../lib/paging.ts'
 import { capabilityKinds } from '../../lib/mcp-definition.ts'
 import { textField } from '../../lib/text/text.ts'
 
@@ -18,6 +18,7 @@ export const capabilityPage = {
     .optional()
     .meta({ description: 'The page, counted from 1; `current_page` counts from 0.' }),
   type: capabilityType.optional(),
+  search: searchField('the name'),
 }
 
 /** Returns the query with the page that is counted from 1, and the size within its bound. */

@@ -23,7 +23,10 @@ export const listMcpGrants = route({
 })(async ({ em, actor, params, query }) => {
   const integration = await findMcpIntegration(em, actor, { reference: params.mcpIntegrationId, verb: 'read' })
   demandRead(actor, integration.workspaceId)
-  const page = pageOf(await findGrants(em, actor, integration), query, ({ id }) => id)
+  const wanted = query.search?.toLowerCase() ?? ''
+  const all = await findGrants(em, actor, integration)
+  const matching = all.filter(({ slug, name }) => [slug, name].some((text) => text.toLowerCase().includes(wanted)))
+  const page = pageOf(matching, query, ({ id }) => id)
   const shared = integration.globalWorkspaceAccess
   return { ...toList(page.rows, page), workspaces: page.rows, global_workspace_access: shared ? { ...shared } : null }
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listFields, pageView } from '../../lib/paging.ts'
+import { listFields, pageView, searchField } from '../../lib/paging.ts'
 
 /** Larger organisations have global access, or send several requests. */
 const maxGrants = 1000
@@ -25,7 +25,10 @@ export const updateMcpGrantsBody = z
 
 export type UpdateMcpGrants = z.output<typeof updateMcpGrantsBody>
 
-export const mcpGrantsPage = z.object(listFields({ sorts: { slug: 'slug' }, sort: 'slug', defaultSize: maxGrants }))
+export const mcpGrantsPage = z.object({
+  ...listFields({ sorts: { slug: 'slug' }, sort: 'slug', defaultSize: maxGrants }),
+  search: searchField('the slug or the name'),
+})
 
 const item = z.object({
   id: z.uuid(),

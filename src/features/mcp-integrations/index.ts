@@ -26,7 +26,16 @@ export {
   seenFields,
   success,
 } from './capability.schema.ts'
-export { countsOf, keyOf, type KnownCapability, presentDefinition, presentSeen, readKnown, settingsByKey } from './capabilities.ts'
+export {
+  countsOf,
+  isWanted,
+  keyOf,
+  type KnownCapability,
+  presentDefinition,
+  presentSeen,
+  readKnown,
+  settingsByKey,
+} from './capabilities.ts'
 export { mcpIntegrationParams, mcpReference } from './mcp-integration.schema.ts'
 export { presentMetadata, presentTold, readMcpMetadata } from './metadata.routes.ts'
 export { metadataFields, toldFields } from './metadata.schema.ts'

@@ -1,6 +1,6 @@
 import { type Actor, route } from '../../app/route.ts'
 import { pageOf, toList } from '../../lib/paging.ts'
-import { countsOf, keyOf, pageQuery, success } from '../mcp-integrations/index.ts'
+import { countsOf, isWanted, keyOf, pageQuery, success } from '../mcp-integrations/index.ts'
 import { changeSettings, isEnabled, presentCapabilities, readCapabilities, statusOf } from './capabilities.ts'
 import { inWorkspace, mcpServerParams } from './mcp-server.schema.ts'
 import { findMcpServer } from './mcp-servers.ts'
@@ -14,10 +14,10 @@ export const listServerCapabilities = route({
   params: mcpServerParams,
   query: serverCapabilityPage,
   response: serverCapabilities,
-})(async ({ em, actor, params, query: { type, status, workspace_id, ...query } }) => {
+})(async ({ em, actor, params, query: { type, status, search, workspace_id, ...query } }) => {
   const server = await findMcpServer(em, actor, { reference: params.mcpServerId, workspace: workspace_id })
   const all = await readCapabilities(em, server)
-  const wanted = all.filter((one) => (type === undefined || one.type === type) && (status === undefined || statusOf(one) === status))
+  const wanted = all.filter(isWanted({ type, search })).filter((one) => status === undefined || statusOf(one) === status)
   const page = pageOf(wanted, pageQuery(query), keyOf)
   const offered = all.filter(({ known }) => known?.isRemoved === false)
   const counts = countsOf(offered.map((one) => ({ type: one.type, enabled: isEnabled(server, one) && one.known?.enabled === true })))

@@ -82,7 +82,7 @@ async function capabilityOf(
 
 const history = z
   .object({
-    object: z.literal('list'),
+    object: z.literal('mcp_capability_history'),
     data: z.array(
       z.object({
         hash: z.string(),
@@ -122,5 +122,5 @@ export const readCapabilityHistory = route({
       diff: before === undefined ? [] : differences(before.definition, version.definition),
     }
   })
-  return { object: 'list' as const, data }
+  return { object: 'mcp_capability_history' as const, data }
 })

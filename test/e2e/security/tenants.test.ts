@@ -34,6 +34,8 @@ const secret = {
   secret_path: 'secret/team',
 }
 
+const mcp = { url: 'https://mcp.example/mcp', transport: 'http', auth_type: 'none' }
+
 /** A body that each write accepts; a new write has to be added here. */
 const bodies: Readonly<Record<string, object>> = {
   'PUT /admin/organisation': { name: 'taken' },
@@ -52,6 +54,18 @@ const bodies: Readonly<Record<string, object>> = {
   'PUT /api-keys/:id': { name: 'taken' },
   'POST /integrations': { name: 'taken', ai_provider_id: 'openai', key: 'k' },
   'PUT /integrations/:slug': { name: 'taken', key: 'mine' },
+  'POST /mcp-integrations': { ...mcp, name: 'taken' },
+  'PUT /mcp-integrations/:mcpIntegrationId': { name: 'taken' },
+  'PUT /mcp-integrations/:mcpIntegrationId/workspaces': { workspaces: [], override_existing_workspace_access: true },
+  'PUT /mcp-integrations/:mcpIntegrationId/capabilities': { capabilities: [{ name: 'search', type: 'tool', enabled: false }] },
+  'POST /mcp-integrations/:mcpIntegrationId/sync': {},
+  'POST /mcp-servers': { name: 'taken', mcp_integration_id: 'none' },
+  'PUT /mcp-servers/:mcpServerId': { default_access: 'allow' },
+  'PUT /mcp-servers/:mcpServerId/capabilities': { capabilities: [{ name: 'search', type: 'tool', enabled: true }] },
+  'PUT /mcp-servers/:mcpServerId/user-access': { default_user_access: 'deny' },
+  'POST /mcp-servers/:mcpServerId/test': {},
+  'POST /mcp-servers/:mcpServerId/capabilities/:name/approve': { hash: 'h' },
+  'POST /mcp-servers/:mcpServerId/capabilities/:name/reject': { hash: 'h' },
   'POST /providers': { name: 'taken', integration_id: 'none' },
   'PUT /integrations/:slug/models': { models: [] },
   'PUT /integrations/:slug/workspaces': { workspaces: [], override_existing_workspace_access: true },
@@ -144,6 +158,7 @@ const pathTo = ({ method, path }: Route, reference: string) =>
   `${path}${neededQuery({ method, path })}`
     .replace(/:\w+/, encodeURIComponent(reference))
     .replace(':userId', acme.main.things.users[0] ?? '')
+    .replace(':name', 'search')
     .replace(':versionId', '1')
     .replace(':entityId', randomUUID())
 
@@ -237,6 +252,7 @@ test.serial('a stranger’s ids in queries and bodies lead nowhere', async (t) =
         ['/api-keys/workspace/service', 'POST /api-keys/:type/:subType'],
         ['/integrations', 'POST /integrations'],
         ['/virtual-keys', 'POST /virtual-keys'],
+        ['/mcp-integrations', 'POST /mcp-integrations'],
       ] as const) {
         const answer = await ask(gatehouse, key, { method: 'POST', path, body: { ...bodies[field], workspace_id: workspace } })
         t.true([403, 404].includes(answer.status), `${who}: POST ${path}: ${answer.status} ${answer.text}`)
@@ -245,6 +261,10 @@ test.serial('a stranger’s ids in queries and bodies lead nowhere', async (t) =
     }
     for (const integration_id of owner.things.integrations) {
       const answer = await ask(gatehouse, key, { method: 'POST', path: '/providers', body: { name: 'taken', integration_id } })
+      t.is(answer.status, 404, `${who}: ${answer.text}`)
+    }
+    for (const mcp_integration_id of owner.things['mcp-integrations']) {
+      const answer = await ask(gatehouse, key, { method: 'POST', path: '/mcp-servers', body: { name: 'taken', mcp_integration_id } })
       t.is(answer.status, 404, `${who}: ${answer.text}`)
     }
   }

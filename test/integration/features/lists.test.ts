@@ -18,7 +18,7 @@ const isList = ({ method, response }: Route) => {
 
 /**
  * Logs are paged by time, and groups by their size; both have filters and bounds of their own. Sessions and passkeys are listed whole, for the
- * signed-in person.
+ * signed-in person. Nobody signs in at MCP servers yet.
  */
 const elsewhere: ReadonlySet<string> = new Set([
   '/logs',
@@ -27,6 +27,7 @@ const elsewhere: ReadonlySet<string> = new Set([
   '/analytics/groups/:groupBy',
   '/alerts',
   '/auth/sessions',
+  '/mcp-servers/:mcpServerId/connections',
   '/auth/passkeys',
   '/limits',
   '/policies/rate-limits/:rateLimitsPolicyId/entities',
@@ -73,6 +74,8 @@ test.before(async () => {
     '/admin/users/invites',
     '/scim/tokens',
     '/secret-references',
+    '/mcp-integrations',
+    '/mcp-servers',
   ].entries())
     for (const name of many) await made(path, bodies(name, path), at < 4 ? acme.workspaceKey : acme.adminKey)
   for (const name of many) await control.createUser(acme, { email: `${name}@example.com`, workspaces: { [acme.workspaceId]: 'member' } })
@@ -131,6 +134,8 @@ function bodies(name: string, path: string): Fields {
       auth_config: { vault_auth_type: 'token', vault_addr: 'https://vault.example', vault_token: 't' },
       secret_path: 'secret/team',
     }),
+    '/mcp-integrations': () => ({ slug: name, url: 'https://mcp.example/mcp', transport: 'http', auth_type: 'none' }),
+    '/mcp-servers': () => ({ workspace_id: 'main', slug: `mcp-${name}`, mcp_integration_id: 'one' }),
     '/policies/rate-limits': () => ({ ...policy(), type: 'requests', unit: 'rpm', value: name.length }),
     '/policies/usage-limits': () => ({ ...policy(), type: 'cost', credit_limit: name.length }),
   }
@@ -159,6 +164,17 @@ async function fillVersions(): Promise<void> {
   await control.call(acme.adminKey, 'PUT', '/integrations/one/models', { models })
   const workspaces = ['main', 'side', 'ws-one', 'ws-two'].map((id) => ({ id, enabled: true, create_default_provider: false }))
   await control.call(acme.adminKey, 'PUT', '/integrations/one/workspaces', { workspaces })
+  await control.call(acme.adminKey, 'PUT', '/mcp-integrations/one/workspaces', {
+    workspaces: ['main', 'side', 'ws-one', 'ws-two'].map((id) => ({ id, enabled: true })),
+  })
+  for (const name of many)
+    await control.sql.query(
+      `INSERT INTO mcp_capabilities (id, organisation_id, integration_id, type, name, definition, hash, input_hash, first_seen_at, changed_at)
+       SELECT gen_random_uuid(), organisation_id, id, 'tool', $2, '{}', 'h', 'i', now(), now() FROM mcp_integrations WHERE slug = 'one' AND organisation_id = $1`,
+      [acme.organisationId, name],
+    )
+  named['mcpIntegrationId'] = 'one'
+  named['mcpServerId'] = 'mcp-one'
   named['config'] = config
 }
 
@@ -183,7 +199,12 @@ async function list(route: Route, query: string): Promise<List> {
   const { data, models, workspaces, ...page } = answer.body as unknown as List &
     Record<'data' | 'models' | 'workspaces', Fields[] | undefined>
   const rows = data ?? models ?? workspaces ?? []
-  return { ...page, rows: rows.map((row) => String(row['version_id'] ?? row['prompt_partial_version_id'] ?? row['id'] ?? row['slug'])) }
+  return {
+    ...page,
+    rows: rows.map((row) =>
+      String(row['version_id'] ?? row['prompt_partial_version_id'] ?? row['id'] ?? row['user_id'] ?? row['slug'] ?? row['name']),
+    ),
+  }
 }
 
 for (const route of lists) {

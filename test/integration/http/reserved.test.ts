@@ -125,8 +125,6 @@ test.serial('what is not built answers 404 feature_unavailable, with the release
 
 const expected: Readonly<Record<string, string | null>> = {
   'PUT /deployments/{deploymentId}': '1.4.0',
-  'POST /mcp-integrations': '1.3.0',
-  'GET /mcp-servers/{id}/metadata': '1.9.0',
   'POST /agent-integrations': null,
 }
 

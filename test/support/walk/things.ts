@@ -36,7 +36,13 @@ export const pathTo = ({ path }: Operation, reference: string, child: string): s
 
 /** A thing in a thing, of those that a department has. */
 export const childOf = ({ path }: Operation, things: Things): string =>
-  path.includes('{userId}') ? (things.users[0] ?? '') : path.includes('{versionId}') ? '1' : randomUUID()
+  path.includes('{name}')
+    ? 'search'
+    : path.includes('{userId}')
+      ? (things.users[0] ?? '')
+      : path.includes('{versionId}')
+        ? '1'
+        : randomUUID()
 
 /** Every way to name the subject of an operation, with the resources of the department. */
 export const pathsOf = (operation: Operation, { things }: Department): readonly string[] =>
