@@ -24,10 +24,15 @@ export function objectSchema({ parameters, at }: Pick<FunctionTool, 'parameters'
 /** Returns a schema whose top is not another one of its own. */
 function resolvedRoot(schema: Fields): Fields {
   const { $ref: reference, ...rest } = schema
+  const found = definitionOf(reference, schema)
+  return found === null ? schema : { ...found, ...rest }
+}
+
+function definitionOf(reference: unknown, root: Fields): Fields | null {
   const [, group = '', name = ''] = typeof reference === 'string' ? (/^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? []) : []
-  const held = schema[group]
-  const found = isFields(held) ? held[name] : null
-  return isFields(found) ? { ...found, ...rest } : schema
+  const held = root[group]
+  const found = isFields(held) && Object.hasOwn(held, name) ? held[name] : null
+  return isFields(found) ? found : null
 }
 
 function mergedUnions(schema: Fields, at: string, loss: Loss): Fields {
@@ -43,10 +48,11 @@ function mergedUnions(schema: Fields, at: string, loss: Loss): Fields {
 
 function merge(schema: Fields, name: (typeof unions)[number]): Fields {
   const { [name]: choices, ...rest } = schema
-  const objects = (Array.isArray(choices) ? choices : []).filter((one) => isFields(one)).map((one) => withinRoot(one, schema))
-  const properties: Record<string, unknown> = {}
-  for (const one of [...objects, rest]) Object.assign(properties, fieldsOf(one))
-  const needed = objects.map((one) => new Set(listOf(one['required'])))
+  const objects = (Array.isArray(choices) ? choices : []).filter((one) => isFields(one)).map((one) => fieldsOf(one, schema))
+  // Choices may refer to one and the same object, of any number of fields.
+  const fields = new Set([...objects.map(({ properties }) => properties), fieldsOf(rest, {}).properties])
+  const properties = Object.fromEntries([...fields].flatMap((one) => Object.entries(one)))
+  const needed = [...new Set(objects.map(({ required }) => required))].map((names) => new Set(names))
   const [first = new Set(), ...others] = needed
   const shared =
     name === 'allOf' ? needed.flatMap((names) => Array.from(names)) : [...first].filter((one) => others.every((names) => names.has(one)))
@@ -54,11 +60,25 @@ function merge(schema: Fields, name: (typeof unions)[number]): Fields {
   return { ...rest, type: 'object', properties, ...(required.length > 0 && { required }) }
 }
 
-const withinRoot = (choice: Fields, { $defs, definitions }: Fields): Fields =>
-  typeof choice['$ref'] === 'string' ? resolvedRoot({ ...choice, $defs, definitions }) : choice
+interface ObjectFields {
+  readonly properties: Fields
+  readonly required: readonly unknown[]
+}
 
-const fieldsOf = ({ properties }: Fields): Fields => (isFields(properties) ? properties : {})
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+const none: Fields = {}
+const noNames: readonly unknown[] = []
+
+/** Returns the fields of an object, which may refer to a definition of its root. */
+function fieldsOf(schema: Fields, root: Fields): ObjectFields {
+  const found = definitionOf(schema['$ref'], root) ?? none
+  const properties = 'properties' in schema ? schema['properties'] : found['properties']
+  return {
+    properties: isFields(properties) ? properties : none,
+    required: listOf('required' in schema ? schema['required'] : found['required']),
+  }
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : noNames)
 
 /** Values that are no schemas, and names of fields in place of words. */
 const values: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'example', 'examples', 'required'])

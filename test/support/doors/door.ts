@@ -13,6 +13,8 @@ export interface Door {
   readonly most?: number
   /** It is measured with so many bytes at least, where what it does with many is not what it does with few. */
   readonly least?: number
+  /** Its feeds return what is written of the bytes that came. */
+  readonly writes?: true
 }
 
 /** A door is measured with n and with 4n bytes. */
@@ -31,13 +33,20 @@ const [cheapNs, enough] = [200, 2 * 1024 * 1024]
 /** Bytes of memory for each byte that came, beside the usual memory of a process. */
 const mostPerByte = 40
 const slackBytes = 128 * 1024 * 1024
+/** Bytes that are written for each byte that came, beside those that may be written of any. */
+const [writtenPerByte, slackWritten] = [12, 4 * 1024 * 1024]
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 /** Returns why a shape costs more than in proportion to its bytes; null when it does not. */
-export async function faultOf(shape: (bytes: number) => Feed, bound?: number, from = least): Promise<string | null> {
+export async function faultOf(
+  shape: (bytes: number) => Feed,
+  { most: bound, least: from = least, writes = false }: Pick<Door, 'most' | 'least' | 'writes'> = {},
+): Promise<string | null> {
   let bytes = from
+  const grown = writes ? (writtenFault(shape, from * times) ?? writtenFault(shape, from * times * times * times)) : null
+  if (grown !== null) return grown
   let small = await leastCpu(shape(bytes))
   while (small < leastMs && bytes * times * 2 <= (bound ?? most)) {
     bytes *= 2
@@ -82,6 +91,12 @@ async function memoryFault(shape: (bytes: number) => Feed, bytes: number): Promi
   const after = process.resourceUsage().maxRSS
   const taken = after > mark ? after * 1024 - rss : 0
   return taken > bytes * mostPerByte + slackBytes ? `${bytes} bytes take ${Math.round(taken / 1024 / 1024)} MB` : null
+}
+
+/** Returns why more is written of a shape than in proportion to its bytes. */
+function writtenFault(shape: (bytes: number) => Feed, bytes: number): string | null {
+  const written = JSON.stringify(shape(bytes)() ?? null).length
+  return written > bytes * writtenPerByte + slackWritten ? `${bytes} bytes become ${written}` : null
 }
 
 /** Gives bytes to a reader in pieces. */

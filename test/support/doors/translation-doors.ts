@@ -4,7 +4,7 @@ import { foldEvents } from '../../../src/gateway/dialects/neutral/answer.ts'
 import { plainTraits } from '../../../src/gateway/dialects/traits.ts'
 import { contextFor } from '../dialects/laws.ts'
 import { type Body, translator } from '../dialects/translated.ts'
-import { type Door, refusing } from './door.ts'
+import { type Door, refusing, repeated } from './door.ts'
 
 /** Returns as many items as take about so many bytes as JSON. */
 function items<Item>(bytes: number, make: (at: number) => Item): Item[] {
@@ -62,6 +62,52 @@ const chatRequests: Readonly<Record<string, (bytes: number) => Body>> = {
   'many short turns': (bytes) => ({ messages: items(bytes, (at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content: 'a' })) }),
 }
 
+const choices = (bytes: number) => items(bytes, () => ({ type: 'string' }))
+const inProperty = (property: object, rest: object = {}) => withTool({ type: 'object', properties: { a: property }, ...rest })
+const parts = (bytes: number) => items(bytes, () => ({}))
+const references = (bytes: number) => items(bytes, () => ({ $ref: '#/$defs/a' }))
+
+/** Schemas of which some parts may have to be written many times. */
+const schemaRequests: typeof chatRequests = {
+  'a long description beside choices': (bytes) => inProperty({ description: repeated('d', bytes / 2), anyOf: choices(bytes / 2) }),
+  'many values beside choices': (bytes) => inProperty({ enum: names(bytes / 2), anyOf: choices(bytes / 2) }),
+  'many required fields beside choices': (bytes) => inProperty({ type: 'object', required: names(bytes / 2), anyOf: choices(bytes / 2) }),
+  'a default beside choices in choices'(bytes) {
+    const within = { default: names(bytes / 3), anyOf: [...choices(bytes / 3), { anyOf: choices(bytes / 3) }] }
+    return inProperty(within)
+  },
+  'references to a long description': (bytes) =>
+    inProperty({ anyOf: references(bytes / 2) }, { $defs: { a: { type: 'string', description: repeated('d', bytes / 2) } } }),
+  'references to a name without end': (bytes) =>
+    inProperty({ anyOf: references(bytes / 2) }, { $defs: { a: { type: 'object', properties: { [repeated('d', bytes / 2)]: {} } } } }),
+  'references to many unknown words': (bytes) => inProperty({ anyOf: references(bytes / 2) }, { $defs: { a: strings(names(bytes / 4)) } }),
+  'a choice of references to one object': (bytes) =>
+    withTool({ anyOf: references(bytes / 2), $defs: { a: { properties: strings(names(bytes / 4)), required: names(bytes / 4) } } }),
+  'parts of references to one object': (bytes) =>
+    withTool({ allOf: references(bytes / 2), $defs: { a: { properties: strings(names(bytes / 4)), required: names(bytes / 4) } } }),
+  'required fields of one of many parts': (bytes) =>
+    inProperty({ type: 'object', allOf: [{ required: names(bytes / 2) }, ...parts(bytes / 2)] }),
+  'fields of one of many parts': (bytes) =>
+    inProperty({ type: 'object', allOf: [{ properties: strings(names(bytes / 2)) }, ...parts(bytes / 2)] }),
+  'fields of many parts': (bytes) =>
+    inProperty({ type: 'object', allOf: items(bytes, (at) => ({ properties: { [`p${at}`]: {} }, required: [`p${at}`] })) }),
+  'references to references': (bytes) =>
+    inProperty(
+      { $ref: '#/$defs/a0' },
+      { $defs: Object.fromEntries(names(bytes / 3).map((_, at) => [`a${at}`, { $ref: `#/$defs/a${at + 1}` }])) },
+    ),
+  'unsupported bounds below a long name': (bytes) =>
+    inProperty({
+      type: 'object',
+      properties: {
+        [repeated('n', bytes / 2)]: {
+          type: 'object',
+          properties: Object.fromEntries(names(bytes / 2).map((name) => [name, { type: 'string', minLength: 1 }])),
+        },
+      },
+    }),
+}
+
 /** Requests of other clients, each as many calls with their results. */
 const otherRequests: Readonly<Partial<Record<DialectId, (bytes: number) => Body>>> = {
   anthropic(bytes) {
@@ -86,15 +132,16 @@ const otherRequests: Readonly<Partial<Record<DialectId, (bytes: number) => Body>
   },
 }
 
-const requestDoor = (from: DialectId, to: ProviderDialect, shapes: typeof chatRequests): Door => ({
-  name: `a request of ${from} at ${to}`,
+const requestDoor = (from: DialectId, to: ProviderDialect, shapes: typeof chatRequests, model: string = providers[to]): Door => ({
+  name: `a request of ${from} at ${to}, ${model}`,
+  writes: true,
   shapes: Object.fromEntries(
     Object.entries(shapes).map(([name, make]) => [
       name,
       (bytes: number) => {
         const body = make(bytes)
-        const ask = translator(from, to, { model: providers[to] })
-        return refusing(() => ask(body))
+        const ask = translator(from, to, { model })
+        return refusing(() => ask(body).body)
       },
     ]),
   ),
@@ -180,7 +227,9 @@ const answerDoors: readonly Door[] = Object.entries(answers).flatMap(([from, sha
 
 /** Requests and answers from one end of a translation to the other. */
 export const translationDoors: readonly Door[] = [
-  ...(Object.keys(providers) as ProviderDialect[]).map((to) => requestDoor('openai-chat', to, chatRequests)),
+  ...(Object.keys(providers) as ProviderDialect[]).map((to) => requestDoor('openai-chat', to, { ...chatRequests, ...schemaRequests })),
+  requestDoor('openai-chat', 'google', schemaRequests, 'gemini-2.0-flash'),
+  requestDoor('openai-chat', 'bedrock', schemaRequests, 'amazon.nova-pro-v1:0'),
   ...Object.entries(otherRequests).flatMap(([from, calls]) =>
     (['openai-chat', 'bedrock'] as const).map((to) => requestDoor(from as DialectId, to, { 'many calls with their results': calls })),
   ),

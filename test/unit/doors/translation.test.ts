@@ -2,8 +2,8 @@ import test from 'ava'
 import { faultOf } from '../../support/doors/door.ts'
 import { translationDoors } from '../../support/doors/translation-doors.ts'
 
-for (const { name, shapes, most } of translationDoors)
+for (const { name, shapes, ...bounds } of translationDoors)
   for (const [shape, make] of Object.entries(shapes))
     test.serial(`${name}, ${shape}: time and memory grow with the bytes`, async (t) => {
-      t.is(await faultOf(make, most), null)
+      t.is(await faultOf(make, bounds), null)
     })

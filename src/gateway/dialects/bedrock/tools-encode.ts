@@ -6,7 +6,7 @@ import type { Loss } from '../neutral/loss.ts'
 import type { CacheMark } from '../neutral/parts.ts'
 import type { FunctionTool, NeutralRequest } from '../neutral/request.ts'
 import { objectSchema } from '../object-schema.ts'
-import { writtenOut } from '../written-out.ts'
+import { SchemaSize, writtenOut } from '../written-out.ts'
 import { dropChoice, type FunctionTools } from '../tools.ts'
 import { type Family, refusesStrict } from './model-facts.ts'
 
@@ -39,8 +39,9 @@ export function writeTools(request: NeutralRequest, context: ToolContext): Field
 /** Writes tools, and those that are no more offered but were called. */
 function writeAll(offered: readonly FunctionTool[], called: readonly string[], context: ToolContext): Fields[] {
   const known = new Set(offered.map(({ name }) => name))
+  const size = new SchemaSize(context.loss)
   const others = called.filter((name) => !known.has(name)).map((name) => ({ toolSpec: { name, inputSchema: { json: noParameters } } }))
-  return [...offered.flatMap((tool) => writeTool(tool, context)), ...others]
+  return [...offered.flatMap((tool) => writeTool(tool, context, size)), ...others]
 }
 
 /** Returns the tools that a conversation calls, as far as a mark must stand for them. */
@@ -58,7 +59,7 @@ function chosen({ toolChoice }: NeutralRequest, { tools, loss }: ToolContext): r
   return offered
 }
 
-function writeTool(tool: FunctionTool, { model, family, mark, loss }: ToolContext): readonly Fields[] {
+function writeTool(tool: FunctionTool, { model, family, mark, loss }: ToolContext, size: SchemaSize): readonly Fields[] {
   const { name, description, strict, cache, at } = tool
   const takesStrict = family === 'anthropic' && modelFacts(model).schemas && !refusesStrict(model)
   if (strict === true && !takesStrict) loss.dropAt(`${at}.strict`, 'is not known to this model')
@@ -67,7 +68,7 @@ function writeTool(tool: FunctionTool, { model, family, mark, loss }: ToolContex
     toolSpec: compact({
       name,
       description: description === null || description.trim() === '' ? null : description,
-      inputSchema: { json: held ?? parametersFor(family, tool, loss) },
+      inputSchema: { json: held ?? (family === 'amazon' ? plainParameters(tool, loss, size) : objectSchema(tool, loss)) },
       strict: held === null ? null : true,
     }),
   }
@@ -76,10 +77,8 @@ function writeTool(tool: FunctionTool, { model, family, mark, loss }: ToolContex
 }
 
 /** docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html: models of Amazon's support no definitions at the top of a schema. */
-function parametersFor(family: Family, tool: FunctionTool, loss: Loss): Fields {
-  const schema = objectSchema(tool, loss)
-  return family === 'amazon' ? writtenOut(schema, `${tool.at}.parameters`, loss) : schema
-}
+const plainParameters = (tool: FunctionTool, loss: Loss, size: SchemaSize): Fields =>
+  writtenOut(objectSchema(tool, loss), { at: `${tool.at}.parameters`, loss, size })
 
 function writeChoice({ toolChoice }: NeutralRequest, { tools }: ToolContext): Fields | null {
   if (toolChoice === null) return null

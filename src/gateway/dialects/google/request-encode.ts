@@ -6,6 +6,7 @@ import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { NeutralRequest } from '../neutral/request.ts'
 import { functionTools } from '../tools.ts'
+import { SchemaSize } from '../written-out.ts'
 import { writeContents, writeSystem } from './contents-encode.ts'
 import { type ModelFacts, modelFacts } from './model-facts.ts'
 import { subsetSchema, wholeSchema } from './schema-encode.ts'
@@ -23,16 +24,17 @@ export function encodeRequest(given: NeutralRequest, context: EncodeContext): En
   const answering = asksByTool(request, facts) ? withAnswerTool(request, false) : null
   const tools = functionTools(answering?.request ?? request, naming, loss)
   dropForeign(request, context)
+  const size = new SchemaSize(loss)
   const config = compact({
     ...writeSampling(request, facts, context),
-    ...(answering === null && writeFormat(request, facts, context)),
+    ...(answering === null && writeFormat(request, { facts, size }, context)),
     thinkingConfig: writeThinking(request, facts, loss),
     mediaResolution: writeResolution(request, context),
   })
   const body = compact({
     contents: writeContents(request, { ...context, dialect: request.dialect, nameOf: tools.nameOf }),
     systemInstruction: writeSystem(request, context),
-    ...writeTools(answering?.request ?? request, { tools, facts, searches, loss }),
+    ...writeTools(answering?.request ?? request, { tools, facts, searches, size, loss }),
     generationConfig: Object.keys(config).length === 0 ? null : config,
     labels: writeLabels(request, context),
     serviceTier: writeTier(request, context),
@@ -103,7 +105,13 @@ function below(request: NeutralRequest, field: 'frequencyPenalty' | 'presencePen
   return 1.99
 }
 
-function writeFormat(request: NeutralRequest, facts: ModelFacts, context: EncodeContext): Fields {
+/** The model for which schemas are written, and their size so far. */
+interface SchemaContext {
+  readonly facts: ModelFacts
+  readonly size: SchemaSize
+}
+
+function writeFormat(request: NeutralRequest, schemas: SchemaContext, context: EncodeContext): Fields {
   const { format, modalities } = request
   const { loss } = context
   const isMedia = modalities?.some((one) => one !== 'text') === true
@@ -112,15 +120,17 @@ function writeFormat(request: NeutralRequest, facts: ModelFacts, context: Encode
   const responseModalities = isMedia ? ['TEXT', 'IMAGE'] : null
   if (format === null) return { responseModalities }
   if (format.kind === 'json') {
-    if (request.tools.length === 0 || facts.jsonBesideTools) return { responseModalities, responseMimeType: 'application/json' }
+    if (request.tools.length === 0 || schemas.facts.jsonBesideTools) return { responseModalities, responseMimeType: 'application/json' }
     loss.drop('format', 'cannot stand beside tools for this model')
     return { responseModalities }
   }
-  return { responseModalities, responseMimeType: 'application/json', ...writeSchema(format.schema, facts, context) }
+  return { responseModalities, responseMimeType: 'application/json', ...writeSchema(format.schema, schemas, context) }
 }
 
-const writeSchema = (schema: Fields, { jsonSchema }: ModelFacts, { loss }: EncodeContext): Fields =>
-  jsonSchema ? { responseJsonSchema: wholeSchema(schema) } : { responseSchema: subsetSchema(schema, loss.nameOf('format'), loss) }
+const writeSchema = (schema: Fields, { facts, size }: SchemaContext, { loss }: EncodeContext): Fields =>
+  facts.jsonSchema
+    ? { responseJsonSchema: wholeSchema(schema) }
+    : { responseSchema: subsetSchema(schema, { at: loss.nameOf('format'), size, loss }) }
 
 /** Returns true for a model that cannot have both functions and a schema. */
 const asksByTool = ({ tools, format }: NeutralRequest, { jsonBesideTools }: ModelFacts): boolean =>

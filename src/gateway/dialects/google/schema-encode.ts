@@ -1,6 +1,5 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
-import type { Loss } from '../neutral/loss.ts'
-import { referred, SchemaSize } from '../written-out.ts'
+import { referred, type SchemaPlace } from '../written-out.ts'
 import { fitted, joined } from './schema-fit.ts'
 
 /** Returns a JSON Schema for a model that takes them as they are, but for the name of their version. */
@@ -56,30 +55,28 @@ const silent: ReadonlySet<string> = new Set(['$schema', '$id', '$defs', 'definit
 /** So deep a schema may be; a reference to itself has no end. */
 const mostDepth = 40
 
-interface Walk {
+interface Walk extends SchemaPlace {
   readonly root: Fields
-  readonly loss: Loss
-  /** The place of the schema in the caller's body. */
-  readonly at: string
   readonly depth: number
-  readonly size: SchemaSize
 }
 
 /**
  * Returns a JSON Schema in the part of OpenAPI's schemas that older models take: references are written out, a type that may be null is `nullable`, a
  * constant is a list of one. Words that this part lacks only make a schema looser: they are dropped, and reported as a loss.
  */
-export const subsetSchema = (schema: Fields, at: string, loss: Loss): Fields =>
-  subset(schema, { root: schema, loss, at, depth: 0, size: new SchemaSize(at, loss) })
+export function subsetSchema(schema: Fields, place: SchemaPlace): Fields {
+  place.size.begin(schema, place.at)
+  return subset(schema, { ...place, root: schema, depth: 0 })
+}
 
 const subset = (given: Fields, walk: Walk): Fields => fitted(translated(given, walk), walk)
 
 /** Returns a schema in Google's words. */
 function translated(given: Fields, walk: Walk): Fields {
-  const { at, depth, loss, size } = walk
-  size.add()
+  const { at, depth, loss } = walk
   if (depth > mostDepth) return loss.refuseAt(at, 'refers to itself, and this model takes no such schema')
   const schema = resolved(given, walk)
+  count(schema, walk)
   const deeper = { ...walk, depth: depth + 1 }
   const written: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(schema)) {
@@ -94,6 +91,16 @@ function translated(given: Fields, walk: Walk): Fields {
 }
 
 const nothing: Fields = {}
+
+/** The words whose values are written whole; schemas within a schema are counted where they are written. */
+const whole: ReadonlySet<string> = new Set([...kept, 'type', 'enum', 'const'])
+
+function count(schema: Fields, { size }: Walk): void {
+  size.addNames(Object.keys(schema))
+  for (const [name, value] of Object.entries(schema))
+    if (whole.has(name)) size.add(value)
+    else if (name === 'properties' && isFields(value)) size.addNames(Object.keys(value))
+}
 
 /** Writes a field of a schema; null: it cannot be written. */
 type Writer = (value: unknown, walk: Walk, schema: Fields) => Fields | null
@@ -115,7 +122,7 @@ const writers: Readonly<Record<string, Writer>> = {
 }
 
 const writeAll = (schemas: readonly unknown[], walk: Walk): Fields =>
-  schemas.filter((one) => isFields(one)).reduce((all, one) => joined(all, translated(one, walk)), nothing)
+  joined(schemas.filter((one) => isFields(one)).map((one) => translated(one, walk)))
 
 const writeProperties = (properties: Fields, walk: Walk): Fields =>
   Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, subset(isFields(value) ? value : nothing, walk)]))
@@ -124,6 +131,7 @@ const writeProperties = (properties: Fields, walk: Walk): Fields =>
 function resolved(schema: Fields, { root, at, loss, depth, size }: Walk): Fields {
   const { $ref: reference, ...rest } = schema
   if (typeof reference !== 'string') return schema
+  size.addNames([reference, ...Object.keys(rest)])
   const found = referred(root, reference)
   if (found === null || depth >= mostDepth) return loss.refuseAt(at, `refers to ${reference.slice(0, 60)}, which cannot be written out`)
   return resolved({ ...found, ...rest }, { root, at, loss, size, depth: depth + 1 })

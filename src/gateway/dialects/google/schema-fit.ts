@@ -1,13 +1,5 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
-import type { Loss } from '../neutral/loss.ts'
-import type { SchemaSize } from '../written-out.ts'
-
-interface FitContext {
-  /** The place of the schema in the caller's body. */
-  readonly at: string
-  readonly loss: Loss
-  readonly size: SchemaSize
-}
+import type { SchemaPlace } from '../written-out.ts'
 
 /** The words that each type supports, beside those of all. */
 const wordsOf: Readonly<Record<string, ReadonlySet<string>>> = {
@@ -29,13 +21,13 @@ const formatsOf: Readonly<Record<string, ReadonlySet<unknown>>> = {
  * Returns a schema of Google's words by the rules that its API has beyond them: every schema has a type, and words of that type alone; a choice
  * stands alone, so that words beside it go into each of its schemas; a list has a schema for its items; only fields that are there are required.
  */
-export function fitted(schema: Fields, given: FitContext): Fields {
+export function fitted(schema: Fields, given: SchemaPlace): Fields {
   const { anyOf, ...beside } = schema
   const { at, loss, size } = given
   if (Array.isArray(anyOf)) {
     const choices = anyOf.filter((one) => isFields(one))
-    size.add(choices.length * fieldsIn(beside))
-    return { anyOf: choices.map((one, index) => fitted(joined(beside, one), { at: `${at}.anyOf[${index}]`, loss, size })) }
+    size.add(beside, choices.length)
+    return { anyOf: choices.map((one, index) => fitted(joined([beside, one]), { at: `${at}.anyOf[${index}]`, loss, size })) }
   }
   const type = typeOf(beside)
   if (type === null) loss.note(`${at}.type=string`)
@@ -45,22 +37,17 @@ export function fitted(schema: Fields, given: FitContext): Fields {
   return type === 'ARRAY' ? withItems(written, given) : type === 'OBJECT' ? withRequired(written) : written
 }
 
-/** Returns how many schemas stand within one that goes into each of several: they are written as often. */
-function fieldsIn(schema: unknown): number {
-  if (Array.isArray(schema)) return schema.reduce<number>((sum, one) => sum + fieldsIn(one), 0)
-  return isFields(schema) ? Object.values(schema).reduce<number>((sum, one) => sum + fieldsIn(one), 1) : 0
-}
-
-/** Returns a schema with the demands of two. */
-export function joined(one: Fields, other: Fields): Fields {
-  const properties = isFields(one['properties']) && isFields(other['properties']) ? { ...one['properties'], ...other['properties'] } : null
-  const required = [...new Set([...listOf(one['required']), ...listOf(other['required'])])]
+/** Returns a schema with the demands of several. Later words replace earlier ones, but for lists of fields. */
+export function joined(schemas: readonly Fields[]): Fields {
+  const lists = schemas.map(({ properties }) => properties).filter((one) => isFields(one))
+  const required = new Set(schemas.flatMap((one) => listOf(one['required'])))
+  const words: Record<string, unknown> = {}
+  for (const one of schemas) Object.assign(words, one)
   return {
-    ...one,
-    ...other,
-    ...(properties !== null && { properties }),
-    ...(required.length > 0 && { required }),
-    ...((one['nullable'] === true || other['nullable'] === true) && { nullable: true }),
+    ...words,
+    ...(lists.length > 1 && { properties: Object.fromEntries(lists.flatMap((one) => Object.entries(one))) }),
+    ...(required.size > 0 && { required: [...required] }),
+    ...(schemas.some(({ nullable }) => nullable === true) && { nullable: true }),
   }
 }
 
@@ -77,7 +64,7 @@ function typeOf(schema: Fields): string | null {
 const fits = (name: string, value: unknown, type: string | null): boolean =>
   name !== 'format' || formatsOf[type ?? 'STRING']?.has(value) === true
 
-function withItems(schema: Fields, { at, loss }: FitContext): Fields {
+function withItems(schema: Fields, { at, loss }: Pick<SchemaPlace, 'at' | 'loss'>): Fields {
   if (isFields(schema['items'])) return schema
   loss.note(`${at}.items.type=string`)
   return { ...schema, items: { type: 'STRING' } }

@@ -3,6 +3,7 @@ import { compact } from '../compact.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { FunctionTool, NeutralRequest } from '../neutral/request.ts'
 import { dropChoice, type FunctionTools } from '../tools.ts'
+import type { SchemaSize } from '../written-out.ts'
 import type { ModelFacts } from './model-facts.ts'
 import { subsetSchema, wholeSchema } from './schema-encode.ts'
 
@@ -12,6 +13,7 @@ export interface ToolContext {
   readonly facts: ModelFacts
   /** True if the caller wants Google's search on the web. */
   readonly searches: boolean
+  readonly size: SchemaSize
   readonly loss: Loss
 }
 
@@ -29,14 +31,18 @@ export function writeTools(request: NeutralRequest, context: ToolContext): Field
   return { tools: written, ...(calling !== null && { toolConfig: { functionCallingConfig: calling } }) }
 }
 
-function writeFunction({ name, description, parameters, cache, at }: FunctionTool, { facts, loss }: ToolContext): Fields {
+function writeFunction({ name, description, parameters, cache, at }: FunctionTool, { facts, size, loss }: ToolContext): Fields {
   if (cache !== null) loss.dropAt('cache_control')
   const schema = parameters === null || takesNothing(parameters) ? null : parameters
   return compact({
     name,
     description,
     [facts.jsonSchema ? 'parametersJsonSchema' : 'parameters']:
-      schema === null ? null : facts.jsonSchema ? wholeSchema(rooted(schema)) : subsetSchema(rooted(schema), `${at}.parameters`, loss),
+      schema === null
+        ? null
+        : facts.jsonSchema
+          ? wholeSchema(rooted(schema))
+          : subsetSchema(rooted(schema), { at: `${at}.parameters`, size, loss }),
   })
 }
 
