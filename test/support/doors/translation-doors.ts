@@ -1,8 +1,12 @@
 import { clientCodecOf, providerCodecOf } from '../../../src/gateway/dialects/codecs.ts'
+import type { Frame } from '../../../src/gateway/dialects/codec.ts'
+import type { NeutralEvent } from '../../../src/gateway/dialects/neutral/events.ts'
 import type { DialectId } from '../../../src/gateway/dialects/dialect.ts'
 import { foldEvents } from '../../../src/gateway/dialects/neutral/answer.ts'
+import { fitAnswer } from '../../../src/gateway/dialects/neutral/fit-answer.ts'
 import { plainTraits } from '../../../src/gateway/dialects/traits.ts'
 import { contextFor } from '../dialects/laws.ts'
+import type { Fields } from '../../../src/lib/json/fields.ts'
 import { type Body, translator } from '../dialects/translated.ts'
 import { type Door, refusing, repeated } from './door.ts'
 
@@ -153,6 +157,22 @@ const chatAnswer = (message: object) => ({
   choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', ...message } }],
 })
 
+const candidate = (text: string, chunk: object, supports: readonly object[]) => ({
+  index: 0,
+  finishReason: 'STOP',
+  content: { role: 'model', parts: [{ text }] },
+  groundingMetadata: { groundingChunks: [{ web: { uri: 'https://a.example', ...chunk } }], groundingSupports: supports },
+})
+const place = (at: number) => ({ segment: { startIndex: at, endIndex: 2 * at + 1 }, groundingChunkIndices: [0] })
+
+/** Candidates of Google's whose text rests on sources. */
+const grounded = {
+  'a long title at many places': (bytes: number) => candidate('a', { title: repeated('t', bytes / 2) }, items(bytes / 2, place)),
+  'many places of a long text': (bytes: number) => candidate(repeated('é', bytes / 4), { title: 't' }, items(bytes / 2, place)),
+  'a long title that one place names often': (bytes: number) =>
+    candidate('a', { title: repeated('t', bytes / 2) }, [{ segment: { endIndex: 1 }, groundingChunkIndices: items(bytes / 2, () => 0) }]),
+}
+
 /** Answers of providers with many of one thing. */
 const answers: Readonly<Partial<Record<ProviderDialect, Readonly<Record<string, (bytes: number) => object>>>>> = {
   'openai-chat': {
@@ -187,6 +207,18 @@ const answers: Readonly<Partial<Record<ProviderDialect, Readonly<Record<string, 
         { content: { role: 'model', parts: items(bytes, () => ({ functionCall: { name: 'f', args: {} } })) }, finishReason: 'STOP' },
       ],
     }),
+    ...Object.fromEntries(Object.entries(grounded).map(([name, make]) => [name, (bytes: number) => ({ candidates: [make(bytes)] })])),
+  },
+  oracle: {
+    'a long quote of many documents': (bytes) => ({
+      modelId: 'cohere.command-r-plus',
+      chatResponse: {
+        apiFormat: 'COHERE',
+        text: 'a',
+        citations: [{ start: 0, end: 1, text: repeated('q', bytes / 2), documentIds: items(bytes / 2, (at) => `${at}`) }],
+        finishReason: 'COMPLETE',
+      },
+    }),
   },
   'openai-responses': {
     'many calls': (bytes) => ({
@@ -207,15 +239,16 @@ const answerDoors: readonly Door[] = Object.entries(answers).flatMap(([from, sha
     .filter((to) => to !== from)
     .map((to) => ({
       name: `an answer of ${from} for ${to}`,
+      writes: true,
       shapes: Object.fromEntries(
         Object.entries(shapes).map(([name, make]) => [
           name,
           (bytes: number) => {
             const json = make(bytes)
-            const context = contextFor(to, { traits })
+            const context = contextFor(to, { traits, ...(from === 'oracle' && { model: 'cohere.command-r-plus' }) })
             return refusing(() =>
               clientCodecOf(to)?.answer.encode(
-                foldEvents(providerCodecOf(from as ProviderDialect)?.answer.decode(json, context) ?? []),
+                foldEvents((providerCodecOf(from as ProviderDialect)?.answer.decode(json, context) ?? []).flatMap(fitAnswer())),
                 context,
               ),
             )
@@ -224,6 +257,123 @@ const answerDoors: readonly Door[] = Object.entries(answers).flatMap(([from, sha
       ),
     })),
 )
+
+type Frames = (bytes: number) => readonly Fields[]
+
+const message = [{ type: 'message_start', message: { id: 'm', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } } }]
+const messageEnd = [{ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } }, { type: 'message_stop' }]
+const source = { type: 'web_search_result_location', url: 'https://a', title: 't', cited_text: 'q', encrypted_index: 'e' }
+const startOf = (index: number, block: object) => ({ type: 'content_block_start', index, content_block: block })
+const piece = (index: number, delta: object) => ({ type: 'content_block_delta', index, delta })
+const stop = (index: number) => ({ type: 'content_block_stop', index })
+const within = (bytes: number, make: (at: number) => readonly Fields[]) => items(bytes, make).flat()
+
+/** Streams of providers with many of one thing. */
+const streams: Readonly<Partial<Record<ProviderDialect, Readonly<Record<string, Frames>>>>> = {
+  anthropic: {
+    'a source behind each piece of text': (bytes) => [
+      ...message,
+      startOf(0, { type: 'text', text: '' }),
+      ...within(bytes, () => [piece(0, { type: 'text_delta', text: 'ab' }), piece(0, { type: 'citations_delta', citation: source })]),
+      stop(0),
+      ...messageEnd,
+    ],
+    'many sources of a long text': (bytes) => [
+      ...message,
+      startOf(0, { type: 'text', text: repeated('é', bytes / 4) }),
+      ...items(bytes / 2, () => piece(0, { type: 'citations_delta', citation: source })),
+      stop(0),
+      ...messageEnd,
+    ],
+    'many signed thoughts': (bytes) => [
+      ...message,
+      ...within(bytes, (at) => [
+        startOf(at, { type: 'thinking', thinking: 'a', signature: '' }),
+        piece(at, { type: 'signature_delta', signature: 's' }),
+        stop(at),
+      ]),
+      ...messageEnd,
+    ],
+    'long thoughts before calls': (bytes) => [
+      ...message,
+      ...Array.from({ length: 30 }, (_, at) => [
+        startOf(2 * at, { type: 'thinking', thinking: repeated('t', bytes / 30), signature: 's' }),
+        stop(2 * at),
+        startOf(2 * at + 1, { type: 'tool_use', id: `c${at}`, name: 'f', input: {} }),
+        stop(2 * at + 1),
+      ]).flat(),
+      ...messageEnd,
+    ],
+    'blocks that are all open': (bytes) => [
+      ...message,
+      ...items(bytes / 2, (at) => startOf(at, { type: 'text', text: 'a' })),
+      ...items(bytes / 2, (at) => stop(at)),
+      ...messageEnd,
+    ],
+  },
+  google: {
+    ...Object.fromEntries(
+      Object.entries(grounded).map(([name, make]): [string, Frames] => [name, (bytes) => [{ candidates: [make(bytes)] }]]),
+    ),
+    'a place in each frame': (bytes) =>
+      items(bytes, (at) => ({ candidates: [candidate('é', { title: 't' }, [{ segment: { endIndex: at }, groundingChunkIndices: [0] }])] })),
+    'many pictures': (bytes) => [
+      {
+        candidates: [
+          {
+            index: 0,
+            finishReason: 'STOP',
+            content: { role: 'model', parts: items(bytes, () => ({ inlineData: { mimeType: 'image/png', data: 'AAAA' } })) },
+          },
+        ],
+      },
+    ],
+  },
+  cohere: {
+    'calls that do not end': (bytes) => [
+      { type: 'message-start', id: 'm' },
+      ...items(bytes, (index) => ({
+        type: 'tool-call-start',
+        index,
+        delta: { message: { tool_calls: { id: `c${index}`, type: 'function', function: { name: 'f', arguments: '' } } } },
+      })),
+      { type: 'message-end', delta: { finish_reason: 'TOOL_CALL' } },
+    ],
+  },
+}
+
+/** Returns how many characters a stream has for a client. */
+function translatedStream(from: ProviderDialect, to: DialectId, frames: readonly Frame[]): number {
+  const context = contextFor(to, { traits })
+  const [decoder, encoder, fit] = [providerCodecOf(from)?.stream.decoder(context), clientCodecOf(to)?.stream.encoder(context), fitAnswer()]
+  let written = 0
+  const take = (events: readonly NeutralEvent[]): void => {
+    for (const event of events.flatMap(fit)) for (const { data } of encoder?.event(event) ?? []) written += data?.length ?? 0
+  }
+  for (const frame of frames) take(decoder?.frame(frame) ?? [])
+  take(decoder?.end() ?? [])
+  return written
+}
+
+/** Work that grows with the square of the events is lost among the rest in a stream of few. */
+const leastStream = 512 * 1024
+
+function streamDoor(from: ProviderDialect, to: DialectId, shapes: Readonly<Record<string, Frames>>, bytesAtLeast = leastStream): Door {
+  const made = Object.entries(shapes).map(([name, make]) => [
+    name,
+    (bytes: number) => {
+      const frames = make(bytes).map((json) => ({ name: null, data: JSON.stringify(json) }))
+      return () => translatedStream(from, to, frames)
+    },
+  ])
+  return { name: `a stream of ${from} for ${to}`, writes: true, least: bytesAtLeast, shapes: Object.fromEntries(made) }
+}
+
+const streamDoors: readonly Door[] = (Object.keys(streams) as ProviderDialect[]).flatMap((from) =>
+  clients.filter((to) => to !== from).map((to) => streamDoor(from, to, streams[from] ?? {})),
+)
+
+const longStreams = { 'very many signed thoughts': streams.anthropic?.['many signed thoughts'] ?? (() => []) }
 
 /** Requests and answers from one end of a translation to the other. */
 export const translationDoors: readonly Door[] = [
@@ -234,4 +384,6 @@ export const translationDoors: readonly Door[] = [
     (['openai-chat', 'bedrock'] as const).map((to) => requestDoor(from as DialectId, to, { 'many calls with their results': calls })),
   ),
   ...answerDoors,
+  ...streamDoors,
+  streamDoor('anthropic', 'openai-chat', longStreams, 4 * leastStream),
 ]

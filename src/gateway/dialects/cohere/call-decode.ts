@@ -9,6 +9,7 @@ export class CallDecoder {
   readonly index: unknown
   readonly #turn: BlockTurn
   #hasArguments = false
+  isOver = false
 
   constructor(index: unknown, turn: BlockTurn) {
     this.index = index
@@ -24,6 +25,8 @@ export class CallDecoder {
   }
 
   end(): void {
+    if (this.isOver) return
+    this.isOver = true
     if (!this.#hasArguments) this.#turn.held.push({ type: 'delta', choice: 0, text: '{}' })
     endTurn(this.#turn)
   }

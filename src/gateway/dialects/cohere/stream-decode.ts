@@ -7,6 +7,7 @@ import { saidFields, saidList, saidText } from '../reading.ts'
 import { hashedId } from '../tool-calls.ts'
 import { CallDecoder, endTurn } from './call-decode.ts'
 import { readCitations, readLogprobs } from './answer-parts.ts'
+import { OpenCalls } from './open-calls.ts'
 import { readCounts } from './counts.ts'
 import { decodeError } from './error-codec.ts'
 import { readFinish } from './finish.ts'
@@ -28,8 +29,7 @@ class CohereDecoder implements StreamDecoder {
   #state: 'before' | 'within' | 'stopped' | 'over' = 'before'
   /** The text or the reasoning to which is added. */
   #said: OpenBlock | null = null
-  /** The calls whose arguments are not whole. */
-  #open: CallDecoder[] = []
+  readonly #open = new OpenCalls()
   #calls = 0
 
   constructor(context: AnswerContext) {
@@ -44,8 +44,8 @@ class CohereDecoder implements StreamDecoder {
     },
     'tool-plan-delta': (_json, message) => this.say('text', saidText(message, 'tool_plan') ?? ''),
     'tool-call-start': ({ index }, message) => this.#begin(saidFields(message, 'tool_calls') ?? nothing, index),
-    'tool-call-delta': ({ index }, message) => this.#callAt(index)?.push(saidFields(message, 'tool_calls') ?? nothing),
-    'tool-call-end': ({ index }) => this.#end(this.#callAt(index)),
+    'tool-call-delta': ({ index }, message) => this.#open.at(index)?.push(saidFields(message, 'tool_calls') ?? nothing),
+    'tool-call-end': ({ index }) => this.#open.at(index)?.end(),
     'citation-start': (_json, message) => this.cite(saidFields(message, 'citations') ?? nothing),
     'message-end': (json, _message, events) => this.stop(saidFields(json, 'delta') ?? nothing, events),
   }
@@ -88,7 +88,7 @@ class CohereDecoder implements StreamDecoder {
 
   /** Takes a whole call. */
   call(call: Fields): void {
-    this.#end(this.#begin(call, null))
+    this.#begin(call, null).end()
   }
 
   cite(citation: Fields): void {
@@ -99,7 +99,7 @@ class CohereDecoder implements StreamDecoder {
   /** Gives all that waits. */
   close(events: NeutralEvent[]): void {
     this.#endSaid()
-    for (const call of this.#open) this.#end(call)
+    this.#open.end()
     this.#turns.give(0, events)
   }
 
@@ -151,19 +151,9 @@ class CohereDecoder implements StreamDecoder {
     this.#calls += 1
     const turn = this.#start({ kind: 'tool-call', id, name: saidText(about, 'name') ?? '', custom: false })
     const open = new CallDecoder(index, turn)
-    this.#open.push(open)
+    this.#open.add(open)
     open.push(call)
     return open
-  }
-
-  /** A piece without a number is of the last call. */
-  #callAt(index: unknown): CallDecoder | undefined {
-    return this.#open.findLast((call) => index === undefined || call.index === index)
-  }
-
-  #end(call: CallDecoder | undefined): void {
-    this.#open = this.#open.filter((one) => one !== call)
-    call?.end()
   }
 
   #content(content: Fields): void {

@@ -6,7 +6,8 @@ import { noUsage } from '../neutral/token-usage.ts'
 import { saidFields, saidList, saidText } from '../reading.ts'
 import { readFinish } from './finish.ts'
 import { CallPieces, type WholeCall } from './call-pieces.ts'
-import { readCitations, readLogprobs, restsOnMaps, searchesOf } from './grounding.ts'
+import { CountedText } from './counted-text.ts'
+import { citedPages, keyOf, type Page, readLogprobs, restsOnMaps, searchesOf } from './grounding.ts'
 
 /** So much text is kept to find places in it that are counted in bytes; sources of later text are cited without a place. */
 const mostText = 256 * 1024
@@ -21,10 +22,12 @@ export class CandidateDecoder {
   readonly #choice: number
   readonly #makeId: (call: number) => string
   readonly #cited = new Set<string>()
+  /** The numbers of the pages that were cited. */
+  readonly #pages = new Map<string, number>()
   #kind: BlockStart['kind'] | null = null
   #calls = 0
   readonly #pieces = new CallPieces()
-  #text = ''
+  readonly #text = new CountedText()
   #before = 0
   #hasSpoken = false
   /** The probabilities of the tokens of the frame, until they are sent on. */
@@ -103,7 +106,7 @@ export class CandidateDecoder {
       this.#close(events)
       this.#begin({ kind }, events)
     }
-    if (kind === 'text' && this.#text.length < mostText) this.#text += text
+    if (kind === 'text' && this.#text.length < mostText) this.#text.add(text)
     this.#adds = kind === 'text'
     events.push({ type: 'delta', choice: this.#choice, text })
   }
@@ -165,15 +168,27 @@ export class CandidateDecoder {
     const searches = searchesOf(candidate)
     const apart = restsOnMaps(candidate) ? { maps: 1 } : null
     if (searches !== null || apart !== null) events.push({ type: 'usage', usage: { ...noUsage, searches, apart }, tier: null })
-    for (const citation of readCitations(candidate, { text: this.#text, before: this.#before })) {
-      const key = `${citation.url ?? ''}\n${citation.title ?? ''}\n${citation.start ?? ''}\n${citation.end ?? ''}`
-      if (this.#cited.size >= mostCitations || this.#cited.has(key)) continue
+    const numbers = new Map<Page, number>()
+    for (const { page, start, end } of citedPages(candidate, { text: this.#text, before: this.#before })) {
+      if (this.#cited.size >= mostCitations) return
+      const number = numbers.get(page) ?? this.#numberOf(page)
+      numbers.set(page, number)
+      const key = `${number} ${start ?? ''} ${end ?? ''}`
+      if (this.#cited.has(key)) continue
       this.#cited.add(key)
       if (this.#kind !== 'text') {
         this.#close(events)
         this.#begin({ kind: 'text' }, events)
       }
-      events.push({ type: 'citation', choice: this.#choice, citation })
+      events.push({ type: 'citation', choice: this.#choice, citation: { ...page, start, end } })
     }
+  }
+
+  /** One page may be long, and named any number of times. */
+  #numberOf(page: Page): number {
+    const key = keyOf(page)
+    const number = this.#pages.get(key) ?? this.#pages.size
+    this.#pages.set(key, number)
+    return number
   }
 }

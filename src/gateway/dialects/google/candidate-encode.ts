@@ -4,6 +4,7 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { AnswerContext } from '../codec.ts'
 import type { BlockEnd, BlockStart, Citation, TokenLogprob } from '../neutral/events.ts'
 import type { Finish } from '../neutral/finish.ts'
+import { CountedText } from './counted-text.ts'
 import { writeFinish } from './finish.ts'
 import { type PlacedCitation, placedCitation, writeGrounding, writeLogprobs } from './grounding.ts'
 import { type CarriedReasoning, writeCarrier } from './signature.ts'
@@ -20,6 +21,8 @@ export class CandidateEncoder {
   #block: BlockStart | null = null
   /** The text of the open block. */
   #held = ''
+  /** The same, for the places of its sources; null: it has grown since. */
+  #counted: CountedText | null = null
   /** Bytes of text before the open block. */
   #before = 0
   /** Characters of text since the last call, before the open block. */
@@ -34,6 +37,7 @@ export class CandidateEncoder {
   open(block: BlockStart): readonly Fields[] {
     this.#block = block
     this.#held = ''
+    this.#counted = null
     if (block.kind === 'opaque') return isOwnPart(block.raw) ? [block.raw] : []
     if (block.kind !== 'media') return none
     const { source } = block
@@ -44,6 +48,7 @@ export class CandidateEncoder {
   /** Returns the kind of part that this piece of the open block is; null when it waits for the end of its block. */
   piece(text: string): 'text' | 'thought' | null {
     this.#held += text
+    this.#counted = null
     const kind = this.#block?.kind
     if (kind === 'text') return this.#isEnum ? null : 'text'
     if (kind === 'refusal') return 'text'
@@ -51,11 +56,12 @@ export class CandidateEncoder {
   }
 
   cite(citation: Citation): void {
-    this.#placed.push(placedCitation(citation, this.#held, this.#before))
+    this.#counted ??= new CountedText(this.#held)
+    this.#placed.push(placedCitation(citation, this.#counted, this.#before))
   }
 
   logprobs(tokens: readonly TokenLogprob[]): void {
-    this.#logprobs.push(...tokens)
+    for (const token of tokens) this.#logprobs.push(token)
   }
 
   close(end: BlockEnd): readonly Fields[] {

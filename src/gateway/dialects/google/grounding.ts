@@ -2,64 +2,65 @@ import type { Fields } from '../../../lib/json/fields.ts'
 import type { Citation, TokenLogprob } from '../neutral/events.ts'
 import { countOf } from '../neutral/token-usage.ts'
 import { saidFields, saidList, saidText } from '../reading.ts'
+import type { CountedText } from './counted-text.ts'
 
 /** Text that an answer refers to sources in: Google counts its bytes, others its UTF-16 units. */
 export interface SourceText {
-  readonly text: string
+  readonly text: CountedText
   /** The length of the blocks of text before the open one. */
   readonly before: number
 }
 
-const unitsAt = (text: string, bytes: number): number => Buffer.from(text).subarray(0, bytes).toString('utf8').length
+type Span = Pick<Citation, 'start' | 'end'>
 
-const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
-
-function spanOf(segment: Fields, { text, before }: SourceText): Pick<Citation, 'start' | 'end'> {
+function spanOf(segment: Fields, { text, before }: SourceText): Span {
   const end = countOf(segment['endIndex'])
-  if (end === null) return { start: null, end: null }
+  if (end === null) return nowhere
   const start = countOf(segment['startIndex']) ?? 0
-  const plain = isAscii(text)
-  const units = (bytes: number) => Math.max(0, (plain ? bytes : unitsAt(text, bytes)) - before)
+  const units = (bytes: number) => Math.max(0, text.unitsAt(bytes) - before)
   return { start: units(start), end: units(end) }
 }
 
-/** Reads the sources of an answer: pages that Google found, and sources that the model quotes. */
-export function readCitations(candidate: Fields, source: SourceText): readonly Citation[] {
+const nowhere: Span = { start: null, end: null }
+
+/** A source at one place of a text; any number of places may name the same page. */
+export interface CitedPage extends Span {
+  readonly page: Page
+}
+
+/** Reads the sources of an answer one by one: pages that Google found, and sources that the model quotes. */
+export function* citedPages(candidate: Fields, source: SourceText): Generator<CitedPage> {
   const grounding = saidFields(candidate, 'groundingMetadata')
   const quoted = saidFields(candidate, 'citationMetadata')
-  return [...(grounding === null ? [] : readGrounding(grounding, source)), ...(quoted === null ? [] : readQuoted(quoted, source))]
+  if (grounding !== null) yield* groundingPages(grounding, source)
+  if (quoted !== null) yield* quotedPages(quoted, source)
 }
 
-function readGrounding(grounding: Fields, source: SourceText): readonly Citation[] {
-  const chunks = saidList(grounding, 'groundingChunks').map((chunk) => readChunk(chunk))
+function* groundingPages(grounding: Fields, source: SourceText): Generator<CitedPage> {
+  const pages = saidList(grounding, 'groundingChunks').map((chunk) => readChunk(chunk))
   const supports = saidList(grounding, 'groundingSupports')
-  if (supports.length === 0) return chunks.map((chunk) => ({ ...chunk, start: null, end: null }))
-  return supports.flatMap((support) => {
-    const span = spanOf(saidFields(support, 'segment') ?? {}, source)
+  if (supports.length === 0) for (const page of pages) yield { page, ...nowhere }
+  for (const support of supports) {
+    const { start, end } = spanOf(saidFields(support, 'segment') ?? {}, source)
     const { groundingChunkIndices: indices } = support
-    return (Array.isArray(indices) ? indices : []).flatMap((index) => {
-      const chunk = typeof index === 'number' ? chunks[index] : undefined
-      return chunk === undefined ? [] : [{ ...chunk, ...span }]
-    })
-  })
+    for (const index of Array.isArray(indices) ? indices : []) {
+      const page = typeof index === 'number' ? pages[index] : undefined
+      if (page !== undefined) yield { page, start, end }
+    }
+  }
 }
 
-type Page = Omit<Citation, 'start' | 'end'>
+export type Page = Omit<Citation, 'start' | 'end'>
 
 function readChunk(chunk: Fields): Page {
   const from = saidFields(chunk, 'web') ?? saidFields(chunk, 'retrievedContext') ?? saidFields(chunk, 'maps') ?? {}
   return { url: saidText(from, 'uri'), title: saidText(from, 'title'), quote: saidText(from, 'text'), bag: null }
 }
 
-const readQuoted = (quoted: Fields, source: SourceText): readonly Citation[] =>
-  [...saidList(quoted, 'citations'), ...saidList(quoted, 'citationSources')].map((one) => ({
-    url: saidText(one, 'uri'),
-    title: saidText(one, 'title'),
-    quote: null,
-    start: spanOf(one, source).start,
-    end: spanOf(one, source).end,
-    bag: null,
-  }))
+function* quotedPages(quoted: Fields, source: SourceText): Generator<CitedPage> {
+  for (const one of [...saidList(quoted, 'citations'), ...saidList(quoted, 'citationSources')])
+    yield { page: { url: saidText(one, 'uri'), title: saidText(one, 'title'), quote: null, bag: null }, ...spanOf(one, source) }
+}
 
 /** Returns how often Google searched the web for an answer; null when it does not state it. */
 export function searchesOf(candidate: Fields): number | null {
@@ -79,9 +80,9 @@ export interface PlacedCitation {
 }
 
 /** Returns where a citation of a block stands in bytes; `before`: the bytes of the blocks before it. */
-export function placedCitation(citation: Citation, text: string, before: number): PlacedCitation {
+export function placedCitation(citation: Citation, text: CountedText, before: number): PlacedCitation {
   const [start, end] = [citation.start ?? 0, citation.end ?? text.length]
-  return { citation, start: before + Buffer.byteLength(text.slice(0, start)), end: before + Buffer.byteLength(text.slice(0, end)) }
+  return { citation, start: before + text.bytesAt(start), end: before + text.bytesAt(end) }
 }
 
 /** Writes the sources of an answer. */
@@ -100,7 +101,7 @@ export function writeGrounding(placed: readonly PlacedCitation[]): Fields {
   }
 }
 
-const keyOf = ({ url, title }: Citation): string => `${url ?? ''}\n${title ?? ''}`
+export const keyOf = ({ url, title }: Page): string => `${url ?? ''}\n${title ?? ''}`
 
 const readToken = (token: Fields, top: readonly TokenLogprob[] = []): TokenLogprob => ({
   token: saidText(token, 'token') ?? '',

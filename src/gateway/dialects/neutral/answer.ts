@@ -97,6 +97,7 @@ function addTo(choice: OpenChoice, event: ChoiceEvent): void {
 function addToBlock(open: OpenBlock, event: Exclude<ChoiceEvent, { readonly type: 'finish' | 'block-start' }>): void {
   if (event.type === 'delta') open.text += event.text
   else if (event.type === 'citation') open.citations.push(event.citation)
-  else if (event.type === 'logprobs') open.logprobs.push(...event.tokens)
-  else open.end = event.end
+  else if (event.type === 'logprobs') {
+    for (const token of event.tokens) open.logprobs.push(token)
+  } else open.end = event.end
 }

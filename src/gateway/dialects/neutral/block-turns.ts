@@ -16,6 +16,8 @@ export interface BlockTurn {
  */
 export class BlockTurns {
   #turns: BlockTurn[] = []
+  /** The turns before it are over and given. */
+  #first = 0
   #size = 0
 
   /** True if more is held than may be. */
@@ -32,13 +34,17 @@ export class BlockTurns {
   /** Gives all that is next, after a piece of so many characters was read. */
   give(size: number, events: NeutralEvent[]): void {
     const before = events.length
-    for (let first = this.#turns[0]; first !== undefined; first = this.#turns[0]) {
+    for (let first = this.#turns[this.#first]; first !== undefined; first = this.#turns[this.#first]) {
       for (const event of first.held) events.push(event)
       first.held.length = 0
       if (!first.isOver) break
-      this.#turns.shift()
+      this.#first += 1
     }
-    if (this.#turns.length < 2) this.#size = 0
+    if (this.#first * 2 > this.#turns.length) {
+      this.#turns = this.#turns.slice(this.#first)
+      this.#first = 0
+    }
+    if (this.#turns.length - this.#first < 2) this.#size = 0
     else if (events.length === before) this.#size += size
   }
 }

@@ -1,4 +1,4 @@
-import type { NeutralEvent } from './events.ts'
+import type { Citation, NeutralEvent } from './events.ts'
 import type { Finish, FinishReason } from './finish.ts'
 
 /** The reasons in whose place a call stands: clients make no calls that the reason does not name. */
@@ -14,15 +14,32 @@ type OfCitation = NeutralEvent & { readonly type: 'citation' }
 
 const none: readonly NeutralEvent[] = []
 
+/** An answer has so many sources at most, of so many characters together: one source may be named by any number of places. */
+const [mostSources, mostCharacters] = [4096, 1024 * 1024]
+
+/** Returns a function that takes the sources of an answer as long as they are not too many. */
+function boundSources(): (citation: Citation) => boolean {
+  let [sources, characters] = [0, 0]
+  return ({ url, title, quote }) => {
+    const more = (url?.length ?? 0) + (title?.length ?? 0) + (quote?.length ?? 0)
+    if (sources >= mostSources || characters + more > mostCharacters) return false
+    sources += 1
+    characters += more
+    return true
+  }
+}
+
 /**
  * Returns a function that makes the events of an answer fit each other, for any provider: the finish of each choice its content, and
- * sources their text, behind all of which they come, since one that names no place is of the whole block.
+ * sources their text, behind all of which they come, since one that names no place is of the whole block. Too many sources are left out.
  */
 export function fitAnswer(): (event: NeutralEvent) => NeutralEvent | readonly NeutralEvent[] {
   const called = new Set<number>()
   const cited = new Map<number, OfCitation[]>()
+  const fits = boundSources()
   return (event) => {
     if (event.type === 'citation') {
+      if (!fits(event.citation)) return none
       const list = cited.get(event.choice)
       if (list === undefined) cited.set(event.choice, [event])
       else list.push(event)

@@ -122,8 +122,7 @@ class ChatEncoder implements StreamEncoder {
     }
     if (event.type === 'block-start') this.#open(event, state, frames)
     else if (event.type === 'block-end') this.#close(event, state, frames)
-    else if (event.type === 'citation')
-      state.lists.annotations = state.lists.annotations.concat(writeCitation(event.citation, state.offset, state.length))
+    else if (event.type === 'citation') state.lists.annotations.push(writeCitation(event.citation, state.offset, state.length))
     else if (event.type === 'logprobs')
       frames.push(this.#chunk(choice, '{}', `"logprobs":${JSON.stringify(writeLogprobs(event.tokens))},"finish_reason":null`))
     else this.#finish(event, state, frames)
@@ -160,11 +159,11 @@ class ChatEncoder implements StreamEncoder {
       frames.push(this.#chunk(choice, JSON.stringify(told)))
     }
     const after = { text: state.offset, calls: state.calls }
-    state.lists.thinking_blocks = state.lists.thinking_blocks.concat(writeThinking(reasoning, { block, end }, after))
+    state.lists.thinking_blocks.push(...writeThinking(reasoning, { block, end }, after))
   }
 
   #picture(url: string | null, at: AtChoice, frames: Frame[]): void {
-    at.state.lists.images = at.state.lists.images.concat({ type: 'image_url', image_url: { url } })
+    at.state.lists.images.push({ type: 'image_url', image_url: { url } })
     this.#pictured += url?.length ?? 0
     if (this.#pictured > mostPictured) this.#tell(takePictures(at.state.lists), at, frames)
   }
