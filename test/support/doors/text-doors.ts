@@ -3,6 +3,8 @@ import { readMetadata } from '../../../src/features/identity-providers/saml/meta
 import { parseStrictXml } from '../../../src/features/identity-providers/saml/strict-xml.ts'
 import { createLabelBody } from '../../../src/features/labels/label.schema.ts'
 import { parseFilter, parsePath } from '../../../src/features/scim/filter/parse-filter.ts'
+import { applyPatch } from '../../../src/features/scim/schema/patch.ts'
+import { users } from '../../../src/features/scim/schema/user.ts'
 import { verifyResponse } from '../../../src/features/sso/saml/verify.ts'
 import { traceRequestBody } from '../../../src/features/traces/otlp.schema.ts'
 import { readSpans } from '../../../src/features/traces/read-spans.ts'
@@ -24,7 +26,7 @@ import { scrubSecrets } from '../../../src/lib/text/secret-shapes.ts'
 import { render } from '../../../src/app/mail/template.ts'
 import { readRoleKeys } from '../../../src/gateway/credentials/assume-role.ts'
 import { withoutEnd } from '../../../src/lib/text/without-end.ts'
-import { type Door, inPieces, refusing, repeated } from './door.ts'
+import { type Door, type Feed, inPieces, refusing, repeated } from './door.ts'
 
 type Texts = Readonly<Record<string, (length: number) => string>>
 
@@ -105,6 +107,14 @@ const protobuf: Readonly<Record<string, (bytes: number) => Buffer>> = {
 
 const anyProvider = { issuer: 'i', clientId: 'c', redirectUri: 'https://a' }
 
+/** Returns a feed of a PATCH whose operations add e-mail addresses. */
+function patchOf(operations: number, values: number, numberOf: (operation: number, at: number) => number): Feed {
+  const listed = (operation: number) =>
+    Array.from({ length: Math.ceil(values) }, (_, at) => ({ value: `m${numberOf(operation, at)}@example.com` }))
+  const patch = Array.from({ length: Math.ceil(operations) }, (_, at) => ({ op: 'add' as const, path: 'emails', value: listed(at) }))
+  return refusing(() => applyPatch(users, {}, patch))
+}
+
 /** The readers of texts, documents and forms. */
 export const textDoors: readonly Door[] = [
   { name: 'metadata of an identity provider', shapes: reading(xml, readMetadata), most: 512 * 1024 },
@@ -126,6 +136,15 @@ export const textDoors: readonly Door[] = [
       },
       parseFilter,
     ),
+  },
+  {
+    name: 'a PATCH of SCIM',
+    shapes: {
+      'many values by many operations': (bytes) =>
+        patchOf(Math.sqrt(bytes / 30), Math.sqrt(bytes / 30), (operation, at) => operation * 1000 + at),
+      'the same values by many operations': (bytes) => patchOf(bytes / 10_000, 300, (_operation, at) => at),
+      'one value by each of many operations': (bytes) => patchOf(bytes / 60, 1, (operation) => operation),
+    },
   },
   { name: 'a path of SCIM', shapes: reading(runs, parsePath) },
   { name: 'the name of a label', shapes: reading(runs, (text) => createLabelBody.safeParse({ name: `${text}@` })) },

@@ -43,10 +43,15 @@ export function valueOf(attribute: Attribute, sent: unknown, place: string): unk
   if (sent === null || sent === undefined) return undefined
   if (!attribute.multiValued) return singleValue(attribute, sent, place)
   const values = Array.isArray(sent) ? sent : [sent]
-  if (values.length > maxValues && attribute.name !== 'members')
-    throw scimError('invalidValue', `\`${place}\` has more than ${maxValues} values.`, place)
+  demandFew(attribute, values, place)
   const held = values.flatMap((value) => singleValue(attribute, value, place) ?? [])
   return held.length === 0 ? undefined : onePrimary(held)
+}
+
+/** Throws `invalidValue` for a list of too many values; members of a group are bounded where they are kept. */
+export function demandFew({ name }: Attribute, values: readonly unknown[], place: string): void {
+  if (values.length > maxValues && name !== 'members')
+    throw scimError('invalidValue', `\`${place}\` has more than ${maxValues} values.`, place)
 }
 
 function singleValue(attribute: Attribute, sent: unknown, place: string): unknown {

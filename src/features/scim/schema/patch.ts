@@ -3,7 +3,7 @@ import { parsePath } from '../filter/parse-filter.ts'
 import { scimError } from '../scim-error.ts'
 import type { Attribute, ResourceType, Schema } from './attribute.ts'
 import { extensionOf, locate, type AttributeLocation } from './locate.ts'
-import { isObject, normalise, valueOf, type Document } from './normalise.ts'
+import { demandFew, isObject, normalise, valueOf, type Document } from './normalise.ts'
 import type { Filter } from '../filter/filter.ts'
 
 /** One operation of a PATCH, its verb in lower case. */
@@ -113,6 +113,8 @@ function changeList(holder: Draft, target: Target, { op, value }: Change): void 
   const values = (Array.isArray(held) ? held : []).filter(isObject)
   const next =
     target.where !== null || target.part !== null ? changeSome(values, target, { op, value }) : changeAll(values, target, { op, value })
+  // A list may grow by each of very many operations.
+  demandFew(attribute, next, target.path)
   if (next.length === 0) Reflect.deleteProperty(holder, attribute.name)
   else holder[attribute.name] = next
 }
@@ -122,10 +124,13 @@ type Values = readonly Record<string, unknown>[]
 /** The whole list: values are added, take its place, or are taken out. */
 function changeAll(values: Values, { attribute, path }: Target, { op, value }: Change): Values {
   const given = listed(attribute, value, path)
-  if (op === 'remove')
-    return value === undefined || value === null ? [] : values.filter((one) => !given.some((other) => other['value'] === one['value']))
+  if (op === 'remove') {
+    const gone = new Set(given.map((one) => one['value']))
+    return value === undefined || value === null ? [] : values.filter((one) => !gone.has(one['value']))
+  }
   if (op === 'replace') return given
-  const fresh = given.filter((one) => !values.some((other) => isSame(one, other)))
+  const known = new Set(values.map(identityOf))
+  const fresh = given.filter((one) => !known.has(identityOf(one)))
   return [...(fresh.some(({ primary }) => primary === true) ? values.map(notPrimary) : values), ...fresh]
 }
 
@@ -136,8 +141,8 @@ const listed = (attribute: Attribute, value: unknown, path: string): Values => {
 
 const notPrimary = (value: Record<string, unknown>) => (value['primary'] === true ? { ...value, primary: false } : value)
 
-const isSame = (one: Record<string, unknown>, other: Record<string, unknown>): boolean =>
-  one['value'] === other['value'] && one['type'] === other['type']
+/** Two values with one `value` and one `type` are the same. */
+const identityOf = ({ value, type }: Record<string, unknown>): string => JSON.stringify([value, type])
 
 /** Some values of the list, or a part of them. A missing value is made, if the filter describes it. */
 function changeSome(values: Values, target: Target, { op, value }: Change): Values {
