@@ -19,12 +19,15 @@ const maxConfigBytes = 128 * 1024
 
 /** Returns the fault of a config that is too large to be stored; null: it is not. */
 export const tooLarge = (given: unknown): string | null =>
-  Buffer.byteLength(JSON.stringify(given)) <= maxConfigBytes ? null : `A config is at most ${maxConfigBytes / 1024} KiB of JSON.`
+  Buffer.byteLength(JSON.stringify(given) ?? '') <= maxConfigBytes ? null : `A config is at most ${maxConfigBytes / 1024} KiB of JSON.`
 
-const config = gatewayConfig.superRefine((given, context) => {
+/** One that is too large is looked at no further: it may hold very many patterns. */
+const config = z.preprocess((given, context) => {
   const fault = tooLarge(given)
-  if (fault !== null) context.addIssue({ code: 'custom', message: fault })
-})
+  if (fault === null) return given
+  context.addIssue({ code: 'custom', message: fault })
+  return z.NEVER
+}, gatewayConfig)
 
 export const createConfigBody = z
   .strictObject({

@@ -28,6 +28,8 @@ export interface Home {
 
 /** Looks at a config as storing it would, and returns all that it finds. */
 export async function validateConfig(em: EntityManager, given: unknown, { home, writing }: { home: Home; writing: WriteContext }) {
+  const size = tooLarge(given)
+  if (size !== null) return report([{ param: 'config', code: 'invalid_value', message: size }])
   const schema = atLevel(gatewayConfig, writing.level.release, 'request')
   const { result } = await withPatterns({ owner: home.organisationId }, () => schema.safeParse(given, { error: plainIssue }))
   if (!result.success) return report(toIssues(schemaFaults(result.error, { value: given, above: 'config', whole: 'config' })))
@@ -59,7 +61,6 @@ async function faultsOf(
   { home, writing }: { readonly home: Home; readonly writing: WriteContext },
 ): Promise<readonly Issue[]> {
   const looks: readonly (() => unknown)[] = [
-    () => refuseTooLarge(config),
     () => refuseMasks(config, home.stored),
     () => refuseLaterChecks(config, writing.level),
     () => refuseUnbilled(config, writing.actor),
@@ -76,11 +77,6 @@ async function faultsOf(
       issues.push({ param: error.param ?? 'config', code: 'invalid_value', message: error.message })
     }
   return issues
-}
-
-function refuseTooLarge(config: GatewayConfig): void {
-  const fault = tooLarge(config)
-  if (fault !== null) throw new ApiError('AB01', fault, { param: 'config' })
 }
 
 function refuseMasks(config: GatewayConfig, stored: unknown): void {

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { bounds, describedMessage, optionalParameters, promptRequest } from '../../gateway/ports/prompts.ts'
+import { isFields } from '../../lib/json/fields.ts'
+import { valuesIn } from '../../lib/json/values-in.ts'
 import { listOf, listFields, searchField, usualSorts } from '../../lib/paging.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { isStorableJson, textField } from '../../lib/text/text.ts'
@@ -35,6 +37,26 @@ const metadata = z
   })
   .refine(isStorableJson, unstorable)
 
+/** A version has so many values in all of its JSON, such as parameters and tools: each is looked at, stored and noted. */
+const mostValues = 20_000
+
+/** Refuses a body of too many values before any of them is looked at. */
+function withFewValues(body: unknown, context: z.RefinementCtx): unknown {
+  if (!isFields(body)) return body
+  let count = 0
+  for (const [name, value] of Object.entries(body)) {
+    count += valuesIn(value, mostValues)
+    if (count <= mostValues) continue
+    context.addIssue({
+      code: 'custom',
+      path: [name],
+      message: `A prompt has at most ${mostValues} values in its parameters, tools and metadata.`,
+    })
+    return z.NEVER
+  }
+  return body
+}
+
 const flag = z.union([z.boolean(), z.literal(0), z.literal(1)]).transform(Boolean)
 
 /** The optional fields of a version beside its template and its provider. */
@@ -56,29 +78,35 @@ const versionFields = {
 }
 
 export const createPromptBody = z
-  .strictObject({
-    name: nameField,
-    collection_id: reference.meta({ description: 'Id or slug; the prompt belongs to its workspace.' }),
-    string: templateText.meta({ description: 'Messages as JSON with Mustache templates as texts, or one template of a user message.' }),
-    parameters,
-    virtual_key: reference.meta({ description: 'A provider or virtual key of the workspace.' }),
-    ...versionFields,
-  })
+  .preprocess(
+    withFewValues,
+    z.strictObject({
+      name: nameField,
+      collection_id: reference.meta({ description: 'Id or slug; the prompt belongs to its workspace.' }),
+      string: templateText.meta({ description: 'Messages as JSON with Mustache templates as texts, or one template of a user message.' }),
+      parameters,
+      virtual_key: reference.meta({ description: 'A provider or virtual key of the workspace.' }),
+      ...versionFields,
+    }),
+  )
   .meta({ id: 'CreatePrompt', description: 'A new prompt with its first version, which is published at once.' })
 
 export const updatePromptBody = z
-  .strictObject({
-    patch: since(
-      '1.11.2',
-      z.boolean().default(false).meta({ description: 'True takes absent fields of the new version from the latest one.' }),
-    ),
-    name: nameField.optional(),
-    collection_id: reference.optional(),
-    string: templateText.optional(),
-    parameters: parameters.optional(),
-    virtual_key: reference.optional(),
-    ...versionFields,
-  })
+  .preprocess(
+    withFewValues,
+    z.strictObject({
+      patch: since(
+        '1.11.2',
+        z.boolean().default(false).meta({ description: 'True takes absent fields of the new version from the latest one.' }),
+      ),
+      name: nameField.optional(),
+      collection_id: reference.optional(),
+      string: templateText.optional(),
+      parameters: parameters.optional(),
+      virtual_key: reference.optional(),
+      ...versionFields,
+    }),
+  )
   .meta({
     id: 'UpdatePrompt',
     description: 'Any field of a version makes a new version, which is not published by that. Name and collection are the prompt’s own.',

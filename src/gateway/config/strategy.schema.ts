@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { schemaFaults } from '../../lib/json/schema-faults.ts'
-import { patternFault } from '../patterns/pattern-making.ts'
+import { patternFaultAt } from '../patterns/pattern-making.ts'
 import { patternSize } from '../patterns/pattern-size.ts'
 import { failureKinds } from '../routing/verdict.ts'
 
@@ -19,7 +19,7 @@ const list = z.array(scalar).min(1).max(1000)
 const largestPattern = 500
 
 const pattern = z.string().superRefine((text, context) => {
-  const fault = patternSize(text) > largestPattern ? 'repeats too much for a condition' : patternFault(text)
+  const fault = patternFaultAt(text, (source) => (patternSize(source) > largestPattern ? 'repeats too much for a condition' : null))
   if (fault !== null) context.addIssue({ code: 'custom', message: `The pattern ${fault}.` })
 })
 

@@ -38,6 +38,8 @@ interface Pass {
   work: number
   doneAtOnce: number
   faulty: boolean
+  /** The fault of all further patterns, when those before it asked for too much; null: there is none. */
+  full: Error | null
 }
 
 /** The pass that runs just now, which has no waiting in it. */
@@ -85,7 +87,7 @@ const unmade = Symbol('a pattern is not made yet')
 
 function tryRun<T>({ making, engines, run }: Attempt<T>): SizedResult<T> | { readonly missing: ReadonlySet<string> } {
   const outer = pass
-  const own: Pass = { making, engines, missing: new Set(), used: new Set(), work: 0, doneAtOnce: 0, faulty: false }
+  const own: Pass = { making, engines, missing: new Set(), used: new Set(), work: 0, doneAtOnce: 0, faulty: false, full: null }
   pass = own
   try {
     const result = run()
@@ -100,7 +102,14 @@ function tryRun<T>({ making, engines, run }: Attempt<T>): SizedResult<T> | { rea
 }
 
 /** Returns the fault of a pattern, as a sentence's end; null when it can be used, as far as it is known yet. */
-export function patternFault(source: string): string | null {
+export const patternFault = (source: string): string | null => patternFaultAt(source, () => null)
+
+/** The same for a pattern at a place that has a rule of its own. No further pattern is looked at when those before it asked for too much. */
+export function patternFaultAt(source: string, ownFault: (source: string) => string | null): string | null {
+  const full = pass?.full ?? null
+  if (full !== null) return full.message
+  const own = ownFault(source)
+  if (own !== null) return own
   const found = pass === null ? made(source, {}) : inPass(pass, source)
   return found instanceof Error ? found.message : null
 }
@@ -118,7 +127,7 @@ export function useEngine(source: string): Engine {
 
 /** Null: it has to be made first. */
 function inPass(own: Pass, source: string): Engine | Error | null {
-  const found = own.engines.get(source) ?? (own.missing.has(source) ? null : looked(own, source))
+  const found = own.full ?? own.engines.get(source) ?? (own.missing.has(source) ? null : looked(own, source))
   if (found instanceof Error) own.faulty = true
   return found
 }
@@ -134,7 +143,8 @@ function workFault(own: Pass, source: string): Error | null {
   const work = patternWork(source)
   if (work > mostWork) return tooLarge()
   own.work += work
-  return own.work > mostWorkTogether ? new Error('is one too many: all patterns together would be too large') : null
+  if (own.work > mostWorkTogether) own.full = new Error('is one too many: all patterns together would be too large')
+  return own.full
 }
 
 function atOnce(own: Pass, source: string): Engine | Error | null {

@@ -49,6 +49,11 @@ test('faults beyond the schema are listed beside each other', async (t) => {
   t.deepEqual(params(body['issues']), ['config.api_key', 'config.custom_host', 'config.input_guardrails[0]'])
 })
 
+test('a config that is too large is looked at no further', async (t) => {
+  const { body } = await validate({ config: { provider: 'openai', nothing: 1, override_params: { x: 'y'.repeat(140_000) } } })
+  t.deepEqual(params(body['issues']), ['config'])
+})
+
 test('names that do not exist are told apart from faults', async (t) => {
   const config = { strategy: { mode: 'fallback' }, targets: [{ provider: '@p', fetch_integrated_models: true }, { virtual_key: 'gone' }] }
   const { body } = await validate({ config })

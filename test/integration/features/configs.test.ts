@@ -266,7 +266,13 @@ const wrong: readonly (readonly [config: unknown, param: string, message: RegExp
     /not allowed/,
   ],
   [{ provider: 'openai', override_params: { x: 'y'.repeat(140_000) } }, 'config', /at most 128 KiB/],
+  [{ strategy: { mode: 'conditional', conditions: [manyPatterns(5000)], default: 'a' }, targets: [] }, 'config', /at most 128 KiB/],
 ]
+
+function manyPatterns(count: number): object {
+  const $or = Array.from({ length: count }, (_, at) => ({ model: { $regex: `a${at}.{0,9}b` } }))
+  return { query: { $or }, then: 'a' }
+}
 
 for (const [config, param, message] of wrong)
   test(`refused: ${JSON.stringify(config).slice(0, 160)}`, async (t) => {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { patternFault, withPatterns } from '../../../../src/gateway/patterns/pattern-making.ts'
+import { patternFault, patternFaultAt, withPatterns } from '../../../../src/gateway/patterns/pattern-making.ts'
 import { patternWork } from '../../../../src/gateway/patterns/pattern-size.ts'
 import { compilePattern } from '../../../../src/gateway/patterns/pattern.ts'
 
@@ -16,6 +16,18 @@ test('all patterns of one config together are bounded, and the same one counts o
   const { result } = await faults(Array.from({ length: 8 }, (_, at) => `a{900}b{900}c{900}x${at}`))
   t.true(result.some((fault) => fault?.includes('all patterns together') === true))
   t.deepEqual(new Set((await faults(Array.from({ length: 50 }, () => 'a{900}b{900}c{900}y'))).result), new Set([null]))
+})
+
+test('behind patterns that ask for too much together no other one is looked at', async (t) => {
+  let looked = 0
+  const look = () => {
+    looked += 1
+    return null
+  }
+  const sources = Array.from({ length: 100 }, (_, at) => `a{900}b{900}c{900}x${at}`)
+  const { result } = await withPatterns({ owner: 'o', passing: true }, () => sources.map((source) => patternFaultAt(source, look)))
+  t.true(looked < 20, String(looked))
+  t.regex(result.at(-1) ?? '', /all patterns together/)
 })
 
 test('a search that comes through a thousand places at once is given up', (t) => {
