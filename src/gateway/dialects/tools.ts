@@ -35,8 +35,13 @@ export function functionTools({ dialect, tools, turns }: NeutralRequest, naming:
   if (tools.length === 0 && !turns.some(callsTools)) return noTools
   const names = new Map<string, string>()
   const custom = new Set<string>()
+  // One name, which may be long, is asked for again for each call and its result.
+  const legalNames = new Map<string, string>()
   const nameOf = (name: string): string => {
+    const known = legalNames.get(name)
+    if (known !== undefined) return known
     const legal = legalName(name, naming)
+    legalNames.set(name, legal)
     if (legal !== name) names.set(legal, name)
     return legal
   }
@@ -47,6 +52,12 @@ export function functionTools({ dialect, tools, turns }: NeutralRequest, naming:
   })
   for (const { parts } of turns) for (const part of parts) if (part.kind === 'tool-call' && part.custom) custom.add(part.name)
   return { tools: functions, nameOf, memory: { toolNames: names, customTools: custom.size === 0 ? null : custom } }
+}
+
+/** Returns the tools with some of the provider's names. */
+export function toolsNamed(tools: readonly FunctionTool[], names: readonly string[]): readonly FunctionTool[] {
+  const named = new Set(names)
+  return tools.filter(({ name }) => named.has(name))
 }
 
 const callsTools = ({ parts }: Turn): boolean => parts.some(({ kind }) => kind === 'tool-call')

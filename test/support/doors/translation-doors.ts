@@ -58,6 +58,24 @@ const chatRequests: Readonly<Record<string, (bytes: number) => Body>> = {
     const schema = { type: 'object', properties: strings(fields), required: fields.toReversed(), additionalProperties: false }
     return { messages: [hello], response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } }
   },
+  'many results of a tool with a long name': (bytes) => {
+    const name = repeated('n', bytes / 4)
+    const calls = items(bytes / 4, (at) => ({
+      id: `call_${at}`,
+      type: 'function',
+      function: { name: at === 0 ? name : 'f', arguments: '{}' },
+    }))
+    const results = items(bytes / 2, () => ({ role: 'tool', tool_call_id: 'call_0', content: 'r' }))
+    return { messages: [hello, { role: 'assistant', tool_calls: calls }, ...results, hello] }
+  },
+  'a choice of many tools': (bytes) => ({
+    messages: [hello],
+    tools: items(bytes / 2, (at) => ({ type: 'function', function: { name: `t${at}`, parameters: { type: 'object', properties: {} } } })),
+    tool_choice: {
+      type: 'allowed_tools',
+      allowed_tools: { mode: 'auto', tools: items(bytes / 2, (at) => ({ type: 'function', function: { name: `u${at}` } })) },
+    },
+  }),
   'many documents': (bytes) => ({
     messages: [
       { role: 'user', content: items(bytes, () => ({ type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } })) },

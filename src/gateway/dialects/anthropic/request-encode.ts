@@ -5,7 +5,7 @@ import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { FunctionTool, NeutralRequest, RequestField, ToolChoice } from '../neutral/request.ts'
 import { objectSchema } from '../object-schema.ts'
-import { dropChoice, type FunctionTools, functionTools } from '../tools.ts'
+import { dropChoice, type FunctionTools, functionTools, toolsNamed } from '../tools.ts'
 import { withMarkAtEnd } from './mark-end.ts'
 import { writeMark, writeMessages, writeSystem } from './messages-encode.ts'
 import { type ModelFacts, modelFacts } from './model-facts.ts'
@@ -136,7 +136,7 @@ interface ToolOffer {
 function writeTools(request: NeutralRequest, { tools, search, facts, format }: ToolOffer, { loss }: EncodeContext): Fields {
   const { toolChoice } = request
   const names = toolChoice?.names?.map((name) => tools.nameOf(name)) ?? null
-  const offered = names === null || isOne(toolChoice) ? tools.tools : tools.tools.filter(({ name }) => names.includes(name))
+  const offered = names === null || isOne(toolChoice) ? tools.tools : toolsNamed(tools.tools, names)
   if (offered.length < tools.tools.length) loss.note('tool_choice (the other tools were left out)')
   if (!facts.schemas && offered.some(({ strict }) => strict === true)) loss.dropAt('tools.strict', 'is not known to this model')
   const written = [...offered.map((tool) => writeTool(tool, facts, loss)), ...(search === null ? [] : [search])]

@@ -7,7 +7,7 @@ import type { CacheMark } from '../neutral/parts.ts'
 import type { FunctionTool, NeutralRequest } from '../neutral/request.ts'
 import { objectSchema } from '../object-schema.ts'
 import { SchemaSize, writtenOut } from '../written-out.ts'
-import { dropChoice, type FunctionTools } from '../tools.ts'
+import { dropChoice, type FunctionTools, toolsNamed } from '../tools.ts'
 import { type Family, refusesStrict } from './model-facts.ts'
 
 /** The context in which tools are written. */
@@ -54,7 +54,7 @@ function calledNames({ turns }: NeutralRequest, { tools: { nameOf } }: ToolConte
 function chosen({ toolChoice }: NeutralRequest, { tools, loss }: ToolContext): readonly FunctionTool[] {
   const names = toolChoice?.names?.map((name) => tools.nameOf(name)) ?? null
   if (names === null || (toolChoice?.mode === 'required' && names.length === 1)) return tools.tools
-  const offered = tools.tools.filter(({ name }) => names.includes(name))
+  const offered = toolsNamed(tools.tools, names)
   if (offered.length < tools.tools.length) loss.note('tool_choice (the other tools were left out)')
   return offered
 }

@@ -6,7 +6,7 @@ import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { FunctionTool, NeutralRequest, RequestField, ToolChoice } from '../neutral/request.ts'
 import { objectSchema } from '../object-schema.ts'
-import { dropChoice, type FunctionTools, functionTools } from '../tools.ts'
+import { dropChoice, type FunctionTools, functionTools, toolsNamed } from '../tools.ts'
 import { writeMessages } from './messages-encode.ts'
 
 const naming = { legal: /^[A-Za-z0-9_-]+$/, longest: 64 }
@@ -76,7 +76,7 @@ function writeSampling(request: NeutralRequest, loss: Loss): Fields {
 function writeTools(request: NeutralRequest, { tools, nameOf }: FunctionTools, loss: Loss): Fields {
   const { toolChoice } = request
   const names = toolChoice?.names?.map((name) => nameOf(name)) ?? null
-  const offered = names === null ? tools : tools.filter(({ name }) => names.includes(name))
+  const offered = names === null ? tools : toolsNamed(tools, names)
   if (offered.length === 0) {
     dropChoice(request, loss)
     return {}

@@ -39,12 +39,16 @@ const cohere: EmbeddingProvider = {
   },
 }
 
+const longestModel = 512
+
 /** ai.google.dev/api/embeddings. */
 const google: EmbeddingProvider = {
   most: 100,
   encode(request, context) {
     dropRest(request, context, true)
     const shared = googleFields(request, purposeFor(request, googlePurposes, context))
+    // The name stands beside each of the inputs.
+    if (context.model.length > longestModel) context.loss.refuseAt('model', `is longer than ${longestModel} characters`)
     const model = `models/${context.model}`
     return { requests: request.inputs.map((text) => ({ model, content: { parts: [{ text }] }, ...shared })) }
   },

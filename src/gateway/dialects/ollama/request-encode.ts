@@ -6,7 +6,7 @@ import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { Effort, FunctionTool, NeutralRequest, RequestField } from '../neutral/request.ts'
 import { objectSchema } from '../object-schema.ts'
-import { type FunctionTools, functionTools } from '../tools.ts'
+import { type FunctionTools, functionTools, toolsNamed } from '../tools.ts'
 import { writeMessages } from './messages-encode.ts'
 
 const naming = { legal: /^[A-Za-z0-9_.-]+$/, longest: 128 }
@@ -61,7 +61,7 @@ function writeOptions(request: NeutralRequest): Fields | null {
 function writeTools({ toolChoice }: NeutralRequest, { tools, nameOf }: FunctionTools, loss: Loss): readonly Fields[] | null {
   const names = toolChoice?.names?.map((name) => nameOf(name)) ?? null
   if (toolChoice?.mode === 'required') loss.drop('toolChoice', 'demands a call, which cannot be demanded there')
-  const offered = toolChoice?.mode === 'none' ? [] : names === null ? tools : tools.filter(({ name }) => names.includes(name))
+  const offered = toolChoice?.mode === 'none' ? [] : names === null ? tools : toolsNamed(tools, names)
   return offered.length === 0 ? null : offered.map((tool) => writeTool(tool, loss))
 }
 

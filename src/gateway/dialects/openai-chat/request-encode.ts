@@ -7,7 +7,7 @@ import type { Loss } from '../neutral/loss.ts'
 import { isMarked } from '../neutral/parts.ts'
 import type { FunctionTool, NeutralRequest, OutputFormat, RequestField, ToolChoice } from '../neutral/request.ts'
 import { objectSchema } from '../object-schema.ts'
-import { dropChoice, type FunctionTools, functionTools } from '../tools.ts'
+import { dropChoice, type FunctionTools, functionTools, toolsNamed } from '../tools.ts'
 import { writeMessages } from './messages-encode.ts'
 import { type ModelFacts, modelFacts } from './model-facts.ts'
 import { writeThinking } from './thinking-encode.ts'
@@ -128,8 +128,13 @@ function offer(
   const names = choice?.names ?? null
   if (choice === null || names === null || allowedTools || (choice.mode === 'required' && names.length === 1))
     return { offered: tools, choice }
-  const named = new Set(names.map((name) => nameOf(name)))
-  return { offered: tools.filter(({ name }) => named.has(name)), choice: { ...choice, names: null } }
+  return {
+    offered: toolsNamed(
+      tools,
+      names.map((name) => nameOf(name)),
+    ),
+    choice: { ...choice, names: null },
+  }
 }
 
 function writeTools(request: NeutralRequest, { tools, nameOf }: FunctionTools, { loss, traits }: EncodeContext): Fields {

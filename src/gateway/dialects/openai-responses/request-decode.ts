@@ -136,10 +136,14 @@ function readAllTools(body: Fields): readonly Tool[] {
 const readList = (holder: Fields, place: string): readonly Tool[] =>
   listIn(holder, 'tools', place).flatMap((tool, index) => readTools(fieldsAt(tool, `${place}tools[${index}]`), `${place}tools[${index}]`))
 
+/** The name of a group stands before that of each of its tools. */
+const longestNamespace = 256
+
 /** Reads a tool, or the tools of a group. */
 function readTools(tool: Fields, at: string): readonly Tool[] {
   if (tool['type'] !== 'namespace') return [readTool(tool, at, null)]
   const namespace = neededText(tool, 'name', `${at}.`)
+  if (namespace.length > longestNamespace) throw unreadable(`${at}.name`, `no longer than ${longestNamespace} characters`)
   return listIn(tool, 'tools', `${at}.`).map((one, index) =>
     readTool(fieldsAt(one, `${at}.tools[${index}]`), `${at}.tools[${index}]`, namespace),
   )

@@ -157,6 +157,7 @@ const writeChoices = ({ toolChoice, parallelTools }: NeutralRequest, named: Tool
 function writeChoice({ mode, names }: ToolChoice, { nameOf, customs }: ToolNames): unknown {
   const [only] = names ?? []
   if (names === null || only === undefined) return mode
-  const tools = names.map((name) => ({ type: customs.some((tool) => tool.name === name) ? 'custom' : 'function', name: nameOf(name) }))
+  const custom = new Set(customs.map(({ name }) => name))
+  const tools = names.map((name) => ({ type: custom.has(name) ? 'custom' : 'function', name: nameOf(name) }))
   return mode === 'required' && tools.length === 1 ? tools[0] : { type: 'allowed_tools', mode, tools }
 }

@@ -6,7 +6,7 @@ import { effortOf } from '../effort.ts'
 import { spendBag } from '../leftovers.ts'
 import type { Loss } from '../neutral/loss.ts'
 import type { FunctionTool, NeutralRequest, RequestField } from '../neutral/request.ts'
-import { functionTools, type FunctionTools } from '../tools.ts'
+import { functionTools, type FunctionTools, toolsNamed } from '../tools.ts'
 import { writeConversation } from './cohere-turns.ts'
 import { servingFields } from './serving-mode.ts'
 
@@ -71,7 +71,7 @@ function writeSampling(request: NeutralRequest, loss: Loss): Fields {
 function writeTools({ toolChoice }: NeutralRequest, { tools, nameOf }: FunctionTools, loss: Loss): readonly Fields[] | null {
   const names = toolChoice?.names?.map((name) => nameOf(name)) ?? null
   if (toolChoice?.mode === 'required') loss.drop('toolChoice', 'demands a call, which cannot be demanded there')
-  const offered = toolChoice?.mode === 'none' ? [] : names === null ? tools : tools.filter(({ name }) => names.includes(name))
+  const offered = toolChoice?.mode === 'none' ? [] : names === null ? tools : toolsNamed(tools, names)
   return offered.length === 0 ? null : offered.map((tool) => writeTool(tool, loss))
 }
 

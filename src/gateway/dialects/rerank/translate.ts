@@ -11,7 +11,7 @@ export const rerankClients: Readonly<Record<string, true>> = { cohere: true }
 const known = new Set(['model', 'query', 'documents', 'top_n', 'return_documents', 'rank_fields'])
 
 function decode(body: Fields, { seesPictures = false }: Partial<RerankProvider>): RerankRequest {
-  const fields = listIn(body, 'rank_fields').filter((name) => typeof name === 'string')
+  const fields = new Set(listIn(body, 'rank_fields').filter((name) => typeof name === 'string'))
   return {
     query: neededText(body, 'query'),
     documents: listIn(body, 'documents').map((one, at) => (seesPictures && isPicture(one) ? one : textOf(one, fields, `documents[${at}]`))),
@@ -24,10 +24,10 @@ function decode(body: Fields, { seesPictures = false }: Partial<RerankProvider>)
 const isPicture = (document: unknown): document is Fields => isFields(document) && 'image' in document
 
 /** Returns a document as a text: the fields of an object are lines of it, those alone that the caller ranks by if it names some. */
-function textOf(document: unknown, fields: readonly string[], at: string): string {
+function textOf(document: unknown, fields: ReadonlySet<string>, at: string): string {
   if (typeof document === 'string') return document
   if (!isFields(document) || isPicture(document)) throw unreadable(at, 'a text, or an object of texts, for this provider')
-  const names = Object.keys(document).filter((name) => fields.length === 0 || fields.includes(name))
+  const names = Object.keys(document).filter((name) => fields.size === 0 || fields.has(name))
   const [only] = names
   if (names.length === 1 && only === 'text') return String(document['text'])
   return names.map((name) => `${name}: ${lineOf(document[name])}`).join('\n')

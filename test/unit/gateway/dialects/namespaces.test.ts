@@ -39,3 +39,13 @@ test('the tools of a group, as Codex sends them, are functions whose name begins
   const done = writeStream(responsesCodec, events, context).find(({ name }) => name === 'response.output_item.done')
   t.like(JSON.parse(done?.data ?? ''), { item: called })
 })
+
+const named = (name: string) => ({ tools: [{ type: 'namespace', name, description: 'Agents.', tools: [close] }] })
+test('the name of a group, which stands before that of each of its tools, is bounded', (t) => {
+  const ask = translator('openai-responses', 'anthropic', base)
+  t.notThrows(() => ask(named('n'.repeat(256))))
+  t.like(
+    t.throws(() => ask(named('n'.repeat(257)))),
+    { param: 'tools[0].name' },
+  )
+})

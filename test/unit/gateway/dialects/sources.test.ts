@@ -51,9 +51,9 @@ test('sources are left out when an answer has too many, or too long ones', (t) =
   t.is(sourcesOf([cited({ quote: 'q'.repeat(2_000_000) }), cited({})]), 1)
 })
 
+const support = (endIndex: number) => ({ segment: { endIndex }, groundingChunkIndices: [0, 1, 0] })
 test('one page at many places of an answer of Google is told at each of them once', (t) => {
   const chunks = [{ web: { uri: 'https://a.example', title: 'A' } }, { web: { uri: 'https://a.example', title: 'A' } }]
-  const support = (endIndex: number) => ({ segment: { endIndex }, groundingChunkIndices: [0, 1, 0] })
   const json = {
     candidates: [
       {
