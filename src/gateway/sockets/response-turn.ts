@@ -113,43 +113,49 @@ interface Relaying {
   readonly heard: HeardTurn
 }
 
+/** A provider may send so many bytes behind the end of a response; then it is let go. */
+const mostBehindEnd = 64 * 1024
+
 /**
- * Relays a stream. Its last event goes on when all has ended: a client that has read it can continue the response in every process, and its record
- * is there.
+ * Relays a stream up to the event that ends its response: all that follows is dropped. That event goes on when all has ended: a client that has read it
+ * can continue the response in every process, and its record is there.
  */
 async function relay(body: Readable, relaying: Relaying): Promise<void> {
   const reader = new SseReader()
-  const last: string[] = []
+  let [last, behindEnd]: [string | null, number] = [null, 0]
   try {
     for await (const chunk of body) {
-      const events = Buffer.isBuffer(chunk) ? reader.push(chunk) : []
-      if (events === null) throw new ApiError('upstream_bad_response', 'The provider sent an event that is too long.')
-      for (const event of events) await tell(event, last, relaying)
+      if (!Buffer.isBuffer(chunk)) continue
+      if (last === null) last = await tellAll(reader.push(chunk), relaying)
+      else behindEnd += chunk.length
+      if (behindEnd > mostBehindEnd) break
     }
-    for (const event of reader.end()) await tell(event, last, relaying)
+    last ??= await tellAll(reader.end(), relaying)
   } catch (thrown) {
     // A response that was whole before the connection broke is no broken one.
-    if (last.length === 0) throw thrown
+    if (last === null) throw thrown
   }
-  for (const data of last) await relaying.write.event(data)
+  if (last !== null) await relaying.write.event(last)
 }
 
 /** The events that end a response, and hold all of it. */
 const ending = /^response\.(?:completed|incomplete|failed)$/
 const endsResponse = /^\s*\{\s*"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/
 
-/** Sends an event on, or adds it to the last ones. */
-async function tell({ name, data }: SseEvent, last: string[], { means, write, heard }: Relaying): Promise<void> {
-  // Signs of life and `[DONE]` belong to server-sent events.
-  if (data === null || !data.startsWith('{')) return
-  const isLast = name === null ? endsResponse.test(data) : ending.test(name)
-  if (isLast) keep(jsonOrUndefined(data), means, heard)
-  if (isLast || last.length > 0) {
-    last.push(data)
-    return
+/** Sends events on up to the one that ends the response, and returns that. Null: it goes on. */
+async function tellAll(events: readonly SseEvent[] | null, { means, write, heard }: Relaying): Promise<string | null> {
+  if (events === null) throw new ApiError('upstream_bad_response', 'The provider sent an event that is too long.')
+  for (const { name, data } of events) {
+    // Signs of life and `[DONE]` belong to server-sent events.
+    if (data === null || !data.startsWith('{')) continue
+    if (name === null ? endsResponse.test(data) : ending.test(name)) {
+      keep(jsonOrUndefined(data), means, heard)
+      return data
+    }
+    const taken = write.event(data)
+    if (taken !== null) await taken
   }
-  const taken = write.event(data)
-  if (taken !== null) await taken
+  return null
 }
 
 function keep(event: unknown, { kept, storesResponses }: TurnMeans, { before, input, stored }: HeardTurn): void {

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import test from 'ava'
 import OpenAI from 'openai'
 import { ResponsesWS } from 'openai/resources/responses/ws'
@@ -306,4 +309,37 @@ test.serial('a key among the subprotocols is the bearer token of a page, and no 
   client.send(create())
   t.is((await client.next(ends)).type, 'response.completed')
   client.socket.close()
+})
+
+/** A stream that ends a response, and goes on behind it up to so many bytes. */
+const endless = 'data: {"type":"response.completed","response":{"id":"resp_e","object":"response","status":"completed","output":[]}}\n\n'
+const behind = `data: {"type":"x","delta":"${'y'.repeat(60_000)}"}\n\n`
+const mostBehind = 200_000_000
+
+test.serial('a provider that goes on behind the end of a response is let go, and nothing of that is held', async (t) => {
+  let sent = 0
+  const server = createServer((_req, res) => {
+    const more = (): void => {
+      do sent += behind.length
+      while (!res.destroyed && sent < mostBehind && res.write(behind))
+      if (sent >= mostBehind) res.end()
+    }
+    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    res.write(endless)
+    res.on('drain', more)
+    more()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  const going = await startGateway({ providers: { mine: { customHost: host } } })
+  const client = await openClient(going.origin, '/v1/responses', auth)
+  client.send(create())
+  t.is((await client.next(ends)).type, 'response.completed')
+  t.deepEqual(client.events, [])
+  t.true(sent < mostBehind, `${sent} bytes`)
+  client.socket.close()
+  server.closeAllConnections()
+  server.close()
+  await going.stop()
 })
