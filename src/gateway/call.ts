@@ -3,6 +3,7 @@ import type { GuardrailPlan } from './checks/plan.ts'
 import type { ChosenConfig, TargetConfig } from './config/choose.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import type { MatchedOperation } from './operations/match.ts'
+import type { ReadBefore } from './limits/read-before.ts'
 import type { Trace } from './front/metadata.ts'
 import type { AskedWork } from './operations/asked-work.ts'
 import type { Prompt } from './prompts/prompt.ts'
@@ -47,6 +48,10 @@ export interface Call extends CallHead {
   readonly previousResponse: string | null
   /** Null: the caller waits for the answer. */
   readonly mirror: MirrorOrigin | null
+  /** The part of its prompt that its provider keeps; absent: the body is all of it. */
+  readonly before?: ReadBefore
+  /** True for work that the provider does although it was refused: it is charged, and nothing refuses it. */
+  readonly isOwed?: true
 }
 
 /** A call that is a copy of another one, for a mirror. */

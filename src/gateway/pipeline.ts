@@ -173,8 +173,21 @@ async function answerItself(deps: PipelineDeps, trail: Trail, body: Promise<obje
 
 /** Notes a call that is complete already. */
 function noteCall(trail: Trail, call: Call): Call {
-  const { caller, headers, trace, metadata, path, operation, work, prompt, mirror, body } = call
-  Object.assign(trail, { caller, headers, trace, metadata, path, operation, work, prompt, mirror, body, config: storedConfig(call.config) })
+  const { caller, headers, trace, metadata, path, operation, work, prompt, mirror, body, before } = call
+  Object.assign(trail, {
+    caller,
+    headers,
+    trace,
+    metadata,
+    path,
+    operation,
+    work,
+    prompt,
+    mirror,
+    body,
+    before,
+    config: storedConfig(call.config),
+  })
   return call
 }
 

@@ -21,7 +21,7 @@ export interface Trail
   extends
     Writable<OrNull<Pick<CallHead, 'caller' | 'headers'>>>,
     Writable<Pick<CallHead, 'trace' | 'metadata' | 'path' | 'operation'>>,
-    Writable<Pick<Call, 'prompt' | 'mirror' | 'work'>> {
+    Writable<Pick<Call, 'prompt' | 'mirror' | 'work' | 'before'>> {
   readonly exchange: Exchange
   /** The stored config that the request began with. */
   config: { readonly slug: string; readonly version: number } | null

@@ -57,7 +57,8 @@ function charge(
   return attempt.charge.metered?.usage ?? null
 }
 
-const chargedExchange = ({ operation, work, exchange, receivedAt }: Trail) => ({
+const chargedExchange = ({ operation, work, exchange, receivedAt, before }: Trail) => ({
+  before,
   operation,
   method: exchange.method,
   work,

@@ -66,6 +66,8 @@ export interface TakenAmount {
 
 export interface Refusal {
   readonly limit: Limit
+  /** The period that it was refused for. */
+  readonly slot: string
   readonly needed: number
   /** Spent and reserved. */
   readonly used: number
@@ -235,7 +237,7 @@ async function ask(state: State, counter: Counter, needed: number): Promise<Refu
     queued: Math.max(queued - counter.free, missing),
     wanted: missing + counter.recent * 2,
   })
-  if (slice.granted === 0) return { limit, needed, used: slice.used, reserved: slice.reserved, opensMs: slice.opensMs }
+  if (slice.granted === 0) return { limit, slot: slice.slot, needed, used: slice.used, reserved: slice.reserved, opensMs: slice.opensMs }
   if (counter.slot !== slice.slot || counter.until <= now()) giveUp(state, counter)
   counter.slot = slice.slot
   counter.free += slice.granted

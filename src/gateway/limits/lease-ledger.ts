@@ -47,6 +47,7 @@ export function createLeaseLedger(options: LeaseLedgerOptions): Ledger {
     reserve(request) {
       const all = applying(options, request)
       if (all.length === 0) return unlimited
+      if (request.call.isOwed === true) return owe(made, all, request)
       const asked = askedOf(made, all, request)
       const { needs } = asked
       const limits = needs.cost === 0 ? withoutMoney(all) : all
@@ -131,6 +132,35 @@ async function wait(options: State, limits: readonly Limit[], asked: WaitingRequ
   if (refusals.length > 0) throw refused(options, { refusals, limits: rest }, asked)
   observe('unavailable')
   throw new ApiError('busy', 'The limits of this request are asked for by too many at once.', { retryAfter: 1 })
+}
+
+/**
+ * Takes as little as may be from limits for work that is done already, and nothing from those that are used up: it is settled with all that was used, also
+ * beyond them.
+ */
+async function owe(state: State, limits: readonly Limit[], { call, target }: Parameters<Ledger['reserve']>[0]): Promise<Reservation> {
+  const { id: keyId, organisationId } = call.caller.key
+  const taken = await Promise.all(limits.map((limit) => takeOwed(state, limit)))
+  const by = { organisationId, keyId, model: target.model }
+  return granted(
+    state,
+    taken.filter((one) => one !== null),
+    { by, needs: leastNeeds, maxOutput: null },
+  )
+}
+
+const leastNeeds: Needs = { requests: 1, tokens: 1, cost: 1 }
+
+/** Null: the limit cannot be counted now. */
+async function takeOwed(state: State, limit: Limit): Promise<TakenAmount | null> {
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const end = await fill({ ...state, whenUnavailable: 'allow' }, limit, leastNeeds)
+    if (end === 'away') return null
+    if (end !== null) return { limit, slot: end.slot, amount: 0, left: 0 }
+    const [taken = null] = state.counters.tryTake([limit], leastNeeds, true) ?? []
+    if (taken !== null) return taken
+  }
+  return null
 }
 
 async function fill(

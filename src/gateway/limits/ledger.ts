@@ -14,7 +14,18 @@ export interface Ledger {
   reserve(exchange: {
     readonly call: Pick<
       Call,
-      'caller' | 'metadata' | 'config' | 'prompt' | 'operation' | 'work' | 'exchange' | 'headers' | 'mirror' | 'upstreamPath'
+      | 'caller'
+      | 'metadata'
+      | 'config'
+      | 'prompt'
+      | 'operation'
+      | 'work'
+      | 'exchange'
+      | 'headers'
+      | 'mirror'
+      | 'upstreamPath'
+      | 'before'
+      | 'isOwed'
     >
     /** The policies of the caller's workspace; null: there are none. */
     readonly policies: readonly PolicyView[] | null

@@ -74,7 +74,8 @@ const least = 1
 /** Returns the tokens that a request may take; 0 for one that runs no model. */
 function tokensOf(work: AskedWork | null, { request, reader }: EstimateContext, most: number): number {
   if (work === null || work.task === 'token-count') return 0
-  return isNameless(work, request) ? least : Math.max(least, estimateTokens({ body: request.body, task: work.task, reader }, most))
+  const before = request.call.before?.tokens ?? 0
+  return isNameless(work, request) ? least : Math.max(least, before + estimateTokens({ body: request.body, task: work.task, reader }, most))
 }
 
 const refusesUnpriced = ({ counts, money }: Limit): boolean => counts === 'cost' && money?.onUnpriced !== 'allow'
@@ -110,7 +111,7 @@ function moneyOf(
   const injects = output === 'typical' && hasPolicy(limits, 'inject') && speaks(task)
   const maxOutput = injects && isFields(body.json) && !isBounded(body.json, reader) ? usual : null
   const { contentType, forward: headers } = call.headers
-  const priced = { target, body, contentType, headers, task, reader, receivedAt: Date.now(), usual }
+  const priced = { target, body, contentType, headers, task, reader, receivedAt: Date.now(), usual, before: call.before ?? null }
   const cost = worstCost(priced, prices, output)
   const refusing = cost === null ? limits.find(refusesUnpriced) : undefined
   if (refusing !== undefined) throw worstCost(priced, prices, 'typical') === null ? unpricedRefusal(refusing) : unboundedRefusal(refusing)

@@ -24,6 +24,8 @@ interface Conversation {
   readonly facts: PriceFacts
   readonly found: FoundPrices
   readonly isStrict: boolean
+  /** True: its prompt has sound that the body does not show. */
+  readonly mayHear: boolean
 }
 
 /** Counts the tokens of a conversation as the dearest that they may be, and the tools that its provider may run and sell beside them. */
@@ -40,11 +42,11 @@ function dearest(names: readonly Dimension[], count: number, { facts, found }: C
 }
 
 /** Returns the kinds of tokens that a prompt may have. It is only looked through for those with a rate of their own. */
-function readAs({ body, found: { entry, model } }: Conversation): readonly Dimension[] {
+function readAs({ body, found: { entry, model }, mayHear }: Conversation): readonly Dimension[] {
   const rated = ratedBy(entry)
   const { pictures, hasFilm, hasSound } = partsOf(body.json)
   const names: Dimension[] = ['input']
-  if (heard.some((name) => rated.has(name)) && (hasSound || holdsWord(body, 'input_audio'))) names.push('input_audio')
+  if (heard.some((name) => rated.has(name)) && (mayHear || hasSound || holdsWord(body, 'input_audio'))) names.push('input_audio')
   if (pictures > 0 || hasFilm) names.push('input_image')
   if (hasFilm) names.push('input_video')
   if (!isWritten(body, rated, model)) return names

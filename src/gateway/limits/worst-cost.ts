@@ -24,6 +24,7 @@ import { inputBound, strictInputBound } from './input-bound.ts'
 import type { MoneyTerms } from './limit.ts'
 import { hasOpenPrice, isOpenModel } from './open-price.ts'
 import type { OutputReader } from './output-bound.ts'
+import type { ReadBefore } from './read-before.ts'
 import { recordingBound } from './recording-bound.ts'
 import { searchBound } from './rerank-bound.ts'
 import { drawsUnpriced, tokenCounts, type Tokens, toolCounts } from './token-counts.ts'
@@ -42,6 +43,8 @@ export interface PricedRequest {
   readonly receivedAt: number
   /** Tokens of an answer for which the request names no bound. */
   readonly usual: number
+  /** The part of its prompt that its provider keeps; null: none. */
+  readonly before: ReadBefore | null
 }
 
 const picoPerNano = 1000n
@@ -165,10 +168,12 @@ function predictedTokens(json: Fields): number {
 }
 
 /** Each of several inputs has a window of its own. */
-function inputOf({ body, target, task }: PricedRequest, window: number, isStrict: boolean): number {
-  const { tokens, isOpen } = isStrict ? strictInputBound(body, target.model) : inputBound(body)
+function inputOf({ body, target, task, before }: PricedRequest, window: number, isStrict: boolean): number {
+  const shown = isStrict ? strictInputBound(body, target.model) : inputBound(body)
+  const tokens = shown.tokens + (before?.tokens ?? 0)
   const most = window * inputsOf(body.json, task)
-  if (!isOpen) return Math.min(tokens, most)
+  // A strict limit does not trust what is known of a conversation that its provider keeps.
+  if (!shown.isOpen && (before === null || (!before.isOpen && !isStrict))) return Math.min(tokens, most)
   return window !== Infinity ? most : isStrict ? Math.max(tokens, longestInput) : tokens
 }
 
@@ -223,10 +228,14 @@ interface Sale {
   readonly isStrict: boolean
 }
 
+/** Returns true if a conversation that its provider keeps may have sound. */
+const mayHear = ({ before }: PricedRequest, isStrict: boolean): boolean =>
+  before !== null && (isStrict || before.isOpen || before.audio > 0)
+
 /** Returns the ways in which models for a task are sold, by the piece or by the token. The first that has a price counts. */
 function waysToSell(request: PricedRequest, sale: Sale): readonly Counts[] {
   const { json, tokens, isStrict } = sale
-  const ofTokens = (): Counts => tokenCounts(tokens, { ...sale, body: request.body })
+  const ofTokens = (): Counts => tokenCounts(tokens, { ...sale, body: request.body, mayHear: mayHear(request, isStrict) })
   switch (request.task) {
     case 'image':
       return imageSale(sale)

@@ -8,6 +8,7 @@ import type { MatchedOperation } from '../operations/match.ts'
 import type { Task } from '../operations/operations.ts'
 import type { PriceSource } from '../prices/price-source.ts'
 import type { Target } from '../targets/target.ts'
+import type { ReadBefore } from '../limits/read-before.ts'
 import { type DeliveredAnswer, fillCounts } from '../tokens/estimate-usage.ts'
 import { isRecalled } from './is-recalled.ts'
 import { type MeteredUsage, withCounts } from './meter.ts'
@@ -21,6 +22,8 @@ export interface ChargedExchange {
   readonly work: AskedWork | null
   /** Epoch milliseconds. */
   readonly receivedAt: number
+  /** The part of its prompt that its provider keeps; absent: none. */
+  readonly before?: ReadBefore | undefined
 }
 
 /** The part of an answer that is charged. */
@@ -87,7 +90,7 @@ export const isCharged = ({ status, outcome }: ChargedAnswer): boolean =>
 
 const sellsOutput = ({ task }: Estimable): boolean => estimatedTasks[task]?.sellsOutput ?? false
 
-interface EstimatedAttempt extends Pick<ChargeInput, 'attempt' | 'hidesInput'> {
+interface EstimatedAttempt extends Pick<ChargeInput, 'attempt' | 'hidesInput' | 'exchange'> {
   readonly work: Estimable
   /** So many tokens its answer is expected to have at least. */
   readonly expected: number
@@ -135,7 +138,11 @@ export type ExpectedReader = (
   about: { readonly exchange: ChargedExchange; readonly prices: PriceSource },
 ) => ExpectedOutput
 
-function estimated(told: MeteredUsage, answer: DeliveredAnswer, { attempt, work, expected, hidesInput }: EstimatedAttempt): MeteredUsage {
+function estimated(
+  told: MeteredUsage,
+  answer: DeliveredAnswer,
+  { attempt, work, expected, hidesInput, exchange }: EstimatedAttempt,
+): MeteredUsage {
   const json = attempt.body?.json
   const counts = fillCounts(told.counts, {
     request: {
@@ -147,6 +154,7 @@ function estimated(told: MeteredUsage, answer: DeliveredAnswer, { attempt, work,
     answer,
     expected,
     sellsOutput: sellsOutput(work),
+    before: exchange.before,
   })
   if (counts === told.counts) return told
   const isShown = promptTokens(told.counts) > 0 || !hidesInput(json)

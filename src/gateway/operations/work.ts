@@ -20,12 +20,12 @@ export function workOf(asking: WorkQuery, json: unknown): AskedWork | null {
   if (name !== 'proxy') return ofOperations.get(name) ?? null
   const [path = ''] = asking.upstreamPath.split('?', 1)
   if (reads.has(asking.exchange.method)) return isReadSession(path) ? job : null
-  if (isConversation(path) && asksModel(json, path)) return { ...ofUnknown, task: 'conversation', operation: 'chatComplete' }
+  if (isConversation(path) && asksModel(json, path)) return { ...unknownWork, task: 'conversation', operation: 'chatComplete' }
   if (isKeeping(path)) return null
   if (isCount(path)) return tokenCount
-  if (conversationOf(asking) !== null) return { ...ofUnknown, task: 'conversation', dialect: 'google', operation: 'chatComplete' }
+  if (conversationOf(asking) !== null) return { ...unknownWork, task: 'conversation', dialect: 'google', operation: 'chatComplete' }
   const asked = taskOf(asking)
-  if (asked !== null) return { ...ofUnknown, task: asked.task, dialect: asked.dialect, operation: asked.operation }
+  if (asked !== null) return { ...unknownWork, task: asked.task, dialect: asked.dialect, operation: asked.operation }
   return ofEnd(plainPath(path))
 }
 
@@ -37,7 +37,8 @@ const asksModel = (json: unknown, path: string): boolean =>
   (!path.endsWith('/conversations') && json['metadata'] === undefined)
 
 const reads: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
-const ofUnknown: AskedWork = { task: null, dialect: null, operation: null, beginsJob: false }
+/** Work of which nothing is known, and that may cost. */
+export const unknownWork: AskedWork = { task: null, dialect: null, operation: null, beginsJob: false }
 
 function ofSpec(operation: Operation, { task, dialect, beginsJob, leavesNothing }: OperationSpec): AskedWork | null {
   if (task === undefined && beginsJob !== true && leavesNothing !== true) return null
@@ -57,12 +58,12 @@ const ends: readonly (readonly [end: string, work: AskedWork])[] = specs
     return work === null ? [] : [[spec.path, work]]
   })
   .toSorted(([one], [other]) => other.length - one.length)
-const job: AskedWork = { ...ofUnknown, beginsJob: true }
-const tokenCount: AskedWork = { ...ofUnknown, task: 'token-count' }
+const job: AskedWork = { ...unknownWork, beginsJob: true }
+const tokenCount: AskedWork = { ...unknownWork, task: 'token-count' }
 
 const ofEnd = (path: string): AskedWork =>
   path.includes('/threads/')
-    ? ofUnknown
+    ? unknownWork
     : isJob(path)
       ? job
-      : (workAtOwnPath(path) ?? ends.find(([end]) => path.endsWith(end))?.[1] ?? ofUnknown)
+      : (workAtOwnPath(path) ?? ends.find(([end]) => path.endsWith(end))?.[1] ?? unknownWork)

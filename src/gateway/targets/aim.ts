@@ -46,6 +46,7 @@ export function namesOwnTarget({ headers, prompt, model, body }: Call): boolean 
 
 /** Returns the call in the form of this target: with the provider's name of the model, at the model's own host. Throws `forbidden`. */
 export function admit(call: Call, target: Target, opened: RequestBody): AimedCall {
+  if (call.isOwed === true) return { call, target, body: withPlainModel(opened, target) }
   assertServed(target, call.operation)
   const named = call.model === null ? opened : withoutSlugOfPath(opened, call.model)
   const body = withPlainModel(named, target)

@@ -4,6 +4,7 @@ import type { DialectId } from '../dialects/dialect.ts'
 import type { Counts } from '../dialects/neutral/counts.ts'
 import { outputTokens, promptTokens } from '../dialects/neutral/disjoint.ts'
 import { spanningTexts } from '../dialects/spanning-texts.ts'
+import type { ReadBefore } from '../limits/read-before.ts'
 import { cutFrames, dataOf } from '../wire/sse.ts'
 import { type EstimatedRequest, estimateAnswer, estimateInput, estimateTexts } from './estimate-tokens.ts'
 
@@ -15,6 +16,8 @@ export interface EstimatedExchange {
   readonly expected: number
   /** False for operations, such as embeddings, whose answers are not sold by the token. */
   readonly sellsOutput: boolean
+  /** The part of the prompt that its provider keeps; undefined: none. */
+  readonly before?: ReadBefore | undefined
 }
 
 /** The part of an answer that reached the caller. */
@@ -32,16 +35,25 @@ export interface DeliveredAnswer {
  * Fills the counts that a provider did not state: a prompt that it counted stays as it is, and an answer that broke off has at least the tokens that
  * the caller got. Hidden reasoning is not in the estimate: it is a lower bound.
  */
-export function fillCounts(told: Counts, { request, answer, expected, sellsOutput }: EstimatedExchange): Counts {
-  const input = promptTokens(told) > 0 ? 0 : atLeastOne(request)
+export function fillCounts(told: Counts, { request, answer, expected, sellsOutput, before }: EstimatedExchange): Counts {
+  const { input, audio } = promptTokens(told) > 0 ? noPrompt : promptOf(request, before)
   const missing = sellsOutput ? Math.max(estimateDelivered(answer, request), expected) - outputTokens(told) : 0
   if (input === 0 && missing <= 0) return told
   return {
     ...told,
     ...(input === 0 ? {} : { input }),
+    ...(audio === 0 ? {} : { input_audio: audio }),
     ...(missing <= 0 ? {} : { output: (told.output ?? 0) + missing }),
   }
 }
+
+const noPrompt = { input: 0, audio: 0 }
+
+/** Returns the tokens of a prompt, with those that its provider keeps. */
+const promptOf = (request: EstimatedRequest, { tokens, audio }: Omit<ReadBefore, 'isOpen'> = { tokens: 0, audio: 0 }): typeof noPrompt => ({
+  input: atLeastOne(request) + tokens - audio,
+  audio,
+})
 
 /** Every readable prompt has a token: one without words does not have an unknown cost. */
 const atLeastOne = (request: EstimatedRequest): number => (isFields(request.json) ? Math.max(1, estimateInput(request)) : 0)

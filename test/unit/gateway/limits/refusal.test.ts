@@ -18,7 +18,7 @@ for (const [name, windowMs] of Object.entries(windows))
   test(`a refusal of a ${name} names no wait beyond it, and any shorter one as it is`, (t) => {
     const waitOf = (opensMs: number) =>
       refusalOf(
-        { refusals: [{ limit: limitOf(windowMs), needed: 1, used: 5, reserved: 0, opensMs }], passing: [] },
+        { refusals: [{ limit: limitOf(windowMs), slot: '0', needed: 1, used: 5, reserved: 0, opensMs }], passing: [] },
         { dialect: 'openai-chat', prefix: 'x-service-' },
       ).retryAfter
     t.is(waitOf(windowMs + 962), windowMs / 1000)
