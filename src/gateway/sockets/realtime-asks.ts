@@ -1,17 +1,19 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { parseJson } from '../../lib/json/json.ts'
-import { askedOfTurn, type RealtimeMemory } from './realtime-memory.ts'
+import { repeatedKey } from '../../lib/json/repeated-key.ts'
+import { askedOfTurn } from './realtime-body.ts'
+import { isUpdate, type RealtimeMemory, transcriptionOf, waitsForTurn } from './realtime-memory.ts'
 import type { RealtimeTurns } from './realtime-turns.ts'
 
 interface Asking {
   readonly turns: RealtimeTurns
   readonly memory: RealtimeMemory
-  /** True: items of the conversation wait for the verdict of guardrails on their turn. */
-  readonly isGuarded: boolean
   readonly toProvider: (text: string) => void
   /** Throws when no turn may begin. */
   readonly demandRoom: () => void
+  /** Throws `forbidden` for a model that the provider may not be asked for. */
+  readonly demandModel: (name: string) => void
 }
 
 /** A session has one conversation, and rarely a second turn beside it. */
@@ -27,28 +29,44 @@ const tooManyItems = (): ApiError =>
   })
 
 /** Returns what reads the messages of a client; it throws `invalid_request`. */
-export function readAsks({ turns, memory, isGuarded, toProvider, demandRoom }: Asking): (data: Buffer) => void {
+export function readAsks({ turns, memory, toProvider, demandRoom, demandModel }: Asking): (data: Buffer) => void {
   let [held, heldLetters]: [string[], number] = [[], 0]
+
+  function hold(text: string): void {
+    if (heldLetters + text.length > mostHeld) throw tooManyItems()
+    heldLetters += text.length
+    held.push(text)
+  }
+
   return (data) => {
-    const event = readEvent(data)
     const text = data.toString()
-    memory.asked(event)
+    const event = readEvent(data, text)
+    if (isUpdate(event['type'])) for (const name of modelsIn(event['session'])) demandModel(name)
     if (event['type'] === 'response.create') {
       demandRoom()
       if (turns.count() >= mostTurns) throw tooManyTurns()
       const sent = [...held, text]
       ;[held, heldLetters] = [[], 0]
-      turns.begin(askedOfTurn(memory, event), () => sent.forEach(toProvider))
-    } else if (isGuarded && event['type'] === 'conversation.item.create') {
-      heldLetters += text.length
-      if (heldLetters > mostHeld) throw tooManyItems()
-      held.push(text)
-    } else toProvider(text)
+      turns.begin(askedOfTurn(memory, event, turns.answers()), () => sent.forEach(toProvider))
+    } else {
+      const waits = memory.isGuarded && waitsForTurn(event)
+      if (waits) hold(text)
+      memory.asked(event)
+      if (!waits) toProvider(text)
+    }
   }
 }
 
-function readEvent(data: Buffer): Fields {
+/** A provider may read another one of two values than is judged here. */
+function readEvent(data: Buffer, text: string): Fields {
   const event = parseJson(data)
-  if (isFields(event) && typeof event['type'] === 'string') return event
-  throw new ApiError('invalid_request', 'A message must be a JSON object with a type.', { param: 'type' })
+  if (!isFields(event) || typeof event['type'] !== 'string')
+    throw new ApiError('invalid_request', 'A message must be a JSON object with a type.', { param: 'type' })
+  const repeated = repeatedKey(text, event)?.slice(0, 100) ?? null
+  if (repeated === null) return event
+  throw new ApiError('invalid_request', `An object of the message has the key ${JSON.stringify(repeated)} twice.`, { param: repeated })
 }
+
+/** Returns the models that settings name. */
+const modelsIn = (session: unknown): readonly string[] =>
+  isFields(session) ? [session['model'], transcriptionOf(session)['model']].filter((name) => typeof name === 'string') : []

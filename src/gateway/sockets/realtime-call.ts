@@ -1,9 +1,11 @@
 import type { Call, CallHead } from '../call.ts'
 import type { Caller } from '../callers/identify.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import type { AskedWork } from '../operations/asked-work.ts'
 import { passThrough } from '../operations/match.ts'
-import { workOf } from '../operations/work.ts'
+import { unknownWork } from '../operations/work.ts'
 import { spanIdOf } from '../tracing/ids.ts'
+import type { AskedTurn } from './realtime-body.ts'
 
 const nothingMade = { model: null, shortenedBy: 0, prompt: null, promptRequest: null, previousResponse: null, mirror: null } as const
 
@@ -20,16 +22,21 @@ export const handshakeCall = (head: CallHead): Call => ({
 /** The path of turns in the logs. */
 const path = '/realtime'
 
+/** A response is a conversation, in events of its own. */
+const response: AskedWork = { ...unknownWork, task: 'conversation' }
+
 interface TurnParts {
   readonly caller: Caller
   readonly exchange: Exchange
   readonly bytes: Buffer
-  readonly json: object
+  readonly asked: AskedTurn
+  readonly isOwed: boolean
 }
 
 /** Returns a turn of a session as a call of its own, in the trace of the session. */
-export function turnCall(head: CallHead, { caller, exchange, bytes, json }: TurnParts): Call {
+export function turnCall(head: CallHead, { caller, exchange, bytes, asked, isOwed }: TurnParts): Call {
   const { trace } = head
+  const { json, before } = asked
   return {
     ...head,
     ...nothingMade,
@@ -40,7 +47,9 @@ export function turnCall(head: CallHead, { caller, exchange, bytes, json }: Turn
     path,
     upstreamPath: path,
     operation: passThrough,
-    work: workOf({ operation: passThrough, upstreamPath: path, exchange }, json),
+    work: before === null ? unknownWork : response,
+    ...(before !== null && { before }),
+    ...(isOwed && { isOwed, guardrails: null }),
     body: { kind: 'json', bytes, json, stream: null, length: bytes.length },
   }
 }

@@ -1,23 +1,36 @@
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
-import { askedOfTurn, type RealtimeMemory } from './realtime-memory.ts'
+import { askedOfTranscript, askedOfTurn } from './realtime-body.ts'
+import type { RealtimeMemory } from './realtime-memory.ts'
 import type { RealtimeTurn } from './realtime-turn.ts'
 import type { RealtimeTurns } from './realtime-turns.ts'
+import { responseOf } from './response-of.ts'
+import { withoutAnswers } from './unjudged-event.ts'
 
 interface Listening {
   readonly turns: RealtimeTurns
   readonly memory: RealtimeMemory
   readonly toClient: (text: string) => void
+  /** True: guardrails judge answers, so that nothing of a model goes on outside of a turn. */
+  readonly judgesAnswers: boolean
 }
 
-/** Routes an event of the provider's: to its turn, to the turn that runs so that the order stays, or to the client. */
-export function hearProvider(text: string, { turns, memory, toClient }: Listening): void {
+/** Routes an event of the provider's: to its turn, to the turn that runs so that the order stays, or to the client. Throws when it begins too many turns. */
+export function hearProvider(text: string, listening: Listening): void {
+  const { turns, memory } = listening
   const event = jsonOrUndefined(text)
   if (isFields(event)) memory.heard(event)
-  const found = isFields(event) ? (ownTurn(event, { turns, memory }) ?? laterTurn(event, turns)) : null
-  if (found === null) toClient(text)
-  else found.turn.take(text)
-  if (found?.ends === true) found.turn.end()
+  const found = isFields(event) ? (ownTurn(event, listening) ?? laterTurn(event, turns)) : null
+  if (found === null) return pass(event, text, listening)
+  found.turn.take(text)
+  if (!found.ends) return
+  if (isFields(event) && isFields(event['response'])) memory.size.end(found.turn.asked.place, event['response']['usage'])
+  turns.end(found.turn)
+}
+
+function pass(event: unknown, text: string, { toClient, judgesAnswers }: Listening): void {
+  const shown = !judgesAnswers ? text : isFields(event) ? withoutAnswers(event, text) : null
+  if (shown !== null) toClient(shown)
 }
 
 /** The turn that an event belongs to. */
@@ -27,26 +40,25 @@ interface FoundTurn {
   readonly ends: boolean
 }
 
-const isNew = ({ id }: RealtimeTurn): boolean => id === null
-
 /** Returns the turn that an event begins, or refuses; null: it does neither. A provider that hears speech begins turns by itself. */
-function ownTurn(event: Fields, { turns, memory }: Pick<Listening, 'turns' | 'memory'>): FoundTurn | null {
-  if (memory.isTranscript(event)) return { turn: turns.begin({ model: memory.transcriber() }), ends: true }
-  const asked = turns.find(isNew)
+function ownTurn(event: Fields, { turns, memory, judgesAnswers }: Listening): FoundTurn | null {
+  if (isTranscript(event) && (judgesAnswers || isFields(event['usage'])))
+    return { turn: turns.begin(askedOfTranscript(memory), null), ends: true }
+  const asked = turns.asked()
   if (event['type'] === 'error') return asked === undefined ? null : { turn: asked, ends: true }
   if (event['type'] !== 'response.created') return null
-  const turn = asked ?? turns.begin(askedOfTurn(memory, {}))
-  turn.id = idOf(event)
+  const turn = asked ?? turns.begin(askedOfTurn(memory, {}, turns.answers()), null)
+  const id = responseOf(event)
+  if (id !== null) turns.name(turn, id)
   return { turn, ends: false }
 }
 
-function laterTurn(event: Fields, turns: RealtimeTurns): FoundTurn | null {
-  const id = idOf(event)
-  const turn = turns.find((one) => one.id !== null && one.id === id) ?? turns.find(() => true)
-  return turn === undefined ? null : { turn, ends: event['type'] === 'response.done' && turn.id === id }
-}
+/** Returns true for the transcript of what was said, which states its own usage. */
+const isTranscript = ({ type }: Fields): boolean => type === 'conversation.item.input_audio_transcription.completed'
 
-function idOf({ response, response_id: named }: Fields): string | null {
-  const id = isFields(response) ? response['id'] : named
-  return typeof id === 'string' ? id : null
+/** An event of a response whose turn has ended goes behind no other: that would take it for its own. */
+function laterTurn(event: Fields, turns: RealtimeTurns): FoundTurn | null {
+  const id = responseOf(event)
+  const turn = id === null ? turns.first() : turns.named(id)
+  return turn === undefined ? null : { turn, ends: event['type'] === 'response.done' && id !== null }
 }

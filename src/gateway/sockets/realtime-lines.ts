@@ -10,6 +10,8 @@ export interface RealtimeLines {
   readonly fail: (error: SocketError) => void
   /** Returns true while the client is not read. */
   readonly held: () => boolean
+  /** Stops the client, or lets it go on. */
+  readonly holdClient: (holds: boolean) => void
   /** Stops the provider, and lets it go on. */
   readonly steps: Flow['steps']
 }
@@ -22,6 +24,7 @@ export function linesBetween(socket: OpenSocket, upstream: OpenSocket): Realtime
     toProvider: (text) => client.until(upstream.send(text)),
     fail: ({ error }) => toClient(JSON.stringify({ type: 'error', error })),
     held: client.held,
+    holdClient: (holds) => client.hold(holds),
     steps: provider.steps,
   }
 }

@@ -1,4 +1,4 @@
-import { ApiError, toApiError } from '../../lib/errors.ts'
+import { type ApiError, toApiError } from '../../lib/errors.ts'
 import type { Caller } from '../callers/identify.ts'
 import type { OpenSocket } from '../egress/web-socket.ts'
 import type { InnerAnswer } from '../exchange/inner-exchange.ts'
@@ -6,6 +6,7 @@ import { ownError, type SocketError } from './error-event.ts'
 import { readInOrder } from './in-order.ts'
 import { hearProvider } from './realtime-events.ts'
 import { readAsks } from './realtime-asks.ts'
+import { endOf } from './realtime-end.ts'
 import { linesBetween } from './realtime-lines.ts'
 import { createMemory } from './realtime-memory.ts'
 import type { RealtimeTurn } from './realtime-turn.ts'
@@ -19,6 +20,11 @@ export interface RealtimeSession extends Omit<SocketSession, 'perform' | 'rechec
   readonly recheck: () => Caller | Promise<Caller>
   /** The model of the session; null: its configuration names it. */
   readonly model: string | null
+  /** True: it goes on from a call that was begun elsewhere. */
+  readonly isJoined: boolean
+  /** Throws `forbidden` for a model that the provider may not be asked for. */
+  readonly demandModel: (name: string) => void
+  readonly report: (error: ApiError) => void
   /** Makes a turn by the pipeline. */
   readonly run: (request: TurnRequest) => Promise<InnerAnswer>
 }
@@ -28,65 +34,95 @@ export interface RealtimeSession extends Omit<SocketSession, 'perform' | 'rechec
  * turn that the client asks for goes on when the pipeline lets it; all that is no turn goes on at once.
  */
 export function relayRealtime(session: RealtimeSession): SocketHandler {
-  const { socket, upstream, head, recheck, run } = session
-  const memory = createMemory(session.model)
-  const { toClient, toProvider, fail, held, steps } = linesBetween(socket, upstream)
-  const ended = () => void shutOut({ handler, recheck }).then(settle)
-  const turns = createTurns({ socket, run, recheck, refused, ended, ...steps })
-  let ending: SocketClose | null = null
+  const { socket, upstream, head, recheck, run, demandModel } = session
+  const { guardrails, caller } = head
+  const memory = createMemory({ named: session.model, isJoined: session.isJoined, isGuarded: (guardrails?.input.length ?? 0) > 0 })
+  const judgesAnswers = guardrails?.output.some((guardrail) => !guardrail.async) ?? false
+  const { toClient, toProvider, fail, held, holdClient, steps } = linesBetween(socket, upstream)
+  const ended = () => void shutOut({ handler, recheck }).then(() => end.settle())
+  const cancel = ({ id }: RealtimeTurn) => (id === null ? undefined : toProvider(cancelling(id)))
+  const turns = createTurns({ socket, run, recheck, refused, left: cancel, ended, ...steps })
+  const end = endOf({ socket, upstream, isBusy: () => turns.count() > 0, fail })
+  const asks = readAsks({ turns, memory, toProvider, demandRoom, demandModel })
+  const read = (data: Buffer) => (isShut ? undefined : asks(data))
+  const refuse = (thrown: unknown) => fail(ownError(toApiError(thrown)))
+  const messages = readInOrder({ organisationId: caller.key.organisationId, read, refuse, done: () => holdClient(false) })
+  let isShut = false
 
   function demandRoom(): void {
-    if (ending !== null) throw new ApiError('draining', 'The connection is about to end. Open another one.')
+    end.demandOpen()
     session.demandRoom()
   }
 
-  const read = readAsks({ turns, memory, isGuarded: head.guardrails !== null, toProvider, demandRoom })
-  const refuse = (thrown: unknown) => fail(ownError(toApiError(thrown)))
-  const messages = readInOrder({ organisationId: head.caller.key.organisationId, read, refuse, done: () => {} })
-
+  /** A client whose turn is refused may ask again; a provider that goes on by itself is let go once it has told what that used. */
   function refused(turn: RealtimeTurn, error: SocketError): void {
     fail(error)
-    if (turn.id === null || turn.isOver()) return
-    toProvider(cancelling(turn.id))
+    if (turn.isSent() ? turn.id === null || turn.isOver() : !turn.isUnasked) return
+    if (!turn.isOver()) cancel(turn)
     steps.resume()
-    handler.stop({ code: 1008, reason: String(error.error['message']) }, null)
-  }
-
-  function settle(): void {
-    if (ending === null || turns.count() > 0) return
-    socket.close(ending.code, ending.reason)
-    upstream.close(1000, '')
+    isShut = true
+    setTimeout(() => turns.fail(), longestFarewellMs).unref()
+    end.stop({ code: 1008, reason: String(error.error['message']) }, null)
   }
 
   const handler: SocketHandler = {
     message(data, isBinary) {
-      if (isBinary) handler.stop({ code: 1003, reason: 'Messages are JSON texts.' }, null)
+      if (isBinary) end.stop({ code: 1003, reason: 'Messages are JSON texts.' }, null)
       else messages.add(data)
+      holdClient(messages.waits())
     },
     busy: () => turns.count() > 0 || messages.waits(),
     paused: () => held(),
-    stop(close, error) {
-      if (ending !== null) return
-      ending = close
-      if (error !== null) fail(error)
-      settle()
-    },
+    stop: (close, error) => end.stop(close, error),
     closed(code) {
       turns.stop()
       messages.clear()
       upstream.close(isSendable(code) ? code : 1000, '')
     },
   }
-  upstream.listen({
-    message: (data) => hearProvider(data.toString(), { turns, memory, toClient }),
-    pong() {},
-    closed(code, reason) {
+  listenTo(upstream, {
+    hear: (text) => hearProvider(text, { turns, memory, toClient, judgesAnswers }),
+    lost(error) {
+      isShut = true
+      session.report(error)
       turns.fail()
-      handler.stop(relayedClose(code, reason), null)
+      end.stop({ code: 1011, reason: error.message }, ownError(error))
+    },
+    closed(close) {
+      turns.fail()
+      end.stop(close, null)
     },
   })
   return handler
 }
+
+interface ProviderEvents {
+  readonly hear: (text: string) => void
+  /** Called when the provider does not keep to the protocol, and has been let go. */
+  readonly lost: (error: ApiError) => void
+  readonly closed: (close: SocketClose) => void
+}
+
+function listenTo(upstream: OpenSocket, { hear, lost, closed }: ProviderEvents): void {
+  let isLost = false
+  upstream.listen({
+    message(data) {
+      if (isLost) return
+      try {
+        hear(data.toString())
+      } catch (thrown) {
+        isLost = true
+        upstream.terminate()
+        lost(toApiError(thrown))
+      }
+    },
+    pong() {},
+    closed: (code, reason) => closed(relayedClose(code, reason)),
+  })
+}
+
+/** A provider has so long to tell what a response used that it was told to cancel. */
+const longestFarewellMs = 5000
 
 /** A response that the provider has begun costs as long as it goes on. */
 const cancelling = (id: string): string => JSON.stringify({ type: 'response.cancel', response_id: id })

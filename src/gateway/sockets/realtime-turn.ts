@@ -1,25 +1,35 @@
 import { ApiError } from '../../lib/errors.ts'
-import type { Egress, EgressCall, EgressHandler } from '../egress/egress.ts'
+import type { Egress, EgressHandler, EgressOrigin } from '../egress/egress.ts'
 import { egressBy } from './provider-socket.ts'
+import type { AskedTurn } from './realtime-body.ts'
 
 /** One turn of a session at the provider: its events are the answer of an exchange. */
 export interface RealtimeTurn {
   /** The id of its response; null: the provider has not begun it. */
   id: string | null
+  /** True if the provider does its work without being asked to: nothing that refuses the turn undoes it. */
+  readonly isUnasked: boolean
+  readonly asked: AskedTurn
   /** Returns the egress by which the pipeline makes the turn. */
   egress(egress: Egress): Egress
   /** Takes an event of the provider's. */
   take(text: string): void
   /** Ends the turn in order. */
   end(): void
+  /** Returns true once the pipeline has let it go to the provider. */
+  isSent(): boolean
   isOver(): boolean
   /** Ends it because the connection has gone. */
   fail(): void
 }
 
 export interface TurnOptions {
+  readonly asked: AskedTurn
+  readonly isUnasked: boolean
   /** Called when the pipeline lets the turn go to the provider. */
   readonly sent: () => void
+  /** Called when nobody waits for the rest of its answer. */
+  readonly left: (turn: RealtimeTurn) => void
   readonly pause: () => void
   readonly resume: () => void
 }
@@ -32,22 +42,17 @@ const json = ['content-type', 'application/json']
 /** The provider refuses a turn by an error in place of a response. */
 const isError = /^\s*\{[^{}]*"type"\s*:\s*"error"/
 
-export function createTurn({ sent, pause, resume }: TurnOptions): RealtimeTurn {
-  /** What came before the pipeline let the turn go: a provider that hears speech begins turns by itself. */
-  const early: string[] = []
+export function createTurn({ asked, isUnasked, sent, left, pause, resume }: TurnOptions): RealtimeTurn {
+  const early = createEarly({ pause, resume })
   let handler: EgressHandler | null = null
-  let [isOver, isSent, waiting] = [false, false, 0]
+  let [isOver, isSent, hasBegun] = [false, false, false]
   let failure: ApiError | null = null
 
-  let hasBegun = false
-
   function tell(text: string): void {
-    const taker = handler
-    if (taker === null) return
-    const isRefusal = !hasBegun && isError.test(text)
-    if (!hasBegun) taker.onHeaders(isRefusal ? 400 : 200, isRefusal ? json : eventStream, isRefusal ? 'Bad Request' : 'OK')
+    if (handler === null) return
+    const isFirst = !hasBegun
     hasBegun = true
-    taker.onData(Buffer.from(isRefusal ? text : `data: ${text}\n\n`))
+    tellTaker(handler, text, isFirst)
   }
 
   function finish(): void {
@@ -57,43 +62,73 @@ export function createTurn({ sent, pause, resume }: TurnOptions): RealtimeTurn {
     handler = null
   }
 
-  const send = (taker: EgressHandler): EgressCall => {
+  const send: EgressOrigin['send'] = ({ noteSent }, taker) => {
+    noteSent?.()
     queueMicrotask(() => {
       handler = taker
       isSent = true
       sent()
-      for (const text of early.splice(0)) tell(text)
-      if (waiting > mostWaiting) resume()
+      for (const text of early.take()) tell(text)
       finish()
     })
-    return {
-      abort: () => void (handler = null),
-      pause,
-      resume,
-    }
+    return { abort, pause, resume }
   }
 
-  return {
+  function abort(): void {
+    if (handler === null) return
+    handler = null
+    resume()
+    if (!isOver) left(turn)
+  }
+
+  const turn: RealtimeTurn = {
     id: null,
-    egress: (egress) => egressBy(egress, () => (_request, taker) => send(taker)),
+    asked,
+    isUnasked,
+    egress: (egress) => egressBy(egress, () => send),
     take(text) {
-      if (handler !== null || isSent) {
-        tell(text)
-        return
-      }
-      early.push(text)
-      waiting += text.length
-      if (waiting > mostWaiting) pause()
+      if (isSent) tell(text)
+      else early.add(text)
     },
     end() {
       isOver = true
       finish()
     },
+    isSent: () => isSent,
     isOver: () => isOver,
     fail() {
+      if (!isOver) failure ??= new ApiError('upstream_bad_response', 'The provider ended the session in the middle of a turn.')
       isOver = true
-      failure ??= new ApiError('upstream_bad_response', 'The provider ended the session in the middle of a turn.')
       finish()
     },
   }
+  return turn
 }
+
+/** Holds what comes before the pipeline lets a turn go: a provider that hears speech begins turns by itself. */
+function createEarly({ pause, resume }: Pick<TurnOptions, 'pause' | 'resume'>) {
+  const texts: string[] = []
+  let waiting = 0
+  return {
+    add(text: string): void {
+      texts.push(text)
+      waiting += text.length
+      if (waiting > mostWaiting) pause()
+    },
+    take(): readonly string[] {
+      if (waiting > mostWaiting) resume()
+      waiting = 0
+      return texts.splice(0)
+    },
+  }
+}
+
+/** Hands an event on as a part of an answer. */
+function tellTaker(taker: EgressHandler, text: string, isFirst: boolean): void {
+  const isRefusal = isFirst && isError.test(text)
+  if (isFirst) taker.onHeaders(isRefusal ? 400 : 200, isRefusal ? json : eventStream, isRefusal ? 'Bad Request' : 'OK')
+  taker.onData(Buffer.from(isRefusal ? text : `data: ${inOneLine(text)}\n\n`))
+}
+
+/** Returns a JSON text without breaks of lines, which stand between its tokens only: each ends a field of a server-sent event. */
+const inOneLine = (text: string): string => (/[\r\n]/.test(text) ? text.replaceAll(/[\r\n]+/g, ' ').trim() : text)

@@ -1,34 +1,41 @@
-import { toApiError } from '../../lib/errors.ts'
-import type { Fields } from '../../lib/json/fields.ts'
+import { finished } from 'node:stream/promises'
+import { ApiError, toApiError } from '../../lib/errors.ts'
+import { isFields } from '../../lib/json/fields.ts'
+import { jsonOrUndefined } from '../../lib/json/json.ts'
 import type { Caller } from '../callers/identify.ts'
 import type { OpenSocket } from '../egress/web-socket.ts'
 import type { InnerAnswer } from '../exchange/inner-exchange.ts'
 import { SseReader } from '../wire/sse-events.ts'
 import { errorOfAnswer, ownError, type SocketError, textOf } from './error-event.ts'
+import { createOpenTurns, type OpenTurns } from './open-turns.ts'
+import type { AskedTurn } from './realtime-body.ts'
 import { createTurn, type RealtimeTurn, type TurnOptions } from './realtime-turn.ts'
 
 /** The facts by which the pipeline makes a turn. */
 export interface TurnRequest {
   readonly turn: RealtimeTurn
-  readonly caller: Caller
-  /** The body, as limits and guardrails read it. */
-  readonly json: Fields
-  readonly signal: AbortSignal
+  /** Null: the one of the handshake. */
+  readonly caller: Caller | null
+  /** True: it was refused although the provider does it, so that it is only charged. */
+  readonly isOwed: boolean
+  readonly signal?: AbortSignal
 }
 
-/** The turns of a session that have not ended, in their order. */
-export interface RealtimeTurns {
-  /** Begins a turn; `sent` is called when the pipeline lets it go to the provider. */
-  begin(json: Fields, sent?: () => void): RealtimeTurn
-  find(test: (turn: RealtimeTurn) => boolean): RealtimeTurn | undefined
-  count(): number
+/** The turns of a session that have not ended. */
+export interface RealtimeTurns extends Pick<OpenTurns, 'asked' | 'named' | 'first' | 'count' | 'name'> {
+  /** Begins a turn; `sent` is called when the pipeline lets it go to the provider. Null: the provider begins it by itself. Throws when too many are open. */
+  begin(asked: AskedTurn, sent: (() => void) | null): RealtimeTurn
+  /** Returns true while a response runs. */
+  answers(): boolean
+  /** Ends a turn in order. */
+  end(turn: RealtimeTurn): void
   /** Ends all: the provider has gone. */
   fail(): void
   /** Ends all: the client has gone. */
   stop(): void
 }
 
-interface TurnsOptions extends Omit<TurnOptions, 'sent'> {
+interface TurnsOptions extends Omit<TurnOptions, 'asked' | 'sent' | 'isUnasked'> {
   readonly socket: OpenSocket
   readonly run: (request: TurnRequest) => Promise<InnerAnswer>
   readonly recheck: () => Caller | Promise<Caller>
@@ -37,35 +44,72 @@ interface TurnsOptions extends Omit<TurnOptions, 'sent'> {
   readonly ended: () => void
 }
 
-export function createTurns({ socket, run, recheck, refused, ended, ...flow }: TurnsOptions): RealtimeTurns {
-  const turns: RealtimeTurn[] = []
-  const left = new AbortController()
+/** So many are open at once. A client asks for fewer; a provider that begins more by itself has lost its way. */
+export const mostOpen = 64
 
-  async function perform(turn: RealtimeTurn, json: Fields): Promise<void> {
+const tooMany = (): ApiError =>
+  new ApiError('upstream_bad_response', `The provider has begun more than ${mostOpen} responses of this session that have not ended.`)
+
+export function createTurns({ socket, run, recheck, refused, ended, ...flow }: TurnsOptions): RealtimeTurns {
+  const open = createOpenTurns()
+  const gone = new AbortController()
+  const { signal } = gone
+
+  async function perform(turn: RealtimeTurn): Promise<void> {
     try {
-      const answer = await run({ turn, caller: await recheck(), json, signal: left.signal })
+      const answer = await run({ turn, caller: await recheck(), isOwed: false, signal })
       if (answer.status < 300) await relay(answer, socket)
-      else refused(turn, errorOfAnswer({ ...answer, text: await textOf(answer.body) }))
+      else refuse(turn, errorOfAnswer({ ...answer, text: await textOf(answer.body) }))
     } catch (thrown) {
-      if (!left.signal.aborted) refused(turn, ownError(toApiError(thrown)))
+      if (!signal.aborted) refuse(turn, ownError(toApiError(thrown)))
     }
-    turns.splice(turns.indexOf(turn), 1)
-    if (!left.signal.aborted) ended()
+    if (turn.isUnasked && !turn.isSent()) await owe(turn)
+    open.remove(turn)
+    if (!signal.aborted) ended()
+  }
+
+  function refuse(turn: RealtimeTurn, error: SocketError): void {
+    open.release(turn)
+    refused(turn, error)
+  }
+
+  /** Charges a turn that was refused, and that the provider does nevertheless. Nobody gets its answer. */
+  async function owe(turn: RealtimeTurn): Promise<void> {
+    open.release(turn)
+    if (signal.aborted) turn.fail()
+    try {
+      const { body } = await run({ turn, caller: null, isOwed: true })
+      await finished(body.resume())
+    } catch {
+      // Its row has the fault.
+    }
   }
 
   return {
-    begin(json, sent = nothing) {
-      const turn = createTurn({ ...flow, sent })
-      turns.push(turn)
-      void perform(turn, json)
+    begin(asked, sent) {
+      if (open.count() >= mostOpen) throw tooMany()
+      const turn = createTurn({ ...flow, asked, isUnasked: sent === null, sent: sent ?? nothing })
+      open.add(turn, sent !== null)
+      void perform(turn)
       return turn
     },
-    find: (test) => turns.find(test),
-    count: () => turns.length,
-    fail() {
-      for (const turn of turns) turn.fail()
+    end(turn) {
+      open.release(turn)
+      turn.end()
     },
-    stop: () => left.abort(),
+    answers: () => open.all().some(({ asked: { before } }) => before !== null),
+    asked: () => open.asked(),
+    named: (id) => open.named(id),
+    first: () => open.first(),
+    count: () => open.count(),
+    name: (turn, id) => open.name(turn, id),
+    fail() {
+      for (const turn of open.all()) turn.fail()
+    },
+    stop() {
+      gone.abort()
+      for (const turn of open.all()) if (turn.isUnasked && !turn.isSent()) turn.fail()
+    },
   }
 }
 
@@ -78,13 +122,17 @@ async function relay({ body }: InnerAnswer, socket: OpenSocket): Promise<void> {
   for await (const chunk of body)
     for (const { data } of (Buffer.isBuffer(chunk) ? reader.push(chunk) : null) ?? []) {
       if (data === null || !data.startsWith('{')) continue
-      if (endsTurn.test(data)) last = data
+      if (endsTurn(data)) last = data
       else await socket.send(typed(data))
     }
   if (last !== null) await socket.send(last)
 }
 
-const endsTurn = /^\s*\{\s*(?:"event_id"\s*:\s*"[^"]*"\s*,\s*)?"type"\s*:\s*"response\.done"/
+function endsTurn(data: string): boolean {
+  if (!data.includes('"response.done"')) return false
+  const event = jsonOrUndefined(data)
+  return isFields(event) && event['type'] === 'response.done'
+}
 
 /** An error of ours in a stream has no type where its dialect is another. */
 const typed = (data: string): string => (data.startsWith('{"error"') ? `{"type":"error",${data.slice(1)}` : data)

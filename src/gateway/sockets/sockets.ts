@@ -10,7 +10,7 @@ import { chosenProtocol, type UpgradeExchange } from '../exchange/upgrade-exchan
 import { openSession, type PipelineDeps, recheck } from '../pipeline.ts'
 import { demandHandshake, headerLines } from './handshake.ts'
 import { boundKeptBytes, type KeptBytes } from './kept-conversations.ts'
-import { connectProvider, modelOfQuery, turnRunner } from './provider-session.ts'
+import { connectProvider, demandModels, joinsCall, modelOfQuery, turnRunner } from './provider-session.ts'
 import { relayRealtime } from './realtime-socket.ts'
 import { serveResponses } from './responses-socket.ts'
 import { followSession, type Session, watchSession } from './session.ts'
@@ -44,6 +44,8 @@ interface Accepted {
   readonly demandRoom: () => void
   /** The provider's side; null: the pipeline of HTTP serves the connection. */
   readonly upstream: OpenSocket | null
+  /** Throws for a model that the provider may not be asked for. */
+  readonly demandModel: (name: string) => void
 }
 
 interface SocketDeps {
@@ -70,9 +72,10 @@ export function createSockets(deps: PipelineDeps, { perform, run }: SocketDeps):
     })
     if (head === null) return
     const upstream = isRelayed(head) ? await connectProvider(exchange, head, deps) : null
+    const demandModel = upstream === null ? takesAny : await demandModels(head, deps)
     if (upstream === null && isRelayed(head)) return leave(head)
     const socket = accept(exchange.release(), [`x-request-id: ${exchange.requestId}`, ...headerLines(exchange.edgeHeaders)])
-    if (socket !== null) return serve({ exchange, head, socket, demandRoom, upstream })
+    if (socket !== null) return serve({ exchange, head, socket, demandRoom, upstream, demandModel })
     upstream?.terminate()
     leave(head)
   }
@@ -116,17 +119,27 @@ export function createSockets(deps: PipelineDeps, { perform, run }: SocketDeps):
   }
 }
 
-interface HandlerParts extends SocketDeps, Pick<PipelineDeps, 'egress' | 'responses' | 'settings'> {
+const takesAny = (): void => {}
+
+interface HandlerParts extends SocketDeps, Pick<PipelineDeps, 'egress' | 'responses' | 'settings' | 'report'> {
   readonly keptBytes: KeptBytes
   readonly recheck: () => Caller | Promise<Caller>
 }
 
 /** Returns the driver of an accepted connection. */
-function handlerOf(accepted: Accepted, { egress, responses, settings, perform, run, ...shared }: HandlerParts): SocketHandler {
-  const { exchange, head, socket, demandRoom, upstream } = accepted
+function handlerOf(accepted: Accepted, { egress, responses, settings, report, perform, run, ...shared }: HandlerParts): SocketHandler {
+  const { exchange, head, socket, demandRoom, upstream, demandModel } = accepted
   const common = { ...shared, head, socket, demandRoom, storesResponses: responses.keeps, maxJsonBytes: settings.maxJsonBytes }
   if (upstream === null) return serveResponses({ ...common, perform })
-  return relayRealtime({ ...common, upstream, model: modelOfQuery(exchange.url), run: turnRunner(head, egress, run) })
+  return relayRealtime({
+    ...common,
+    upstream,
+    demandModel,
+    model: modelOfQuery(exchange.url),
+    isJoined: joinsCall(exchange.url),
+    report: (error) => report(error, exchange.requestId),
+    run: turnRunner(head, egress, run),
+  })
 }
 
 /** Returns true for a connection that the provider serves itself. */

@@ -108,7 +108,14 @@ const leadsOn = (name: string): boolean => name.includes('@preset/')
 /** The operations that post something without running a model. */
 const runsNone: ReadonlySet<string> = new Set(['uploadFile', 'createBatch', 'cancelBatch', 'cancelFinetune'])
 
-const runsModel = ({ method, operation: { name } }: ModelRequest): boolean => method === 'POST' && !runsNone.has(name)
+const runsModel = ({ method, operation: { name } }: ModelRequest): boolean =>
+  (method === 'POST' && !runsNone.has(name)) || name === 'connectRealtime'
+
+/** Throws `forbidden` for a model that a target may not be asked for. */
+export function demandModel(target: Target, name: string): void {
+  const rules = target.view?.models ?? null
+  if (rules !== null && !mayUse(rules, name)) throw disabled(target, name)
+}
 
 const disabled = ({ view }: Target, model: string) =>
   new ApiError('forbidden', `The model ${JSON.stringify(model.slice(0, 100))} is disabled for the provider @${view?.slug}.`, {

@@ -131,3 +131,111 @@ for (const { path, url, ask, ends } of protocols) {
     } else t.like(await refused(control.origin, path, named), { status: 400, body: { error: { code: 'unknown_provider' } } })
   })
 }
+
+const tell = (event: object): void => {
+  for (const session of provider.open) session.send(JSON.stringify(event))
+}
+const transcript = {
+  type: 'conversation.item.input_audio_transcription.completed',
+  item_id: 'i',
+  transcript: 'Hi.',
+  usage: {
+    type: 'tokens',
+    total_tokens: 100_100,
+    input_tokens: 100_000,
+    input_token_details: { audio_tokens: 100_000 },
+    output_tokens: 100,
+  },
+}
+const cancelled = {
+  id: 'resp_v',
+  status: 'cancelled',
+  usage: { total_tokens: 32_000, input_tokens: 32_000, output_tokens: 0, input_token_details: { text_tokens: 0, audio_tokens: 32_000 } },
+}
+
+/** Work that a provider does unasked, with its cost in dollars. */
+const unasked: readonly (readonly [name: string, does: () => Promise<unknown>, cost: number])[] = [
+  ['a transcript', async () => tell(transcript), 0.601],
+  [
+    'a response',
+    async () => {
+      tell({ type: 'response.created', response: { id: 'resp_v' } })
+      await eventually(() => provider.heard.at(-1)?.type === 'response.cancel', 5000, 'the response to be cancelled')
+      tell({ type: 'response.done', response: cancelled })
+    },
+    1.024,
+  ],
+]
+
+/** Limits that refuse it: a handshake is a request. */
+const refusing: readonly (readonly [name: string, limits: object, type: string])[] = [
+  ['a budget in money', { usage_limits: { type: 'cost', credit_limit: 0.01 } }, 'budget_error'],
+  [
+    'a rate limit',
+    { rate_limits: [{ type: 'requests', unit: 'rpm', value: 1 }], usage_limits: { type: 'cost', credit_limit: 1000 } },
+    'rate_limit_error',
+  ],
+]
+
+async function lastKey(): Promise<string> {
+  const { rows } = await control.sql.query<{ id: string }>('SELECT id FROM api_keys ORDER BY created_at DESC LIMIT 1')
+  return String(rows[0]?.id)
+}
+
+async function spentByLast(): Promise<number> {
+  const { body } = await control.call(acme.adminKey, 'GET', `/api-keys/${await lastKey()}`)
+  return (body['usage'] as { readonly spent: number }).spent
+}
+
+for (const [name, does, cost] of unasked)
+  for (const [limit, limits, type] of refusing)
+    test.serial(`${name} that ${limit} refuses when it is done is charged, and the session ends`, async (t) => {
+      await eventually(() => provider.open.size === 0, 5000, 'the session before to end')
+      provider.heard.length = 0
+      const key = await makeKey(limits)
+      const client = await openClient(control.origin, '/v1/realtime?model=gpt-realtime', headers(key, provider.url))
+      await client.next(({ type: told }) => told === 'session.created')
+      tell({ type: 'session.updated', session: { audio: { input: { transcription: { model: 'gpt-4o-transcribe' } } } } })
+      await client.next(({ type: told }) => told === 'session.updated')
+      await does()
+      t.like(await client.next(({ type: told }) => told === 'error'), { error: { type } })
+      t.is((await client.closed).code, 1008)
+      await eventually(async () => Math.abs((await spentByLast()) - cost) < 1e-9, 8000, `${cost} dollars`)
+      const pico = String(BigInt(Math.round(cost * 1000)) * 1_000_000_000n)
+      const isLogged = async () => {
+        const { rows } = await control.sql.query('SELECT FROM logs WHERE status = 200 AND cost_pico = $1 AND api_key_id = $2', [
+          pico,
+          await lastKey(),
+        ])
+        return rows.length === 1
+      }
+      await eventually(isLogged, 8000, 'its row with the cost')
+    })
+
+const heard = { ...textUsage, input_tokens: 32_000, output_tokens: 16, total_tokens: 32_016, input_token_details: { audio_tokens: 32_000 } }
+
+/** Turns under a typical budget, of which each reads 32,000 tokens of sound for a dollar. */
+const conversations: readonly (readonly [name: string, credit: number, atOnce: number, done: number])[] = [
+  ['one after the other', 3, 1, 2],
+  ['at once, before anything is known of the conversation', 1, 8, 1],
+]
+
+const endsTurn = ({ type }: SocketEvent): boolean => type === 'response.done' || type === 'error'
+
+for (const [name, credit, atOnce, most] of conversations)
+  test.serial(`a budget reserves for the conversation of a session: turns ${name}`, async (t) => {
+    const key = await makeKey({ usage_limits: { type: 'cost', credit_limit: credit } })
+    provider.usage = heard
+    const client = await openClient(control.origin, '/v1/realtime?model=gpt-realtime', headers(key, provider.url))
+    let [done, refusals] = [0, 0]
+    while (refusals === 0) {
+      for (let turn = 0; turn < atOnce; turn += 1) client.send({ type: 'response.create', response: { max_output_tokens: 16 } })
+      for (let turn = 0; turn < atOnce; turn += 1) {
+        const { type } = await client.next(endsTurn)
+        if (type === 'error') refusals += 1
+        else done += 1
+      }
+    }
+    t.is(done, most)
+    client.socket.close()
+  })

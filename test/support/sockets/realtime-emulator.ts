@@ -63,6 +63,13 @@ export async function startRealtime(): Promise<RealtimeEmulator> {
     send(socket, 'response.done', { response: { ...response, status: 'completed', usage: state.usage } })
   }
 
+  /** A voice is a text. */
+  function update(socket: WebSocket, session: unknown): void {
+    const isBad = JSON.stringify(session).includes('"voice":5')
+    if (isBad) send(socket, 'error', { error: { type: 'invalid_request_error', code: 'bad_voice', message: 'Bad voice.' } })
+    else send(socket, 'session.updated', { session })
+  }
+
   function serve(socket: WebSocket, req: IncomingMessage): void {
     open.add(socket)
     const model = new URL(req.url ?? '/', 'http://h').searchParams.get('model')
@@ -70,7 +77,7 @@ export async function startRealtime(): Promise<RealtimeEmulator> {
     socket.on('message', (data: Buffer) => {
       const event = JSON.parse(data.toString()) as RealtimeEvent
       heard.push(event)
-      if (event.type === 'session.update') send(socket, 'session.updated', { session: event['session'] })
+      if (event.type === 'session.update') update(socket, event['session'])
       if (event.type === 'conversation.item.create') send(socket, 'conversation.item.added', { item: event['item'] })
       // A response without settings is one that never begins.
       if (event.type === 'response.create' && JSON.stringify(event['response']) !== '{}') respond(socket)
