@@ -50,7 +50,7 @@ export interface Call extends CallHead {
   readonly mirror: MirrorOrigin | null
   /** The part of its prompt that its provider keeps; absent: the body is all of it. */
   readonly before?: ReadBefore
-  /** True for work that the provider does although it was refused: it is charged, and nothing refuses it. */
+  /** True for work that the provider does although it was refused: it is charged, and not refused again. */
   readonly isOwed?: true
 }
 

@@ -135,7 +135,7 @@ async function wait(options: State, limits: readonly Limit[], asked: WaitingRequ
 }
 
 /**
- * Takes as little as may be from limits for work that is done already, and nothing from those that are used up: it is settled with all that was used, also
+ * Takes as little as may be from limits for work that is done already, also where they are used up: it is settled with all that was used, also
  * beyond them.
  */
 async function owe(state: State, limits: readonly Limit[], { call, target }: Parameters<Ledger['reserve']>[0]): Promise<Reservation> {

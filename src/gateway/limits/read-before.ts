@@ -3,6 +3,6 @@ export interface ReadBefore {
   readonly tokens: number
   /** Those of them that are sound. */
   readonly audio: number
-  /** True: nobody knows how much it is, so that it may fill the window. */
+  /** True: it is not known how much it is, so that it may fill the window. */
   readonly isOpen: boolean
 }

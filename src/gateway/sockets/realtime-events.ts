@@ -11,7 +11,7 @@ interface Listening {
   readonly turns: RealtimeTurns
   readonly memory: RealtimeMemory
   readonly toClient: (text: string) => void
-  /** True: guardrails judge answers, so that nothing of a model goes on outside of a turn. */
+  /** True: guardrails judge answers, so that words of a model go on within turns only. */
   readonly judgesAnswers: boolean
 }
 

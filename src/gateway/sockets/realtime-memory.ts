@@ -8,7 +8,7 @@ export interface RealtimeMemory {
   asked(event: Fields): void
   /** Notes an event of the provider's. */
   heard(event: Fields): void
-  /** Null: nobody knows it. */
+  /** Null: it is not known. */
   model(): string | null
   /** The model of transcripts, as the provider states it: a client would name its price. */
   transcriber(): string | null
@@ -73,7 +73,7 @@ const isUpdated = (type: unknown): boolean => type === 'session.updated' || type
 const isCreated = (type: unknown): boolean => type === 'session.created' || type === 'transcription_session.created'
 export const isUpdate = (type: unknown): boolean => type === 'session.update' || type === 'transcription_session.update'
 
-/** The events of clients that say nothing to a model, and those that are turns or settings. */
+/** The events of clients that have no words for a model, and those that are turns or settings. */
 const wordless: ReadonlySet<unknown> = new Set([
   'response.create',
   'response.cancel',

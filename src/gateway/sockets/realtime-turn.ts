@@ -7,7 +7,7 @@ import type { AskedTurn } from './realtime-body.ts'
 export interface RealtimeTurn {
   /** The id of its response; null: the provider has not begun it. */
   id: string | null
-  /** True if the provider does its work without being asked to: nothing that refuses the turn undoes it. */
+  /** True if the provider does its work without being asked to: a refusal of the turn does not undo it. */
   readonly isUnasked: boolean
   readonly asked: AskedTurn
   /** Returns the egress by which the pipeline makes the turn. */
@@ -28,7 +28,7 @@ export interface TurnOptions {
   readonly isUnasked: boolean
   /** Called when the pipeline lets the turn go to the provider. */
   readonly sent: () => void
-  /** Called when nobody waits for the rest of its answer. */
+  /** Called when the rest of its answer is not wanted any longer. */
   readonly left: (turn: RealtimeTurn) => void
   readonly pause: () => void
   readonly resume: () => void

@@ -73,7 +73,7 @@ export function createTurns({ socket, run, recheck, refused, ended, ...flow }: T
     refused(turn, error)
   }
 
-  /** Charges a turn that was refused, and that the provider does nevertheless. Nobody gets its answer. */
+  /** Charges a turn that was refused, and that the provider does nevertheless. Its answer is dropped. */
   async function owe(turn: RealtimeTurn): Promise<void> {
     open.release(turn)
     if (signal.aborted) turn.fail()

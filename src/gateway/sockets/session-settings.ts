@@ -47,7 +47,7 @@ const wordless: ReadonlySet<string> = new Set(
   parallel_tool_calls reasoning`.split(/\s+/),
 )
 
-/** Returns the settings that hold words for a model: also those that are not known here. The name of a kept prompt says nothing. */
+/** Returns the settings that hold words for a model: also those that are not known here. The name of a kept prompt is no words. */
 function wordsOf(session: Fields): Fields {
   const { audio, prompt, input_audio_transcription: ofBeta, ...others } = session
   const ofSound = fieldsOf(fieldsOf(fieldsOf(audio)['input'])['transcription'])
