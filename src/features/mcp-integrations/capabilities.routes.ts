@@ -47,17 +47,25 @@ export const putMcpCapabilities = route({
   params: mcpIntegrationParams,
   body: updateCapabilitiesBody,
   response: success,
-})(async ({ em, actor, params, body, audit }) => {
+})(async ({ em, actor, deps, params, body, audit }) => {
   const integration = await findMcpIntegration(em, actor, { reference: params.mcpIntegrationId, verb: 'update' })
   const known = new Map((await readKnown(em, integration.id)).map((row) => [keyOf(row), row]))
-  const ids = { true: [] as string[], false: [] as string[] }
+  const changed: { readonly id: string; readonly before: boolean; readonly enabled: boolean }[] = []
   for (const [key, { enabled, name, at }] of settingsByKey(body.capabilities)) {
     const row = known.get(key)
     if (row === undefined) throw notOffered(at, name)
-    ids[`${enabled}`].push(row.id)
+    if (row.enabled !== enabled) changed.push({ id: row.id, before: row.enabled, enabled })
   }
-  for (const enabled of [true, false] as const)
-    await em.nativeUpdate(McpCapability, { id: { $in: ids[`${enabled}`] } }, { enabled, lastUpdatedAt: new Date() })
-  audit({ id: integration.id, workspaceId: integration.workspaceId ?? null })
+  for (const enabled of [true, false]) {
+    const ids = changed.filter((row) => row.enabled === enabled).map(({ id }) => id)
+    await em.nativeUpdate(McpCapability, { id: { $in: ids } }, { enabled, lastUpdatedAt: new Date(deps.clock.now()) })
+  }
+  const changes = changed.map(({ id, before, enabled }) => ({
+    table: 'mcp_capabilities',
+    id,
+    before: { enabled: before },
+    after: { enabled },
+  }))
+  audit({ id: integration.id, workspaceId: integration.workspaceId ?? null, changes })
   return { success: true as const }
 })

@@ -3,6 +3,7 @@ import type { Dependant } from '../../app/database/dependants.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { Collection } from '../collections/collection.entity.ts'
 import { IntegrationWorkspace } from '../integrations/integration-workspace.entity.ts'
+import { McpIntegrationWorkspace } from '../mcp-integrations/mcp-integration-workspace.entity.ts'
 import type { Workspace } from './workspace.entity.ts'
 
 /** So many of each kind are named when a workspace is not empty. */
@@ -65,6 +66,7 @@ const textOrNull = (value: unknown): string | null => (typeof value === 'string'
 /** Archives all that is in the workspace, and takes its access away; a deleted row keeps no secret. */
 export async function archiveContents(em: EntityManager, workspace: Workspace): Promise<void> {
   em.remove(await em.find(IntegrationWorkspace, { workspaceId: workspace.id }))
+  em.remove(await em.find(McpIntegrationWorkspace, { workspaceId: workspace.id }))
   for (const { rows } of await contentsOf(em, workspace)) {
     for (const row of rows) {
       const erased = secretsOf(em, row).map((name) => [name, null])

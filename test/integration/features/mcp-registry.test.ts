@@ -259,3 +259,52 @@ test('an organisation reaches nothing of another', async (t) => {
   t.is((await control.call(rival.adminKey, 'GET', '/mcp-integrations')).body['total'], 0)
   t.is((await control.call(rival.adminKey, 'GET', '/mcp-servers')).body['total'], 0)
 })
+
+test('a workspace that is deleted takes its servers and the headers of its integrations with it', async (t) => {
+  const { id } = await made('/admin/workspaces', { name: 'Short lived', slug: 'short' })
+  const own = await made('/mcp-integrations', { ...integration, name: 'Of the workspace', workspace_id: id })
+  await made('/mcp-servers', { name: 'Goes too', slug: 'goes-too', mcp_integration_id: own.id, workspace_id: id })
+  const { id: shared } = await made('/mcp-integrations', { ...open, name: 'Shared with it' })
+  const grants = { workspaces: [{ id, enabled: true }] }
+  t.is((await control.call(acme.adminKey, 'PUT', `/mcp-integrations/${shared}/workspaces`, grants)).status, 200)
+  await control.refresh()
+  t.truthy(await control.started.snapshot.mcpServer({ organisationId: acme.organisationId, workspace: 'short' }, 'goes-too'))
+  const full = await control.call(acme.adminKey, 'DELETE', `/admin/workspaces/${id}`)
+  t.is(full.status, 409, full.text)
+  t.is((await control.call(acme.adminKey, 'DELETE', `/admin/workspaces/${id}`, { force_delete: true })).status, 200)
+  await control.refresh()
+  t.is(await control.started.snapshot.mcpServer({ organisationId: acme.organisationId, workspace: 'short' }, 'goes-too'), null)
+  const { rows } = await control.sql.query('SELECT status, custom_headers FROM mcp_integrations WHERE id = $1', [own.id])
+  t.deepEqual(rows, [{ status: 'archived', custom_headers: null }])
+  t.deepEqual((await control.call(acme.adminKey, 'GET', `/mcp-integrations/${shared}/workspaces`)).body['data'], [])
+})
+
+test('the register is there from 1.3.0 on, and the facts about servers from 1.9.0 on', async (t) => {
+  const early = await startControl({}, { RELEASE_LEVEL: '1.3.0' })
+  try {
+    const tenant = await early.createTenant('early')
+    const call = (method: string, path: string, body?: object) => early.call(tenant.adminKey, method, path, body)
+    t.is((await call('POST', '/mcp-integrations', { ...open, slug: 'early' })).status, 200)
+    t.is((await call('POST', '/mcp-servers', { name: 'Early', mcp_integration_id: 'early' })).status, 200)
+    for (const path of ['/mcp-integrations', '/mcp-servers']) {
+      const [item = {}] = (await call('GET', path)).body['data'] as object[]
+      for (const field of ['title', 'icons', 'server_name', 'server_version', 'protocol_version', 'sync_status'])
+        t.false(field in item, field)
+    }
+    for (const path of ['/mcp-integrations/early/metadata', '/mcp-servers/early/metadata'])
+      t.like((await call('GET', path)).body['error'], { code: 'feature_unavailable', feature: { release: '1.9.0' } })
+  } finally {
+    await early.close()
+  }
+})
+
+test('a workspace key may hold mcp.invoke, and a role does not take it away', async (t) => {
+  const key = { name: 'caller', scopes: ['mcp.invoke'], workspace_id: 'main' }
+  const answer = await post('/api-keys/workspace/service', key)
+  t.is(answer.status, 200, answer.text)
+  await control.refresh()
+  const view = await control.started.snapshot.key(String(answer.body['key']))
+  t.true(view?.scopes.has('mcp.invoke'))
+  const refused = await post('/api-keys/organisation/service', { name: 'caller', scopes: ['mcp.invoke'] })
+  t.is(refused.status, 400, refused.text)
+})
