@@ -117,7 +117,7 @@ export async function changeSettings(
     else rule.enabled = enabled
     if (hash !== undefined) {
       demandSeen(known.get(key), { hash, name, param: `capabilities[${at}].hash` })
-      approvals.push({ type, name })
+      approvals.push({ type, name, hash, param: `capabilities[${at}].hash` })
     }
   }
   await em.flush()
@@ -136,17 +136,19 @@ export function demandSeen(
   { hash, name, param }: SeenHash,
 ): asserts known is NonNullable<typeof known> {
   if (known === undefined) throw new ApiError('AB08', `The server is not known to offer "${name.slice(0, 255)}".`, { param })
-  if (known.hash !== hash)
-    throw new ApiError('AB07', 'The definition has moved on since it was seen. Read it again, and decide on what it is now.', {
-      param,
-      details: { hash: known.hash },
-    })
+  if (known.hash !== hash) throw movedOn(param, { hash: known.hash })
 }
+
+const movedOn = (param: string, details: Readonly<Record<string, unknown>>): ApiError =>
+  new ApiError('AB07', 'The definition has moved on since it was seen. Read it again, and decide on what it is now.', { param, details })
 
 /** A capability whose definition is approved. */
 export interface Approval {
   readonly type: CapabilityKind
   readonly name: string
+  /** The definition that was seen. */
+  readonly hash: string
+  readonly param: string
 }
 
 /** By SQL, so that the trail has hashes and not whole definitions. */
@@ -154,22 +156,24 @@ const approveStatement = `
   INSERT INTO mcp_server_capabilities AS r (id, organisation_id, server_id, type, name, pinned_hash, pinned_input_hash, pinned_definition, decided_by, decided_at)
   SELECT gen_random_uuid(), c.organisation_id, ?, c.type, c.name, c.hash, c.input_hash, c.definition, ?, ?
     FROM mcp_capabilities c
-   WHERE c.integration_id = ? AND (?::jsonb IS NULL OR (c.type, c.name) IN (SELECT a.type, a.name FROM jsonb_to_recordset(?) AS a (type text, name text)))
+   WHERE c.integration_id = ? AND (?::jsonb IS NULL OR (c.type, c.name, c.hash) IN (SELECT a.type, a.name, a.hash FROM jsonb_to_recordset(?) AS a (type text, name text, hash text)))
   ON CONFLICT (server_id, type, name) DO UPDATE
      SET pinned_hash = EXCLUDED.pinned_hash, pinned_input_hash = EXCLUDED.pinned_input_hash, pinned_definition = EXCLUDED.pinned_definition,
          rejected_hash = NULL, decided_by = EXCLUDED.decided_by, decided_at = EXCLUDED.decided_at, last_updated_at = EXCLUDED.decided_at
   RETURNING r.id, r.type, r.name, r.pinned_hash AS hash`
 
-/** Approves the definitions of capabilities as they were seen last; without a list those of all. */
+/** Approves the definitions of capabilities; without a list those of all as they are. AB07 for one that a sync has just changed. */
 export async function approve(
   em: EntityManager,
   { id, integrationId }: Pick<McpServerEntity, 'id' | 'integrationId'>,
   { approvals, decider }: { readonly approvals: readonly Approval[] | null; readonly decider: Decider },
 ): Promise<readonly RowChange[]> {
   if (approvals?.length === 0) return []
-  const named = approvals === null ? null : JSON.stringify(approvals.map(({ type, name }) => ({ type, name })))
+  const named = approvals === null ? null : JSON.stringify(approvals.map(({ type, name, hash }) => ({ type, name, hash })))
   const values = [id, decider.by, decider.at, integrationId, named, named ?? '[]']
   const rows = await em.execute<{ id: string; type: string; name: string; hash: string }[]>(approveStatement, values)
+  const missing = approvals?.find((one) => !rows.some(({ type, name }) => type === one.type && name === one.name))
+  if (missing !== undefined) throw movedOn(missing.param, {})
   return rows.map(({ id: rule, type, name, hash }) => ({
     table: 'mcp_server_capabilities',
     id: rule,

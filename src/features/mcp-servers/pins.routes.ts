@@ -43,7 +43,7 @@ export const approveCapability = decide('approve', 'Approve the definition of a 
   const { em, actor, deps, params: named, body, audit } = call
   const { server } = await find(call)
   const decider = deciderOf(actor, deps.clock.now())
-  const changes = await approve(em, server, { approvals: [{ type: body.type, name: named.name }], decider })
+  const changes = await approve(em, server, { approvals: [{ type: body.type, name: named.name, hash: body.hash, param: 'hash' }], decider })
   audit({ id: server.id, workspaceId: server.workspaceId, changes })
   return { success: true }
 })
