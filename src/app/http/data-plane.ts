@@ -46,10 +46,7 @@ export function demandRoom({ overload, metrics }: Pick<Frame, 'overload' | 'metr
 
 export const withoutGateway = (): ApiError => new ApiError('not_found', 'This process does not serve the data plane: ROLES has no gateway.')
 
-/** The release that brought MCP. */
-const mcpSince = '1.3.0'
-
-const mcpPathAt = ({ level }: Pick<Frame, 'level'>, { url = '/' }: IncomingMessage) => (level.atLeast(mcpSince) ? mcpPathOf(url) : null)
+const mcpPathAt = ({ level }: Pick<Frame, 'level'>, { url = '/' }: IncomingMessage) => (level.atLeast('1.3.0') ? mcpPathOf(url) : null)
 
 /** The way of a request of the data plane in this process. */
 interface Handover {

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
+import { createEgress } from '../../../src/gateway/egress/create-egress.ts'
+import { createUpstream } from '../../../src/gateway/mcp/upstream/upstream.ts'
+import { hashesOf } from '../../../src/lib/mcp-definition.ts'
 import { ApiError } from '../../../src/lib/errors.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
@@ -20,12 +23,29 @@ const revocable = 'gh-test-key-that-is-revoked-0000000'
 const people = { ada: randomUUID(), eve: randomUUID(), out: randomUUID() }
 const outsider = 'gh-test-key-of-an-outsider-000000000'
 
+/** Returns the hashes of a tool as its server defines it. */
+async function definitionOf(url: string, name: string) {
+  const egress = createEgress({ trustedHosts: ['127.0.0.1'], connectTimeoutMs: 2000 })
+  const bounds = { idleMs: 5000, totalMs: 10_000, resultBytes: 1024 * 1024 }
+  const upstream = createUpstream({ egress, bounds, sessions: { most: 10, idleMs: 1000 }, now: Date.now })
+  const server = { id: url, organisationId: 'o', url, transport: 'http', headers: [] } as const
+  const tools = await upstream.listAll(server, 'tools', AbortSignal.timeout(5000))
+  await upstream.close()
+  await egress.close()
+  return hashesOf('tool', tools.find((tool) => tool['name'] === name) ?? {})
+}
+
 test.before(async () => {
   modern = await startModernServer()
   legacy = await startLegacyServer()
-  const rules = {
-    capabilities: [toolRule('fail', { enabled: false }), toolRule('count', { held: true })],
-    users: new Map([[people.out, false]]),
+  const rulesOf = async (url: string) => {
+    const { hash } = await definitionOf(url, 'count')
+    const rejected = toolRule('count', { seen: { hash, inputHash: hash }, rejectedHash: hash })
+    return {
+      pinning: 'flag' as const,
+      capabilities: [toolRule('fail', { enabled: false }), rejected],
+      users: new Map([[people.out, false]]),
+    }
   }
   bed = await startGateway({
     keys: {
@@ -40,11 +60,11 @@ test.before(async () => {
     mcpServers: {
       modern: mcpServer(
         { slug: 'modern', url: modern.url, auth: { type: 'headers', headers: { authorization: 'Bearer upstream-secret-1' } } },
-        rules,
+        await rulesOf(modern.url),
       ),
       legacy: mcpServer(
         { slug: 'legacy', url: legacy.url, auth: { type: 'headers', headers: { authorization: 'Bearer upstream-secret-2' } } },
-        rules,
+        await rulesOf(legacy.url),
       ),
     },
     ledger: {
@@ -219,7 +239,7 @@ test.serial('each call has one log, with both revisions, and no secret goes eith
   const echoed = await ask(at('modern'), 'tools/call', { name: 'echo', arguments: { text: 'upstream-secret-1' } })
   t.false(echoed.text.includes('upstream-secret-1'))
   for (const { heard } of [modern, legacy]) for (const headers of heard) t.false(JSON.stringify(headers).includes(workspaceKey))
-  t.true(modern.heard.every(({ authorization }) => authorization === 'Bearer upstream-secret-1'))
+  t.true(modern.heard.slice(3).every(({ authorization }) => authorization === 'Bearer upstream-secret-1'))
 })
 
 test.serial('a session belongs to its principal and its server, and ends when its client says so', async (t) => {

@@ -12,7 +12,10 @@ export const toolRule = (name: string, rule: Partial<CapabilityRule>): Capabilit
   name,
   integrationEnabled: true,
   enabled: null,
-  held: false,
+  seen: null,
+  pinned: null,
+  rejectedHash: null,
+  approved: null,
   ...rule,
 })
 
@@ -37,6 +40,6 @@ export function mcpServer(given: Partial<McpServer>, rules: Partial<McpRules> = 
       ...given,
       workspaceId,
     },
-    { defaultAccess: 'allow', defaultUserAccess: 'allow', holdsUnknown: false, capabilities: [], users: new Map(), ...rules },
+    { defaultAccess: 'allow', defaultUserAccess: 'allow', pinning: 'off', capabilities: [], users: new Map(), ...rules },
   )
 }

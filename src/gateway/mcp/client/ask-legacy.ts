@@ -4,7 +4,7 @@ import { uuidv7 } from '../../../lib/uuid.ts'
 import { mcpFault, resultOf } from '../protocol/faults.ts'
 import { requestText, type RpcAnswer, type RpcCall } from '../protocol/messages.ts'
 import type { QuestionResults, UpstreamRequest } from '../upstream/upstream-request.ts'
-import type { LegacyEar, LegacyTalk } from './legacy-edge.ts'
+import type { LegacyEar, LegacyTalk } from './legacy-talk.ts'
 import { heldBounds } from './held-calls.ts'
 
 /** The capability by which a client says that it can answer a question. */

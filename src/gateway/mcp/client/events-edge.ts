@@ -1,6 +1,7 @@
 import { ApiError } from '../../../lib/errors.ts'
 import type { McpHead } from './caller.ts'
-import { hearLegacy, type LegacyEar, serveLegacy } from './legacy-edge.ts'
+import { hearLegacy, serveLegacy } from './legacy-edge.ts'
+import type { LegacyEar } from './legacy-talk.ts'
 import { beginSession, unknownSession } from './legacy-session-id.ts'
 import { openSessionStream } from './legacy-stream.ts'
 import type { McpParts } from './parts.ts'

@@ -57,7 +57,7 @@ export function createHeldCalls(): HeldCalls {
   }
 
   return {
-    begin: (work) => new Held(work),
+    begin: (work) => new WaitingCall(work),
     park(call, principal) {
       if (!shares.take(principal)) {
         call.abort()
@@ -75,7 +75,7 @@ export function createHeldCalls(): HeldCalls {
 }
 
 /** A question that waits, and the names under which its parts are asked. */
-interface Waiting {
+interface OpenQuestion {
   readonly names: Readonly<Record<string, string>>
   readonly questions: Questions
   readonly answered: (results: QuestionResults) => void
@@ -85,11 +85,11 @@ interface Waiting {
 const gatherMs = 20
 
 /** A class, because it keeps what has happened. */
-class Held implements HeldCall {
+class WaitingCall implements HeldCall {
   readonly id = uuidv7()
   readonly #ending = new AbortController()
   readonly #end: Promise<RpcAnswer>
-  readonly #waiting = new Set<Waiting>()
+  readonly #waiting = new Set<OpenQuestion>()
   #count = 0
   #wake: (() => void) | null = null
   #notify: (call: RpcCall) => void = () => {}

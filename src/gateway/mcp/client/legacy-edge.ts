@@ -3,35 +3,12 @@ import { isLogLevel } from '../protocol/envelope.ts'
 import { type McpFault, mcpFault } from '../protocol/faults.ts'
 import { callText, type RpcAnswer, type RpcCall, type RpcId, type RpcMessage } from '../protocol/messages.ts'
 import { anyLevel, type UpstreamLink } from '../upstream/upstream-request.ts'
+import type { LegacyEar, LegacyTalk } from './legacy-talk.ts'
 import { askLegacy } from './ask-legacy.ts'
-import type { McpHead } from './caller.ts'
 import { beginSession, type LegacyClient } from './legacy-session-id.ts'
-import type { LocalSession } from './local-sessions.ts'
-import type { McpParts } from './parts.ts'
 import { demandAllowed, thingOf } from './rights.ts'
 import { runCall } from './run-call.ts'
-import { demandMethod, type Noted, openLink, serveCall, toldCapabilities, toLegacy } from './serve.ts'
-
-/** The way on which a legacy client hears of its calls: the answer to its request, or the stream of 2024-11-05. */
-export interface LegacyEar {
-  /** Returns false if the client cannot hear before the end of its call. */
-  canHear(): boolean
-  say(text: string): void
-  /** Gives the last message of a call. */
-  finish(status: number, text: string, headers: readonly string[]): void
-  isLeft(): boolean
-  isStream(): boolean
-  sent(): { readonly bytes: number; readonly firstByteAt: number | null }
-}
-
-/** A legacy client in one request. */
-export interface LegacyTalk {
-  readonly parts: McpParts
-  readonly head: McpHead
-  readonly client: LegacyClient
-  /** Null: it keeps no session, or has begun none yet. */
-  readonly session: LocalSession | null
-}
+import { demandMethod, type CallNotes, openLink, serveCall, toldCapabilities, toLegacy } from './serve.ts'
 
 /** Takes a message that no answer belongs to. */
 export function hearLegacy({ session }: LegacyTalk, message: Exclude<RpcMessage, { kind: 'request' }>): void {
@@ -100,7 +77,7 @@ const greeting = ({ facts }: UpstreamLink, { revision }: LegacyClient) => ({
 
 interface LegacyWork extends LegacyRequest {
   readonly signal: AbortSignal
-  readonly noted: Noted
+  readonly noted: CallNotes
 }
 
 async function work(talk: LegacyTalk, asked: LegacyWork): Promise<RpcAnswer> {

@@ -1,7 +1,7 @@
 import { callText, type RpcCall } from '../protocol/messages.ts'
 import type { UpstreamLink } from '../upstream/upstream-request.ts'
 import { servedChanges, wantsAny, wantsChange } from './changes.ts'
-import type { LegacyTalk } from './legacy-edge.ts'
+import type { LegacyTalk } from './legacy-talk.ts'
 import type { LocalSession, SessionStream } from './local-sessions.ts'
 import type { Reply } from './reply.ts'
 import { openLink } from './serve.ts'

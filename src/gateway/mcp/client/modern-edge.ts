@@ -2,12 +2,13 @@ import { hash } from 'node:crypto'
 import { ApiError } from '../../../lib/errors.ts'
 import { canonicalJson } from '../../../lib/json/canonical-json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
-import { type Envelope, withoutEnvelope } from '../protocol/envelope.ts'
+import { withoutEnvelope } from '../protocol/envelope.ts'
 import { type McpFault, mcpFault } from '../protocol/faults.ts'
-import { callText, type RpcAnswer, type RpcCall, type RpcId, rpcCodes } from '../protocol/messages.ts'
+import { callText, type RpcAnswer, type RpcCall, rpcCodes } from '../protocol/messages.ts'
 import { paramHeadersOf } from '../protocol/named-headers.ts'
 import { modernRevisions } from '../protocol/revisions.ts'
 import type { QuestionResults, UpstreamLink, UpstreamRequest } from '../upstream/upstream-request.ts'
+import type { ModernRequest, ModernWork } from './modern-work.ts'
 import { demandCapability } from './ask-legacy.ts'
 import type { McpHead } from './caller.ts'
 import { listenAsModern } from './modern-listen.ts'
@@ -15,15 +16,7 @@ import type { HeldCall } from './held-calls.ts'
 import type { McpParts } from './parts.ts'
 import { Reply } from './reply.ts'
 import { runCall } from './run-call.ts'
-import { demandMethod, type Noted, openLink, serveCall, toldCapabilities, toModern } from './serve.ts'
-
-/** A request of a modern client. */
-export interface ModernRequest extends RpcCall {
-  readonly id: RpcId
-  readonly bytes: Buffer
-  readonly envelope: Envelope
-  readonly takesStream: boolean
-}
+import { demandMethod, openLink, serveCall, toldCapabilities, toModern } from './serve.ts'
 
 /** A modern server keeps no state of its own for longer in the hands of a client. */
 const stateLifeMs = 60 * 60 * 1000
@@ -59,18 +52,6 @@ function statusOf({ status, error: { code } }: McpFault): number {
 }
 
 const shown: ReadonlySet<number> = new Set([rpcCodes.headerMismatch, rpcCodes.missingCapability, rpcCodes.unsupportedVersion])
-
-/** A request in the making. */
-export interface ModernWork {
-  readonly parts: McpParts
-  readonly head: McpHead
-  readonly asked: ModernRequest
-  /** Without its envelope. */
-  readonly call: RpcCall
-  readonly reply: Reply
-  readonly signal: AbortSignal
-  readonly noted: Noted
-}
 
 async function work(making: ModernWork): Promise<RpcAnswer> {
   const { parts, head, asked, signal, noted, call } = making

@@ -4,7 +4,7 @@ import { mcpFault } from '../protocol/faults.ts'
 import { callText, type RpcAnswer, type RpcCall, type RpcId } from '../protocol/messages.ts'
 import type { ChangeFilter, UpstreamLink } from '../upstream/upstream-request.ts'
 import { servedChanges, toldFilter, wantsAny, wantsChange } from './changes.ts'
-import type { ModernWork } from './modern-edge.ts'
+import type { ModernWork } from './modern-work.ts'
 import { demandAllowed } from './rights.ts'
 
 /** A client names no more resources in one subscription. */

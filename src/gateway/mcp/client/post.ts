@@ -10,7 +10,8 @@ import { isId, readMessage, type RpcId, type RpcMessage } from '../protocol/mess
 import { checkNamedHeaders } from '../protocol/named-headers.ts'
 import { isLegacy, isModern, namesModern, unnamedRevision } from '../protocol/revisions.ts'
 import type { McpHead } from './caller.ts'
-import { hearLegacy, type LegacyEar, type LegacyTalk, serveLegacy } from './legacy-edge.ts'
+import { hearLegacy, serveLegacy } from './legacy-edge.ts'
+import type { LegacyEar, LegacyTalk } from './legacy-talk.ts'
 import { type LegacyClient, readSession, unknownSession } from './legacy-session-id.ts'
 import { serveModern } from './modern-edge.ts'
 import type { McpParts } from './parts.ts'
@@ -20,14 +21,14 @@ import { Reply } from './reply.ts'
 const mostInBatch = 50
 
 /** The messages of a request, and what of them is known when they are refused. */
-export interface Posted {
+export interface PostedMessages {
   readonly bytes: Buffer
   readonly messages: readonly RpcMessage[]
   readonly isBatch: boolean
 }
 
 /** Reads the messages of a request. `noteId`: called with the id of the one request in it, so that a refusal can name it. */
-export async function readPosted(parts: McpParts, head: McpHead, noteId: (id: RpcId) => void): Promise<Posted> {
+export async function readPosted(parts: McpParts, head: McpHead, noteId: (id: RpcId) => void): Promise<PostedMessages> {
   const { exchange, headers, caller } = head
   if (!isJsonType(headers.contentType)) throw new ApiError('unsupported_media_type', 'The content-type must be application/json.')
   const bytes = await collect(exchange.body, { limit: parts.deps.settings.mcpRequestBytes, owner: caller.key.organisationId })
@@ -59,7 +60,7 @@ const accepts = (head: McpHead, type: string): boolean => {
 }
 
 /** Serves the messages of a request: of a modern client one, of a legacy client one or a batch. */
-export async function servePosted(parts: McpParts, head: McpHead, posted: Posted): Promise<void> {
+export async function servePosted(parts: McpParts, head: McpHead, posted: PostedMessages): Promise<void> {
   const [first] = posted.messages
   if (first !== undefined && !posted.isBatch && isOfModern(head, first))
     return postModern(parts, head, { message: first, bytes: posted.bytes })
@@ -96,7 +97,7 @@ function accept(head: McpHead): void {
   new Reply({ exchange: head.exchange, headers: [], takesStream: false, hide: (text) => text }).finish(202, null)
 }
 
-function talkOf(parts: McpParts, head: McpHead, { messages }: Posted): LegacyTalk {
+function talkOf(parts: McpParts, head: McpHead, { messages }: PostedMessages): LegacyTalk {
   const [first] = messages
   const begins = first?.kind === 'request' && first.method === 'initialize'
   return begins ? { parts, head, client: { ...stateless, revision: unnamedRevision }, session: null } : readTalk(parts, head)
@@ -127,7 +128,7 @@ export function ofSession(
 const stateless: Omit<LegacyClient, 'revision'> = { capabilities: {}, info: null, sessionId: null }
 
 /** Serves the messages of a legacy client, whose answers come in the answer to its request. */
-async function postLegacy(talk: LegacyTalk, { messages, bytes, isBatch }: Posted): Promise<void> {
+async function postLegacy(talk: LegacyTalk, { messages, bytes, isBatch }: PostedMessages): Promise<void> {
   const { head } = talk
   const { exchange } = head
   for (const message of messages) if (message.kind !== 'request') hearLegacy(talk, message)
@@ -143,7 +144,7 @@ async function postLegacy(talk: LegacyTalk, { messages, bytes, isBatch }: Posted
     )
   const leaving = new AbortController()
   exchange.onceClosed(() => leaving.abort())
-  const gathered: Gathered = { texts: [], left: requests.length, isBatch }
+  const gathered: BatchAnswers = { texts: [], left: requests.length, isBatch }
   await Promise.all(
     requests.map(({ id, method, params }, at) =>
       serveLegacy(talk, {
@@ -165,7 +166,7 @@ function ping(reply: Reply, ids: readonly RpcId[], isBatch: boolean): void {
 }
 
 /** The answers of a batch, until all are there. */
-interface Gathered {
+interface BatchAnswers {
   readonly texts: string[]
   left: number
   readonly isBatch: boolean
@@ -174,7 +175,7 @@ interface Gathered {
 interface EarParts {
   readonly reply: Reply
   readonly takesStream: boolean
-  readonly gathered: Gathered
+  readonly gathered: BatchAnswers
 }
 
 const earOf = ({ reply, takesStream, gathered }: EarParts): LegacyEar => ({

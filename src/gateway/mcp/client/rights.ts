@@ -32,10 +32,10 @@ export function thingOf({ method, params }: RpcCall): McpThing | null {
 
 const named = (kind: CapabilityKind, name: unknown): McpThing | null => (typeof name === 'string' ? { kind, name } : null)
 
-type Judged = Pick<McpHead, 'server' | 'caller'>
+type RightsContext = Pick<McpHead, 'server' | 'caller'>
 
 /** Throws for a thing that the caller may not use. Lists leave it out by the same decision. */
-export function demandAllowed({ server, caller }: Judged, { kind, name }: McpThing): void {
+export function demandAllowed({ server, caller }: RightsContext, { kind, name }: McpThing): void {
   const decision = server.decide(kind, name, caller.key)
   if (decision === 'allowed') return
   const word = kind === 'resource_template' ? 'resource' : kind
@@ -49,10 +49,14 @@ export function demandAllowed({ server, caller }: Judged, { kind, name }: McpThi
 }
 
 /** Returns the result of a list with the things that the caller may use, within the bounds of lists. */
-export function allowedItems({ server, caller }: Judged, method: string, result: Fields): Fields {
+export function allowedItems({ server, caller }: RightsContext, method: string, result: Fields): Fields {
   const list = listKinds.find((kind) => lists[kind].method === method)
   if (list === undefined) return result
   const kind = kindsOfLists[list]
   const items = boundItems(list, result, new Set())
-  return { ...result, [list]: items.filter((item) => server.decide(kind, String(item[lists[list].key]), caller.key) === 'allowed') }
+  const shown = items.flatMap((item) => {
+    const { definition } = server.judge(kind, item, caller.key)
+    return definition === null ? [] : [definition]
+  })
+  return { ...result, [list]: shown }
 }

@@ -5,7 +5,7 @@ import { retryHeadersOf } from './refuse.ts'
 import { type CallEnd, finishCall, limitHeaders, reserveCall } from './account.ts'
 import type { McpHead } from './caller.ts'
 import type { McpParts } from './parts.ts'
-import type { Noted } from './serve.ts'
+import type { CallNotes } from './serve.ts'
 
 /** One request of a client on its way through limits, server and log. */
 export interface RunningCall {
@@ -16,7 +16,7 @@ export interface RunningCall {
   readonly revision: string | null
   readonly isFirst: boolean
   /** Makes the call. */
-  work(noted: Noted): Promise<RpcAnswer>
+  work(noted: CallNotes): Promise<RpcAnswer>
   /** Returns the status of HTTP for an error. */
   statusOf(fault: McpFault): number
   /** Returns whether the client has left. */
@@ -29,7 +29,7 @@ export interface RunningCall {
 }
 
 /** The answer to a call, and the refusal that it is. */
-interface Made {
+interface CallEnding {
   readonly answer: RpcAnswer
   /** Null: the server gave it, or it is a result. */
   readonly fault: McpFault | null
@@ -37,9 +37,9 @@ interface Made {
 
 /** Runs a call: reserves, makes it, records it, and answers. Never rejects. */
 export async function runCall({ deps }: McpParts, head: McpHead, run: RunningCall): Promise<void> {
-  const noted: Noted = { sentAt: null, serverRevision: null }
+  const noted: CallNotes = { sentAt: null, serverRevision: null }
   const startedAt = run.isFirst ? head.exchange.startedAt : performance.now()
-  const reserved: Reserved = { reservation: null }
+  const reserved: ReservedPlace = { reservation: null }
   const made = await make(async () => {
     reserved.reservation = await reserveCall(deps, head)
     return run.work(noted)
@@ -67,11 +67,11 @@ export async function runCall({ deps }: McpParts, head: McpHead, run: RunningCal
   run.give(status, text, limitHeaders(head, reserved.reservation).concat(thrown === null ? [] : retryHeadersOf(thrown)))
 }
 
-interface Reserved {
+interface ReservedPlace {
   reservation: Reservation | null
 }
 
-async function make(work: () => Promise<RpcAnswer>): Promise<Made> {
+async function make(work: () => Promise<RpcAnswer>): Promise<CallEnding> {
   try {
     return { answer: await work(), fault: null }
   } catch (error) {
@@ -80,7 +80,7 @@ async function make(work: () => Promise<RpcAnswer>): Promise<Made> {
   }
 }
 
-function endOf({ answer, fault }: Made, left: boolean): Pick<CallEnd, 'status' | 'outcome' | 'errorCode'> {
+function endOf({ answer, fault }: CallEnding, left: boolean): Pick<CallEnd, 'status' | 'outcome' | 'errorCode'> {
   if (left) return { status: 499, outcome: 'client_closed', errorCode: 'client_closed' }
   const outcome = hasFailed(answer) ? 'error' : 'complete'
   return { status: fault?.status ?? 200, outcome, errorCode: fault?.code ?? codeOf(answer) }

@@ -10,7 +10,7 @@ import type { McpParts } from './parts.ts'
 import { allowedItems, demandAllowed, thingOf } from './rights.ts'
 
 /** Facts of a call for its log, as they come to be known. */
-export interface Noted {
+export interface CallNotes {
   sentAt: number | null
   serverRevision: string | null
 }
@@ -44,7 +44,7 @@ export async function openLink(
 export async function serveCall(
   head: McpHead,
   link: UpstreamLink,
-  { request, noted }: { request: UpstreamRequest; noted: Noted },
+  { request, noted }: { request: UpstreamRequest; noted: CallNotes },
 ): Promise<RpcAnswer> {
   const thing = thingOf(request)
   if (thing !== null) demandAllowed(head, thing)

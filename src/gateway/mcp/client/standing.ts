@@ -4,7 +4,7 @@ import type { PipelineDeps } from '../../pipeline.ts'
 import { identifyCaller, type McpHead } from './caller.ts'
 
 /** A stream that stays open for as long as its client wants. */
-export interface Standing {
+export interface StandingStream {
   readonly head: McpHead
   /** Ends it in order. */
   end(): void
@@ -13,7 +13,7 @@ export interface Standing {
 /** The open streams of a process. */
 export interface StandingStreams {
   /** Throws when the process is about to end, or the caller has as many as it may. Returns what takes it away. */
-  add(standing: Standing): () => void
+  add(standing: StandingStream): () => void
   open(): number
   /** Ends them all; from now on none begins. */
   stop(): void
@@ -23,7 +23,7 @@ export interface StandingStreams {
 const lookMs = 1000
 
 export function createStanding(deps: PipelineDeps): StandingStreams {
-  const all = new Set<Standing>()
+  const all = new Set<StandingStream>()
   const shares = createShares({ most: Infinity, mostOfOne: deps.settings.mcpSubscriptions })
   let timer: NodeJS.Timeout | null = null
   let isStopped = false
@@ -64,7 +64,7 @@ export function createStanding(deps: PipelineDeps): StandingStreams {
 export const draining = () => new ApiError('draining', 'The gateway is shutting down. Try again: another replica will answer.')
 
 /** Ends a stream whose key was revoked meanwhile, or whose server is gone or shut for it. */
-async function endIfRefused(deps: PipelineDeps, { head, end }: Standing): Promise<void> {
+async function endIfRefused(deps: PipelineDeps, { head, end }: StandingStream): Promise<void> {
   try {
     const { key } = await identifyCaller(deps, head.exchange, head.headers)
     const scope = { organisationId: key.organisationId, workspace: head.path.workspace ?? key.workspaceId }

@@ -17,7 +17,7 @@ interface PooledFor {
   readonly organisationId: string
 }
 
-interface Pooled {
+interface PooledSession {
   readonly organisationId: string
   readonly opening: Promise<LegacySession>
   session: LegacySession | null
@@ -37,7 +37,7 @@ const lookMs = { least: 100, most: 30_000 }
 
 /** A class, because it keeps the sessions. */
 class Pool implements SessionPool {
-  readonly #pooled = new Map<string, Pooled>()
+  readonly #pooled = new Map<string, PooledSession>()
   readonly #shares: Shares
   readonly #idleMs: number
   #timer: NodeJS.Timeout | null = null
@@ -57,20 +57,20 @@ class Pool implements SessionPool {
     return entry.opening
   }
 
-  #add({ key, organisationId }: PooledFor, open: () => Promise<LegacySession>): Pooled {
+  #add({ key, organisationId }: PooledFor, open: () => Promise<LegacySession>): PooledSession {
     if (!this.#shares.hasPlace(organisationId)) this.#makeRoom(organisationId)
     if (!this.#shares.take(organisationId))
       throw new ApiError('rate_limited', 'Too many sessions with MCP servers are open (MAX_MCP_SESSIONS). Try again shortly.', {
         retryAfter: 5,
       })
-    const entry: Pooled = { organisationId, opening: open(), session: null, usedAt: performance.now() }
+    const entry: PooledSession = { organisationId, opening: open(), session: null, usedAt: performance.now() }
     this.#pooled.set(key, entry)
     this.#timer ??= setInterval(() => this.#sweep(), Math.max(lookMs.least, Math.min(this.#idleMs / 2, lookMs.most))).unref()
     void this.#settle(key, entry)
     return entry
   }
 
-  async #settle(key: string, entry: Pooled): Promise<void> {
+  async #settle(key: string, entry: PooledSession): Promise<void> {
     try {
       entry.session = await entry.opening
       if (this.#pooled.get(key) !== entry) entry.session.end(unused())

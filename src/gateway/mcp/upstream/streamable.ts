@@ -77,7 +77,7 @@ async function handshake(deps: HttpDeps, peer: UpstreamPeer, signal: AbortSignal
 /** It is set by a callback, which the compiler does not follow. */
 const answerOf = (found: RpcAnswer | null): RpcAnswer | null => found
 
-interface Posting {
+interface PostMeans {
   readonly deps: HttpDeps
   readonly peer: UpstreamPeer
   /** The headers of the session. */
@@ -87,7 +87,7 @@ interface Posting {
 }
 
 /** Sends one message and reads the stream that answers it, until the call has its answer. */
-async function post(posting: Posting, text: string, call: PendingCall | null): Promise<void> {
+async function post(posting: PostMeans, text: string, call: PendingCall | null): Promise<void> {
   const { deps, peer, own, take } = posting
   const signal = call?.request.signal ?? AbortSignal.timeout(deps.bounds.idleMs)
   const headers = [...own, ...(call?.request.paramHeaders ?? [])]
@@ -117,14 +117,14 @@ function followed(call: PendingCall | null): { isOver(): boolean } {
   return { isOver: () => isOver }
 }
 
-interface Broken {
+interface BrokenStream {
   readonly call: PendingCall
   readonly end: HttpEnd
   isOver(): boolean
 }
 
 /** Asks for the rest of a stream that ended before its answer. */
-async function resume({ deps, peer, own, take }: Posting, { call, end, isOver }: Broken): Promise<void> {
+async function resume({ deps, peer, own, take }: PostMeans, { call, end, isOver }: BrokenStream): Promise<void> {
   let last = end
   let lastEventId = end.lastEventId
   const { signal } = call.request
@@ -144,7 +144,7 @@ async function resume({ deps, peer, own, take }: Posting, { call, end, isOver }:
 }
 
 /** Listens to what the server says by itself, as long as the session lasts. A server without such a stream is heard in its answers alone. */
-async function hear({ deps, peer, own, take }: Posting, signal: AbortSignal): Promise<void> {
+async function hear({ deps, peer, own, take }: PostMeans, signal: AbortSignal): Promise<void> {
   let lastEventId: string | null = null
   while (!signal.aborted) {
     const headers: HeaderList = lastEventId === null ? own : [...own, 'last-event-id', lastEventId]
