@@ -111,7 +111,7 @@ function moneyOf(
   const injects = output === 'typical' && hasPolicy(limits, 'inject') && speaks(task)
   const maxOutput = injects && isFields(body.json) && !isBounded(body.json, reader) ? usual : null
   const { contentType, forward: headers } = call.headers
-  const priced = { target, body, contentType, headers, task, reader, receivedAt: Date.now(), usual, before: call.before ?? null }
+  const priced = { target, body, contentType, headers, task, reader, receivedAt: Date.now(), usual, before: call.before }
   const cost = worstCost(priced, prices, output)
   const refusing = cost === null ? limits.find(refusesUnpriced) : undefined
   if (refusing !== undefined) throw worstCost(priced, prices, 'typical') === null ? unpricedRefusal(refusing) : unboundedRefusal(refusing)

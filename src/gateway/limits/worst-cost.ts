@@ -43,8 +43,8 @@ export interface PricedRequest {
   readonly receivedAt: number
   /** Tokens of an answer for which the request names no bound. */
   readonly usual: number
-  /** The part of its prompt that its provider keeps; null: none. */
-  readonly before: ReadBefore | null
+  /** The part of its prompt that its provider keeps; absent: none. */
+  readonly before?: ReadBefore | undefined
 }
 
 const picoPerNano = 1000n
@@ -173,7 +173,7 @@ function inputOf({ body, target, task, before }: PricedRequest, window: number, 
   const tokens = shown.tokens + (before?.tokens ?? 0)
   const most = window * inputsOf(body.json, task)
   // A strict limit does not trust what is known of a conversation that its provider keeps.
-  if (!shown.isOpen && (before === null || (!before.isOpen && !isStrict))) return Math.min(tokens, most)
+  if (!shown.isOpen && (before === undefined || (!before.isOpen && !isStrict))) return Math.min(tokens, most)
   return window !== Infinity ? most : isStrict ? Math.max(tokens, longestInput) : tokens
 }
 
@@ -230,7 +230,7 @@ interface Sale {
 
 /** Returns true if a conversation that its provider keeps may have sound. */
 const mayHear = ({ before }: PricedRequest, isStrict: boolean): boolean =>
-  before !== null && (isStrict || before.isOpen || before.audio > 0)
+  before !== undefined && (isStrict || before.isOpen || before.audio > 0)
 
 /** Returns the ways in which models for a task are sold, by the piece or by the token. The first that has a price counts. */
 function waysToSell(request: PricedRequest, sale: Sale): readonly Counts[] {
