@@ -48,7 +48,7 @@ const noTarget = {
   skipsPtuCost: false,
 } as const
 
-/** Returns the headers that tell how the limits of a call stand. */
+/** Returns the headers with the state of the limits of a call. */
 export function limitHeaders(head: McpHead, reservation: Reservation | null): readonly string[] {
   const standings = reservation?.standings ?? null
   if (standings === null) return []
@@ -101,7 +101,7 @@ export function finishCall({ journal, metrics }: PipelineDeps, head: McpHead, en
 /** The request type of these calls in logs and metrics. */
 export const mcpOperation = 'mcp'
 
-/** The fields of the metadata by which a log tells what of MCP it was; callers cannot set them. */
+/** The fields of the metadata with the method, the names and the revisions of a call; callers cannot set them. */
 const facts = (head: McpHead, { call: { method }, revisions: [client, server] }: CallEnd, thing: string | null) => ({
   ...head.metadata,
   mcp_method: method.slice(0, 128),

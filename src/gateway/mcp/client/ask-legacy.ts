@@ -7,7 +7,7 @@ import type { QuestionResults, UpstreamRequest } from '../upstream/upstream-requ
 import type { LegacyEar, LegacyTalk } from './legacy-talk.ts'
 import { heldBounds } from './held-calls.ts'
 
-/** The capability by which a client says that it can answer a question. */
+/** The capability that a client needs to answer a question. */
 const neededFor: Readonly<Record<string, string>> = {
   'elicitation/create': 'elicitation',
   'sampling/createMessage': 'sampling',

@@ -13,7 +13,7 @@ import { redactionOfHeaders } from '../../ending/redact.ts'
 import type { UpstreamServer } from '../upstream/upstream-request.ts'
 import type { McpPath } from './paths.ts'
 
-/** One request of a client whose caller and server are known. */
+/** One request of a client, with its caller and its server. */
 export interface McpHead {
   readonly exchange: Exchange
   readonly path: McpPath
@@ -24,7 +24,7 @@ export interface McpHead {
   readonly server: McpServer
   /** The server with the credential that goes to it for this caller. */
   readonly upstream: UpstreamServer
-  /** Names the one for whom state is kept. */
+  /** The name of the owner of kept state. */
   readonly principal: string
   /** Takes the credential of the server out of a text. */
   readonly hide: (text: string) => string

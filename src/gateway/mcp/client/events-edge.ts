@@ -12,7 +12,7 @@ import { Reply } from './reply.ts'
 /** Opens the stream of the transport of 2024-11-05, which first names the address for messages. */
 export async function openEventStream(parts: McpParts, head: McpHead): Promise<void> {
   const { exchange, path } = head
-  // Its client states what it is in a message that comes later.
+  // Its client states its capabilities in a message that comes later.
   const facts = { protocolVersion: '2024-11-05', capabilities: anyCapabilities }
   const { sessionId } = beginSession(parts.sealer, head, facts)
   const talk = ofSession(parts, head, sessionId ?? '')
@@ -21,7 +21,7 @@ export async function openEventStream(parts: McpParts, head: McpHead): Promise<v
   await openSessionStream(talk, reply)
 }
 
-/** The questions that a client of that transport may be asked; it refuses by itself what it does not know. */
+/** The questions that a client of that transport may be asked; it refuses the others by itself. */
 const anyCapabilities = { sampling: {}, roots: {}, elicitation: {} }
 
 /** Takes a message of a client of that transport. Its answer comes on the stream, which is in one process alone. */

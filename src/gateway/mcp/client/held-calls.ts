@@ -25,7 +25,7 @@ export interface HeldCall {
   next(): Promise<HeldStep>
   /** Answers the questions of the last step. */
   answer(results: QuestionResults): void
-  /** Sets who hears of the notifications. */
+  /** Sets the taker of the notifications. */
   hear(notify: (call: RpcCall) => void): void
   abort(): void
 }
@@ -84,7 +84,7 @@ interface OpenQuestion {
 /** Questions that a server asks at once come one after the other: so long the first waits for the others. */
 const gatherMs = 20
 
-/** A class, because it keeps what has happened. */
+/** A class, because it keeps its open questions. */
 class WaitingCall implements HeldCall {
   readonly id = uuidv7()
   readonly #ending = new AbortController()
@@ -100,7 +100,7 @@ class WaitingCall implements HeldCall {
       notify: (call) => this.#notify(call),
       ask: (questions) => this.#ask(questions),
     })
-    // Its failure is told by `next`.
+    // `next` gives its failure.
     this.#end.catch(() => {})
   }
 
@@ -136,7 +136,7 @@ class WaitingCall implements HeldCall {
         const result = results[name]
         return result === undefined ? [] : [[key, result] as const]
       })
-      // What is not answered is asked again.
+      // A question without an answer is asked again.
       if (own.length < Object.keys(waiting.names).length) continue
       this.#waiting.delete(waiting)
       waiting.answered(Object.fromEntries(own))

@@ -144,5 +144,5 @@ async function watch({ head, session }: LegacyTalk, { facts }: UpstreamLink, { m
   return { result: {} }
 }
 
-/** One session hears of no more resources. */
+/** One session watches no more resources. */
 const mostWatched = 1000

@@ -6,7 +6,7 @@ import type { LocalSession, SessionStream } from './local-sessions.ts'
 import type { Reply } from './reply.ts'
 import { openLink } from './serve.ts'
 
-/** Opens the stream on which a legacy client hears what its server says by itself. Rejects when it may have no more streams. */
+/** Opens the stream with the messages that a server sends a legacy client by itself. Rejects when it may have no more streams. */
 export async function openSessionStream(talk: LegacyTalk & { readonly session: LocalSession }, reply: Reply): Promise<SessionStream> {
   const { parts, head, client, session } = talk
   const { exchange } = head
@@ -44,7 +44,7 @@ export async function openSessionStream(talk: LegacyTalk & { readonly session: L
       const isLog = told.method === 'notifications/message'
       if (isLog || wantsChange(filter, told.method, told.params)) reply.say(callText(told))
     }
-    // A legacy server says log messages here, too.
+    // A legacy server sends log messages here, too.
     const hears = wantsAny(filter) || link.facts.era === 'legacy'
     const stop = hears ? await link.listen({ filter, notify, ended: end }) : null
     former?.()

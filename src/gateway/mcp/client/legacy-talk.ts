@@ -3,9 +3,9 @@ import type { LegacyClient } from './legacy-session-id.ts'
 import type { LocalSession } from './local-sessions.ts'
 import type { McpParts } from './parts.ts'
 
-/** The way on which a legacy client hears of its calls: the answer to its request, or the stream of 2024-11-05. */
+/** The way to a legacy client for the messages of its calls: the answer to its request, or the stream of 2024-11-05. */
 export interface LegacyEar {
-  /** Returns false if the client cannot hear before the end of its call. */
+  /** Returns false if the client takes no message before the end of its call. */
   canHear(): boolean
   say(text: string): void
   /** Gives the last message of a call. */

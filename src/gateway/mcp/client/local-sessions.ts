@@ -5,20 +5,20 @@ import type { RpcAnswer, RpcId } from '../protocol/messages.ts'
 export interface LocalSession {
   /** The level from which on it wants log messages; null: it has set none. */
   logLevel: string | null
-  /** The resources whose changes it wants to hear of. */
+  /** The resources whose changes it wants. */
   readonly uris: Set<string>
   /** Its running calls, so that it can cancel them. */
   readonly calls: Map<RpcId, AbortController>
   /** The questions that wait for its answer. */
   readonly questions: Map<string, (answer: RpcAnswer) => void>
-  /** Its stream of what the server says by itself; null: it has none here. */
+  /** Its stream of messages that the server sends by itself; null: it has none here. */
   stream: SessionStream | null
   isEnded: boolean
 }
 
 /** The open stream of a session. */
 export interface SessionStream {
-  /** Says the text of a message. */
+  /** Writes the text of a message. */
   say(text: string): void
   /** Listens anew, to other resources. */
   listen(): Promise<void>

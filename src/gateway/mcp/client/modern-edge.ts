@@ -84,7 +84,7 @@ function upstreamRequest({ asked, reply, signal, head, call }: ModernWork, param
   }
 }
 
-/** Its own state goes to the client sealed: the server sees one credential for all, and could not tell whose state comes back. */
+/** Its own state goes to the client sealed: the server sees one credential for all, so that it could not find out whose state comes back. */
 async function atModern(making: ModernWork, link: UpstreamLink): Promise<RpcAnswer> {
   const { head, noted, parts, call } = making
   const { requestState } = call.params
@@ -98,7 +98,7 @@ async function atModern(making: ModernWork, link: UpstreamLink): Promise<RpcAnsw
   return { result: { ...answer.result, requestState: sealed } }
 }
 
-/** The one who may come back with a state, and the call that it belongs to. */
+/** The principal that may come back with a state, and the call that it belongs to. */
 const ownerOf = ({ principal, server }: McpHead, { method, params }: RpcCall): Fields => {
   const { inputResponses: _, requestState: _state, _meta, ...rest } = params
   return { principal, server: server.id, digest: hash('sha256', canonicalJson([method, rest])) }

@@ -10,7 +10,7 @@ import { demandAllowed } from './rights.ts'
 /** A client names no more resources in one subscription. */
 const mostResources = 1000
 
-/** Tells a modern client of changes until it leaves, or the server tells no more. */
+/** Passes changes on to a modern client until it leaves, or the server ends. */
 export async function listenAsModern({ parts, head, asked, call, reply, signal }: ModernWork, link: UpstreamLink): Promise<RpcAnswer> {
   const filter = servedChanges(link.facts, readFilter(call.params['notifications']))
   for (const uri of filter.resourceSubscriptions) demandAllowed(head, { kind: 'resource', name: uri })

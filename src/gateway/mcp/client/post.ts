@@ -20,7 +20,7 @@ import { Reply } from './reply.ts'
 /** A legacy client of 2025-03-26 may send so many messages at once. */
 const mostInBatch = 50
 
-/** The messages of a request, and what of them is known when they are refused. */
+/** The messages of a request, and the facts for their refusal. */
 export interface PostedMessages {
   readonly bytes: Buffer
   readonly messages: readonly RpcMessage[]

@@ -17,7 +17,7 @@ const mostUnread = 32 * 1024 * 1024
 /** After so long without an answer its stream begins, and from then on it gets signs of life. */
 const lifeMs = 15_000
 
-/** The answer to one message of a client: JSON, or a stream if something is said before its end. A class, because it keeps what was said. */
+/** The answer to one message of a client: JSON, or a stream if a message comes before its end. A class, because it counts its bytes. */
 export class Reply {
   readonly exchange: Exchange
   readonly #options: ReplyOptions
@@ -49,12 +49,12 @@ export class Reply {
     return true
   }
 
-  /** Says a message before the end. A client that reads no streams misses it. */
+  /** Writes a message before the end. A client that reads no streams misses it. */
   say(text: string): void {
     if (this.begin()) this.#write(eventText(this.#options.hide(text)))
   }
 
-  /** Says an event of another name. */
+  /** Writes an event of another name. */
   sayEvent(name: string, data: string): void {
     if (this.begin()) this.#write(eventText(data, name))
   }

@@ -9,7 +9,7 @@ import type { McpHead } from './caller.ts'
 import type { McpParts } from './parts.ts'
 import { allowedItems, demandAllowed, thingOf } from './rights.ts'
 
-/** Facts of a call for its log, as they come to be known. */
+/** Facts of a call for its log, as they come. */
 export interface CallNotes {
   sentAt: number | null
   serverRevision: string | null
@@ -54,7 +54,7 @@ export async function serveCall(
   return 'result' in answer ? { result: allowedItems(head, request.method, answer.result) } : answer
 }
 
-/** So long a client may keep what a server gave without such a time. Rights may change at any moment. */
+/** So long a client may keep a list that came without such a time. Rights may change at any moment. */
 const usualTtlMs = 0
 const cached: ReadonlySet<string> = new Set([...listKinds.map((kind) => lists[kind].method), 'resources/read', 'server/discover'])
 
@@ -67,7 +67,7 @@ export function toModern({ method, params }: RpcCall, answer: RpcAnswer, facts: 
   }
   const { result } = answer
   const typed = { ...result, resultType: typeof result['resultType'] === 'string' ? result['resultType'] : 'complete' }
-  // What one caller may see is not for others.
+  // The view of one caller is not for others.
   const kept = cached.has(method) ? { ...typed, ttlMs: ttlOf(result), cacheScope: 'private' } : typed
   return { result: withMeta(kept, { [metaKeys.server]: facts.serverInfo }) }
 }
@@ -87,7 +87,7 @@ export function toLegacy(method: string, answer: RpcAnswer, era: Era): RpcAnswer
   return { result: meta.length === 0 ? plain : { ...plain, _meta: Object.fromEntries(meta) } }
 }
 
-/** The capabilities that are told on: those whose methods pass. */
+/** The capabilities that clients see: those whose methods pass. */
 const told = ['tools', 'prompts', 'resources', 'completions', 'logging', 'experimental', 'extensions']
 const notPassed = 'io.modelcontextprotocol/tasks'
 

@@ -12,7 +12,7 @@ export interface StandingStream {
 
 /** The open streams of a process. */
 export interface StandingStreams {
-  /** Throws when the process is about to end, or the caller has as many as it may. Returns what takes it away. */
+  /** Throws when the process is about to end, or the caller has as many as it may. Returns the means to take it away. */
   add(standing: StandingStream): () => void
   open(): number
   /** Ends them all; from now on none begins. */

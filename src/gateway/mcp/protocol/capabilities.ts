@@ -39,12 +39,14 @@ export function boundItems(kind: ListKind, result: Fields, seen: Set<string>): r
 function shortened(item: Fields): Fields {
   const { description } = item
   if (typeof description !== 'string' || Buffer.byteLength(description) <= listBounds.descriptionBytes) return item
-  const cut = Buffer.from(description)
-    .subarray(0, listBounds.descriptionBytes)
-    .toString('utf8')
-    .replace(/\ufffd+$/, '')
-  return { ...item, description: cut }
+  const bytes = Buffer.from(description)
+  let end: number = listBounds.descriptionBytes
+  while (end > 0 && isWithinLetter(bytes[end] ?? 0)) end -= 1
+  return { ...item, description: bytes.toString('utf8', 0, end) }
 }
+
+/** Returns true for a byte of UTF-8 that is not the first one of its letter. */
+const isWithinLetter = (byte: number): boolean => (byte & 0xc0) === 0x80
 
 /** A schema beyond the bounds would cost every client of the list; a part of one means something else. */
 function hasBoundSchemas({ inputSchema, outputSchema }: Fields): boolean {

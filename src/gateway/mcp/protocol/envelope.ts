@@ -13,10 +13,10 @@ export const metaKeys = {
   subscription: `${prefix}subscriptionId`,
 } as const
 
-/** The facts about its client that each modern request carries, and a legacy client states once. */
+/** The facts about its client that each modern request carries, and that a legacy client states once. */
 export interface ClientFacts {
   readonly capabilities: Fields
-  /** Null: it does not say. */
+  /** Null: unknown. */
   readonly info: Fields | null
 }
 
@@ -68,7 +68,7 @@ export const isWanted = (level: unknown, from: string): boolean =>
 
 const ofEnvelope: ReadonlySet<string> = new Set([metaKeys.version, metaKeys.capabilities, metaKeys.client, metaKeys.logLevel])
 
-/** Returns parameters without the envelope; what else stands in `_meta` stays. */
+/** Returns parameters without the envelope; the rest of `_meta` stays. */
 export function withoutEnvelope(params: Fields): Fields {
   const meta = metaOf(params)
   if (!Object.keys(meta).some((key) => ofEnvelope.has(key))) return params

@@ -27,7 +27,7 @@ interface FaultParts {
   readonly cause?: ApiError | null
 }
 
-/** The refusals that the protocol itself knows. */
+/** The refusals of the protocol itself. */
 const named = {
   parse: [400, rpcCodes.parse],
   invalidRequest: [400, rpcCodes.invalidRequest],
@@ -51,7 +51,7 @@ const logCodes = {
   unsupportedVersion: 'invalid_request',
 } as const satisfies Readonly<Record<keyof typeof named, string>>
 
-/** Returns a refusal that the protocol knows. */
+/** Returns a refusal of the protocol itself. */
 export function mcpFault(kind: keyof typeof named, message: string, data?: unknown): McpFault {
   const [status, code] = named[kind]
   return new McpFault({ status, error: { code, message, ...(data !== undefined && { data }) }, code: logCodes[kind] })

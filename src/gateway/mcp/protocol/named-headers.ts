@@ -30,14 +30,14 @@ export const toHeaderText = (text: string): string =>
 
 /** Returns the text of a header; null: its wrapping is broken. */
 export function fromHeaderText(value: string): string | null {
-  const trimmed = value.replace(/^[ \t]+|[ \t]+$/g, '')
+  const trimmed = value.trim()
   if (!trimmed.startsWith('=?base64?')) return trimmed
   const encoded = sentinel.exec(trimmed)?.[1]
   if (encoded === undefined || encoded.length % 4 !== 0) return null
   return Buffer.from(encoded, 'base64').toString()
 }
 
-/** Throws for a modern request whose headers say something else than its body. Rules read the body alone. */
+/** Throws for a modern request whose headers contradict its body. Rules read the body alone. */
 export function checkNamedHeaders(headers: HeaderList, call: RpcCall, version: string | null): void {
   const told = headerText(headers, 'mcp-protocol-version')
   if (told === undefined) throw mismatch('The header MCP-Protocol-Version is missing.')
@@ -55,7 +55,7 @@ export function checkNamedHeaders(headers: HeaderList, call: RpcCall, version: s
   if (read !== name) throw mismatch(`Mcp-Name is ${quoted(read)}, and the body states ${quoted(name)}.`)
 }
 
-const headerText = (headers: HeaderList, name: string): string | undefined => headerValue(headers, name)?.replace(/^[ \t]+|[ \t]+$/g, '')
+const headerText = (headers: HeaderList, name: string): string | undefined => headerValue(headers, name)?.trim()
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 200))
 const mismatch = (message: string) => mcpFault('headerMismatch', message)
 

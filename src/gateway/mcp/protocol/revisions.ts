@@ -1,4 +1,4 @@
-/** The two ways to speak MCP: `modern` says all in each request, `legacy` begins with a handshake. */
+/** The two ways to speak MCP: `modern` has all in each request, `legacy` begins with a handshake. */
 export type Era = 'modern' | 'legacy'
 
 /** The revisions of the protocol that are spoken on both sides, the newest first. */

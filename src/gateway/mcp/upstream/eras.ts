@@ -16,7 +16,7 @@ export interface Eras {
 }
 
 const mostKept = 10_000
-/** A server may be upgraded: a legacy one is tried anew after so long, and a modern one is asked what it is. */
+/** A server may be upgraded: a legacy one is tried anew after so long, and a modern one is asked about itself. */
 const legacyMs = 60 * 60 * 1000
 const modernMs = 5 * 60 * 1000
 

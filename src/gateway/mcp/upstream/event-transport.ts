@@ -4,7 +4,7 @@ import { createLegacySession, factsOfInitialize, initializeCall, type LegacySess
 import { exchangeWith, type HttpDeps, statusFault } from './post.ts'
 import type { UpstreamPeer } from './upstream-request.ts'
 
-/** Opens a session by the transport of 2024-11-05: one stream with all that the server says, and an address that takes messages. */
+/** Opens a session by the transport of 2024-11-05: one stream with all messages of the server, and an address that takes messages. */
 export async function openEvents(deps: HttpDeps, peer: UpstreamPeer, signal: AbortSignal): Promise<LegacySession> {
   const { server } = peer
   const closing = new AbortController()

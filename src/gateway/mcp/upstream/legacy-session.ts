@@ -43,7 +43,7 @@ export interface LegacySession {
   /** The running calls, and the listeners. */
   users(): number
   isOver(): boolean
-  /** Ends what still runs. */
+  /** Ends its running calls. */
   end(error: ApiError): void
 }
 
@@ -75,7 +75,7 @@ export function factsOfInitialize(result: Fields): ServerFacts {
 /** Follows one session on its transport. */
 export const createLegacySession = (facts: ServerFacts, transport: LegacyTransport): LegacySession => new Session(facts, transport)
 
-/** A class, because it keeps what runs. */
+/** A class, because it keeps the running calls. */
 class Session implements LegacySession {
   readonly facts: ServerFacts
   readonly #transport: LegacyTransport

@@ -20,7 +20,7 @@ import {
 /** A server may ask again after each answer, but not without end. */
 const mostRounds = 16
 
-/** The arguments that the tools of a server want repeated in headers, by tool; what lists have told so far. */
+/** The arguments that the tools of a server want repeated in headers, by tool, as far as lists have shown them. */
 export type KnownParams = Map<string, readonly ParamHeader[]>
 
 export interface ModernParts {
@@ -116,7 +116,7 @@ async function askOnce(deps: HttpDeps, parts: ModernParts, request: UpstreamRequ
   })
 }
 
-/** Headers of the client go on, as it may know the tool better; without them they are made by the list. */
+/** Headers of the client go on, as it may have a newer list; without them they are made by the list. */
 function paramsOf(known: KnownParams, { method, params, paramHeaders }: UpstreamRequest): HeaderList {
   if (method !== 'tools/call' || paramHeaders.length > 0) return paramHeaders
   const { name } = params
@@ -156,7 +156,7 @@ export async function askModern({ egress, bounds }: HttpDeps, { server }: Upstre
   throw new ApiError('upstream_bad_response', 'The MCP server ended its answer before the result.')
 }
 
-/** Asks a server what it is, by the modern revision. */
+/** Asks a server about itself, by the modern revision. */
 export async function discoverModern(
   deps: HttpDeps,
   peer: UpstreamPeer,
@@ -180,7 +180,7 @@ export function factsOfDiscovery(result: Fields, revision: string): ServerFacts 
   }
 }
 
-/** Returns the filter as a request has it: only what is wanted. */
+/** Returns the filter as a request has it: the wanted changes alone. */
 const wireFilter = ({ resourceSubscriptions, ...flags }: ChangeFilter): Fields => ({
   ...Object.fromEntries(Object.entries(flags).filter(([, wanted]) => wanted)),
   ...(resourceSubscriptions.length > 0 && { resourceSubscriptions }),

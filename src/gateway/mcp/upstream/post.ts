@@ -20,7 +20,7 @@ export interface HttpAsk {
   readonly isStanding?: boolean
 }
 
-/** Takes what comes. */
+/** Takes the parts of an answer as they come. */
 export interface HttpEars {
   head?(status: number, headers: HeaderList): void
   /** A message that is JSON; `undefined`: it is none. */
@@ -111,7 +111,7 @@ const tooLong = (ms: number) => new ApiError('upstream_timeout', `The MCP server
 /** More of an answer that is no message is not read. */
 const mostOfOther = 64 * 1024
 
-/** Reads one answer. A class, because it keeps what has come. */
+/** Reads one answer. A class, because it keeps the part that has come. */
 class AnswerReader {
   readonly #bounds: UpstreamBounds
   readonly #ears: HttpEars

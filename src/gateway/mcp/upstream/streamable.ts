@@ -11,7 +11,7 @@ const mostResumes = 100
 const usualRetryMs = 1000
 const longestRetryMs = 10_000
 
-/** The server knows the session no longer: nothing ran. */
+/** The server has forgotten the session: the call did not run. */
 export class SessionGone extends Error {
   override readonly name = 'SessionGone'
 }
@@ -143,7 +143,7 @@ async function resume({ deps, peer, own, take }: PostMeans, { call, end, isOver 
   throw new ApiError('upstream_bad_response', 'The MCP server ended its answer before the result.')
 }
 
-/** Listens to what the server says by itself, as long as the session lasts. A server without such a stream is heard in its answers alone. */
+/** Reads the messages that the server sends by itself, as long as the session lasts. A server without such a stream sends them with its answers alone. */
 async function hear({ deps, peer, own, take }: PostMeans, signal: AbortSignal): Promise<void> {
   let lastEventId: string | null = null
   while (!signal.aborted) {

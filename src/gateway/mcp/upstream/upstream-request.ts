@@ -14,7 +14,7 @@ export interface UpstreamServer {
   readonly headers: HeaderList
 }
 
-/** A server, and the one for whom it is asked: state that it keeps belongs to both together. */
+/** A server, and the principal of its caller: state that it keeps belongs to both together. */
 export interface UpstreamPeer {
   readonly server: UpstreamServer
   readonly principal: string
@@ -36,12 +36,12 @@ export type Questions = Readonly<Record<string, RpcCall>>
 /** The results that answer questions, by the same names. */
 export type QuestionResults = Readonly<Record<string, Fields>>
 
-/** The level of a legacy client that has set none: it gets what the server sends by itself. */
+/** The level of a legacy client that has set none: it gets all that the server sends by itself. */
 export const anyLevel = 'any'
 
 /** One request to a server, in the form of the modern revision without its envelope. */
 export interface UpstreamRequest extends RpcCall {
-  /** From which level on its client wants log messages, or `anyLevel`; null: it wants none. */
+  /** The level from which on its client wants log messages, or `anyLevel`; null: it wants none. */
   readonly logLevel: string | null
   /** Arguments that the client repeated in headers. */
   readonly paramHeaders: HeaderList
@@ -51,7 +51,7 @@ export interface UpstreamRequest extends RpcCall {
   readonly ask: ((questions: Questions) => Promise<QuestionResults>) | null
 }
 
-/** The changes that a client wants to hear of. */
+/** The changes that a client wants. */
 export interface ChangeFilter {
   readonly toolsListChanged: boolean
   readonly promptsListChanged: boolean
@@ -59,7 +59,7 @@ export interface ChangeFilter {
   readonly resourceSubscriptions: readonly string[]
 }
 
-/** The ear of a client for changes. `ended` is called once, when the server tells of no more. */
+/** The listener of a client for changes. `ended` is called once, when no more will come. */
 export interface ChangeListener {
   readonly filter: ChangeFilter
   notify(call: RpcCall): void

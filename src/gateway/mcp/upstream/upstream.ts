@@ -25,9 +25,9 @@ export interface UpstreamOptions {
 
 /** The client of all servers of MCP. */
 export interface McpUpstream {
-  /** Finds out how a server speaks, and gives the link to it. Rejects with `upstream_*`, `blocked_host` or `credential_failed`. */
+  /** Finds the era of a server, and gives the link to it. Rejects with `upstream_*`, `blocked_host` or `credential_failed`. */
   link(peer: UpstreamPeer, signal: AbortSignal): Promise<UpstreamLink>
-  /** Asks a server anew what it is, whatever was found before. */
+  /** Asks a server anew about itself, in place of an earlier finding. */
   discover(server: UpstreamServer, signal: AbortSignal): Promise<ServerFacts>
   /** Returns all items of a list, within the bounds of lists; empty for a server without such. */
   listAll(server: UpstreamServer, kind: ListKind, signal: AbortSignal): Promise<readonly Fields[]>
@@ -69,7 +69,7 @@ interface UpstreamState extends UpstreamOptions {
 /** Names a server with its credential. */
 const credentialOf = ({ id, url, headers }: UpstreamServer): string => hash('sha256', JSON.stringify([id, url, headers]))
 
-/** Names all that a session belongs to; capabilities are of it, because a legacy client states them once. */
+/** Names all owners of a session; capabilities are among them, because a legacy client states them once. */
 const sessionKey = ({ server, principal, client }: UpstreamPeer): string =>
   hash('sha256', JSON.stringify([credentialOf(server), principal, canonicalJson(client.capabilities)]))
 
@@ -89,7 +89,7 @@ async function linkTo(state: UpstreamState, peer: UpstreamPeer, signal: AbortSig
 
 const legacyVerdict = { era: 'legacy' } as const
 
-/** Returns a link on a pooled session. A session that the server has forgotten is opened anew: nothing ran on it. */
+/** Returns a link on a pooled session. A session that the server has forgotten is opened anew: the call did not run on it. */
 async function legacyLink(state: UpstreamState, peer: UpstreamPeer): Promise<UpstreamLink> {
   const key = sessionKey(peer)
   const { organisationId } = peer.server
