@@ -3,6 +3,7 @@ import { raw, type EntityManager } from '@mikro-orm/postgresql'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { AmountType } from './amount.ts'
+import { fittingIds, mostPageBytes } from './page-bytes.ts'
 import { readCursor, writeCursor, type ListQuery, type PageEnd, type Sorts } from '../../lib/paging.ts'
 
 interface PageRequest<Row> {
@@ -20,7 +21,8 @@ export interface Page<Row> extends PageEnd {
 
 /**
  * Reads one page of a list: by number, or behind the row where the page before ended. A cursor names that row, whose values the database
- * compares itself, so that no precision is lost on the way.
+ * compares itself, so that no precision is lost on the way. Rows may be large: a page ends early where one answer would hold too much, and the next
+ * goes on behind it. Pages by number cannot go on there, so that a page which would leave rows out is refused.
  */
 export async function findPage<Row extends { readonly id: string }>(
   em: EntityManager,
@@ -29,24 +31,30 @@ export async function findPage<Row extends { readonly id: string }>(
 ): Promise<Page<Row>> {
   const { where, query } = wanted
   const cursor = query.after === undefined ? null : cursorOf(query, query.after)
-  const found = await findRows(em, entity, { ...wanted, cursor })
+  const found = await findIds(em, entity, { ...wanted, cursor })
   if (cursor !== null && found.length === 0) await demandRow(em, entity, cursor)
-  const rows = found.slice(0, query.page_size)
-  const last = found.length > rows.length ? rows.at(-1) : undefined
+  const { tableName } = em.getMetadata().get(entity)
+  const ids = await fittingIds(em, tableName, found.slice(0, query.page_size))
+  if (cursor === null && query.current_page > 0) await demandWhole(em, entity, { ...wanted, read: ids.length, found: found.length })
+  const last = found.length > ids.length ? ids.at(-1) : undefined
   return {
-    rows,
+    rows: await findInOrder(em, entity, ids),
     total: cursor === null && query.include_total ? await em.count(entity, where) : undefined,
-    has_more: found.length > rows.length,
-    next_cursor: last === undefined ? null : writeCursor(query.sort, last.id),
+    has_more: found.length > ids.length,
+    next_cursor: last === undefined ? null : writeCursor(query.sort, last),
   }
 }
 
-/** Reads the rows of a page and, when there is one, the row behind them. */
-function findRows<Row extends { readonly id: string }>(
+interface IdRequest<Row> extends PageRequest<Row> {
+  readonly cursor: string | null
+}
+
+/** Finds the ids of the rows of a page and, when there is one, of the row behind them. */
+async function findIds<Row extends { readonly id: string }>(
   em: EntityManager,
   entity: EntityName<Row>,
-  { where, query, sorts, tie = 'id', cursor }: PageRequest<Row> & { readonly cursor: string | null },
-): Promise<Row[]> {
+  { where, query, sorts, tie = 'id', cursor }: IdRequest<Row>,
+): Promise<readonly string[]> {
   const isDescending = query.sort.startsWith('-')
   const property = sorts[query.sort.replace(/^-/, '')] ?? tie
   const direction = isDescending ? 'desc' : 'asc'
@@ -55,12 +63,59 @@ function findRows<Row extends { readonly id: string }>(
   const key = (name: string) => raw((alias) => columnOf(meta, name)(alias)).key
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion, typescript/no-generated-empty-object-type -- properties of any entity; a test over all lists proves that they are there
   const orderBy = [{ [key(property)]: direction }, { [key(tie)]: direction }] as unknown as QueryOrderMap<Row>[]
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a raw condition has no property
-  return em.find(entity, { $and: [where, ...behind] } as FilterQuery<Row>, {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a raw condition has no property, and every entity has an id
+  const found = await em.find(entity, { $and: [where, ...behind] } as FilterQuery<Row>, {
+    fields: ['id' as never],
+    disableIdentityMap: true,
     limit: query.page_size + 1,
     ...(cursor === null && { offset: query.page_size * query.current_page }),
     orderBy,
   })
+  return found.map(({ id }) => id)
+}
+
+/** Reads rows in the order of their ids; a row that was deleted meanwhile is left out. */
+async function findInOrder<Row extends { readonly id: string }>(
+  em: EntityManager,
+  entity: EntityName<Row>,
+  ids: readonly string[],
+): Promise<Row[]> {
+  if (ids.length === 0) return []
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every entity has an id
+  const rows = new Map((await em.find(entity, { id: { $in: ids } } as never)).map((row) => [row.id, row]))
+  return ids.flatMap((id) => rows.get(id) ?? [])
+}
+
+interface NumberedPage<Row> extends PageRequest<Row> {
+  /** The rows that fit into the answer. */
+  readonly read: number
+  readonly found: number
+}
+
+/** The first page may end early; those who count on from it would miss the rest of its rows. */
+async function demandWhole<Row extends { readonly id: string }>(
+  em: EntityManager,
+  entity: EntityName<Row>,
+  { read, found, ...wanted }: NumberedPage<Row>,
+): Promise<void> {
+  const { query } = wanted
+  const isWhole = read === Math.min(found, query.page_size) && (query.current_page > 1 || (await isFirstWhole(em, entity, wanted)))
+  if (isWhole) return
+  throw new ApiError(
+    'AB01',
+    `So many rows of this list have more than ${mostPageBytes / 1024 / 1024} MiB, the most that one page has. Ask for smaller pages, or go on with after, the next_cursor of the page before.`,
+    { param: 'page_size' },
+  )
+}
+
+async function isFirstWhole<Row extends { readonly id: string }>(
+  em: EntityManager,
+  entity: EntityName<Row>,
+  wanted: PageRequest<Row>,
+): Promise<boolean> {
+  const first = await findIds(em, entity, { ...wanted, query: { ...wanted.query, current_page: 0 }, cursor: null })
+  const ids = first.slice(0, wanted.query.page_size)
+  return (await fittingIds(em, em.getMetadata().get(entity).tableName, ids)).length === ids.length
 }
 
 const param = 'after'
