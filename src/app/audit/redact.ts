@@ -167,6 +167,7 @@ const note = (em: EntityManager, { vault, clock }: Services, { organisationId, r
     clientAddress: 'command line',
     status: 200,
     body: { rows: redacted },
+    keepsBody: true,
     changes: [],
     at: clock.now(),
   })

@@ -2,7 +2,7 @@ import { IsolationLevel, type EntityManager, type MikroORM } from '@mikro-orm/po
 import { asSystem } from '../database/orm.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { holds, noHash, toHex, type AuditRow, type Redaction } from './chain.ts'
-import { chainedOrganisations, linksAtOnce, readLinks } from './links.ts'
+import { chainedOrganisations, readLinks } from './links.ts'
 
 /** A place that an auditor wrote down earlier: a chain that was cut back to before it, or rewritten, does not go through it. */
 export interface Anchor {
@@ -61,7 +61,7 @@ async function walk(em: EntityManager, { vault, anchor, id, slug }: Walk): Promi
       previous = hash
       last = place
     }
-    if (links.length < linksAtOnce || faults.length >= maxFaults) break
+    if (links.length === 0 || faults.length >= maxFaults) break
   }
   const end = { seq: expected - 1, hash: toHex(previous) }
   if (faults.length === 0) faults.push(...(await endFaults(em, { id, end, anchor })))

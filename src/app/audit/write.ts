@@ -7,6 +7,7 @@ import type { Vault } from '../secrets/vault.ts'
 import { linkHash, type AuditRow } from './chain.ts'
 import type { RowChange } from './changes.ts'
 import { hashing, requestPlace, withoutSecrets } from './mask.ts'
+import { bounded } from './summary.ts'
 
 /** The schemas of a route. */
 export interface RequestSchemas {
@@ -34,6 +35,8 @@ export interface AuditEntry {
   readonly headers?: Readonly<Record<string, unknown>>
   readonly status: number
   readonly body: unknown
+  /** The body stays whole however large it is. */
+  readonly keepsBody?: true
   /** The schemas of the request, which mark its secrets. */
   readonly schemas?: RequestSchemas
   /** The rows that the write changed. The id distinguishes the row of the resource itself from the others. */
@@ -74,8 +77,9 @@ function toRow(entry: AuditEntry, vault: Vault): AuditRow {
   const own = entry.changes.find(({ id }) => id === entry.resourceId)
   const related = entry.changes.filter((change) => change !== own)
   const replace = hashing(vault)
-  const keep = (value: unknown) => asJson(withoutSecrets(value, replace))
-  const keepRequest = (value: unknown, schema?: z.core.$ZodType) => asJson(withoutSecrets(value, replace, requestPlace(schema)))
+  const keep = (value: unknown) => bounded(asJson(withoutSecrets(value, replace)))
+  const wholeRequest = (value: unknown, schema?: z.core.$ZodType) => asJson(withoutSecrets(value, replace, requestPlace(schema)))
+  const body = wholeRequest(entry.body, entry.schemas?.body)
   return {
     id: uuidv7(),
     organisation_id: entry.actor.organisationId,
@@ -90,13 +94,13 @@ function toRow(entry: AuditEntry, vault: Vault): AuditRow {
     resource_id: entry.resourceId,
     method: entry.method,
     uri: entry.uri,
-    query: keepRequest(entry.query, entry.schemas?.query),
+    query: bounded(wholeRequest(entry.query, entry.schemas?.query)),
     request_id: entry.requestId,
     client_ip: entry.clientAddress,
     country: entry.country ?? null,
     response_status: entry.status,
     request_headers: keep(entry.headers ?? null),
-    request_body: keepRequest(entry.body, entry.schemas?.body),
+    request_body: entry.keepsBody === true ? body : bounded(body),
     before: keep(own?.before),
     after: keep(own?.after),
     related: related.length === 0 ? null : keep(related),
