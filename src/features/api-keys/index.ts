@@ -7,7 +7,7 @@ import { keyView } from './key.view.ts'
 
 export { addKey, findKey, missingKeyMetadata, visibleKeyIds } from './api-keys.ts'
 export { apiKeyParams } from './api-key.schema.ts'
-export { demandRankOfKey, makerOf, makerOfKey, roleOfPerson } from './key-rank.ts'
+export { demandRankOfKey, makerOf, makerOfKey, rankOfKey, roleOfPerson } from './key-rank.ts'
 export { checkMayGrant, checkScopesFit, keyScopes, keyTypes, scopesOfType } from './key-scopes.ts'
 
 /** The keys that callers of both planes show. */

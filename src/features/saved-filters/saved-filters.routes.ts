@@ -14,7 +14,7 @@ import {
   filterView,
   updateFilterBody,
 } from './saved-filter.schema.ts'
-import { addFilter, checkFilters, demandMayHide, filtersOf, findFilter, presentFilters } from './saved-filters.ts'
+import { addFilter, checkFilters, demandMayHide, filtersOf, findFilter, findOwnFilter, presentFilters } from './saved-filters.ts'
 
 /** The scopes for saved filters: those for looking at logs. */
 const permission = ['logs.view', 'logs.list']
@@ -82,7 +82,7 @@ export const updateFilter = route({
   body: updateFilterBody,
   response: filterReference,
 })(async ({ em, actor, params, body, audit }) => {
-  const row = await findFilter(em, actor, { reference: params.filterId, forWrite: true })
+  const row = await findOwnFilter(em, actor, params.filterId)
   if (body.filters !== undefined) await checkFilters(em, actor, body.filters)
   demandMayHide(actor, body.visibility, row)
   assignDefined(row, body)
@@ -99,7 +99,7 @@ export const deleteFilter = route({
   params: filterParams,
   response: z.object({}),
 })(async ({ em, actor, params, audit }) => {
-  const row = await findFilter(em, actor, { reference: params.filterId, forWrite: true })
+  const row = await findOwnFilter(em, actor, params.filterId)
   row.status = 'archived'
   audit({ id: row.id, workspaceId: row.workspaceId })
   return {}

@@ -1,8 +1,12 @@
 import { LockMode, type EntityManager, type FilterQuery } from '@mikro-orm/postgresql'
 import { byIdOrSlug, flushUnique, holdSlug, orNotFound } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
+import type { Role } from '../../lib/access/roles.ts'
+import { demandBinder } from '../../lib/access/set-from-above.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { freeSlug, toSlug } from '../../lib/text/slug.ts'
+import { ApiKey } from '../api-keys/api-key.entity.ts'
+import { rankOfKey, roleOfPerson } from '../api-keys/index.ts'
 import { resolveWorkspace, visibleTo } from '../workspaces/index.ts'
 import { User } from '../users/user.entity.ts'
 import { SavedFilter, type Visibility } from './saved-filter.entity.ts'
@@ -32,6 +36,23 @@ export async function findFilter(
   const where = { $and: [byIdOrSlug(reference), filtersOf(actor)] }
   const row = await em.findOne(SavedFilter, where, forWrite ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {})
   return orNotFound(row, 'saved filter', { reference, param: 'filterId' })
+}
+
+/** A live filter that the caller may change: their own, or one of a maker who ranks no higher. AB03 for another that they may see. */
+export async function findOwnFilter(em: EntityManager, actor: Actor, reference: string): Promise<SavedFilter> {
+  const row = await findFilter(em, actor, { reference, forWrite: true })
+  if (actor.userId !== null && row.ownerId === actor.userId) return row
+  const maker = await rankOfMaker(em, row)
+  const binder = maker === 'owner' ? 'organisation-admin' : maker
+  demandBinder(actor, binder, { bound: 'This filter was made', kept: 'or delete it', param: 'filterId' })
+  return row
+}
+
+/** A filter whose maker is gone is open to all who see it. */
+async function rankOfMaker(em: EntityManager, row: SavedFilter): Promise<Role> {
+  if (row.ownerId) return (await roleOfPerson(em, row.ownerId, row)) ?? 'member'
+  const key = row.createdBy ? await em.findOne(ApiKey, { id: row.createdBy }) : null
+  return key === null ? 'member' : rankOfKey(em, key)
 }
 
 /** Refuses a filter that names a workspace which the caller does not see. */

@@ -84,3 +84,23 @@ test.serial('only the person who made a view hides or shows it', async (t) => {
   const byKey = await control.call(acme.workspaceKey, 'POST', '/saved-filters', { name: 'Hidden', filters: {}, visibility: 'private' })
   t.is(byKey.status, 400, byKey.text)
 })
+
+test.serial('a shared view is changed by its maker, and by callers that rank no lower', async (t) => {
+  const { status } = await by('bo', 'POST', '', { name: 'Of a manager', filters: {} })
+  t.is(status, 200)
+  t.is((await by('ada', 'GET', '/of-a-manager')).status, 200)
+  for (const [method, body] of [
+    ['PUT', { filters: { ai_model: 'other' } }],
+    ['DELETE', undefined],
+  ] as const) {
+    const refused = await by('ada', method, '/of-a-manager', body)
+    t.is(refused.status, 403, refused.text)
+    t.like(refused.body['error'], { code: 'AB03', param: 'filterId' })
+  }
+  const made = await control.call(acme.workspaceKey, 'POST', '/saved-filters', { name: 'Of a program', filters: {} })
+  t.is(made.status, 200)
+  t.is((await by('ada', 'DELETE', '/of-a-program')).status, 403, 'a service key ranks as an admin')
+  t.is((await control.call(acme.workspaceKey, 'DELETE', '/saved-filters/of-a-program')).status, 200)
+  t.is((await control.call(acme.workspaceKey, 'PUT', '/saved-filters/of-a-manager', { name: 'By an admin' })).status, 200)
+  t.is((await by('bo', 'DELETE', '/of-a-manager')).status, 200)
+})
