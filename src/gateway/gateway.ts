@@ -65,17 +65,20 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
   const run = (exchange: Exchange, made: Call | null, own = made === null && exchange.caller === null ? deps : uncounted): void => {
     take(exchange)
-    runExchange(own, exchange, made).then(running.over, (cause: unknown) => {
-      deps.report(toApiError(cause), exchange.requestId)
-      exchange.destroy()
-      running.over()
-    })
+    runExchange(own, exchange, made).then(
+      () => running.over(),
+      (cause: unknown) => {
+        deps.report(toApiError(cause), exchange.requestId)
+        exchange.destroy()
+        running.over()
+      },
+    )
   }
   const handle = (exchange: Exchange): void => run(exchange, null)
   const mcp = createMcp(deps, options.mcpSecret)
   const handleMcp: Gateway['handleMcp'] = (exchange, path) => {
     take(exchange)
-    void mcp.handle(exchange, path).then(running.over)
+    void mcp.handle(exchange, path).then(() => running.over())
   }
   const perform: Gateway['perform'] = (request) => performBy(handle, request)
   const sockets = createSockets(deps, { perform, run: (exchange, call, egress) => run(exchange, call, { ...deps, egress }) })

@@ -258,10 +258,11 @@ helmTest('with the control plane apart, each of its paths leads to it, and every
     '/scim/v2/Users',
     '/v1/scim/v2/Users',
     '/v1/scim/Users',
-    ...features.flatMap(({ routes, files = [], protocols = [] }) => [
-      ...[...routes, ...files].map(wholePath),
-      ...protocols.flatMap(({ prefixes, routes: spoken }) => prefixes.flatMap((prefix) => spoken.map((route) => prefix + route.path))),
-    ]),
+    ...features.flatMap(({ routes }) => routes.map(wholePath)),
+    ...features.flatMap(({ files = [] }) => files.map((file) => wholePath(file))),
+    ...features
+      .flatMap(({ protocols = [] }) => protocols)
+      .flatMap(({ prefixes, routes }) => prefixes.flatMap((prefix) => routes.map((route) => prefix + route.path))),
   ]
   const paths = oneOf(list, 'Ingress').spec?.rules?.[0]?.http?.paths ?? []
   const controlled = paths.filter(({ backend }) => backend.service?.name === 'gatehouse-control')

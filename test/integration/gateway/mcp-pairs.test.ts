@@ -57,7 +57,7 @@ async function legacyClient(server: string): Promise<TestClient> {
     server === 'over-events'
       ? new SSEClientTransport(new URL(`${bed.origin}/legacy/sse`), { requestInit })
       : new StreamableHTTPClientTransport(new URL(`${bed.origin}/${server}/mcp`), { requestInit })
-  await client.connect(transport as Parameters<typeof client.connect>[0])
+  await client.connect(transport)
   return {
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
     call: async (name, args = {}, { signal, onprogress } = {}) => {

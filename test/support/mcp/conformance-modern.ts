@@ -28,7 +28,7 @@ import { type Listening, listen, serveWeb } from './http.ts'
 
 type Requests = NonNullable<Parameters<typeof inputRequired>[0]['inputRequests']>
 
-const given = (ctx: ServerContext, key: string): unknown => (ctx.mcpReq.inputResponses as Record<string, unknown> | undefined)?.[key]
+const given = (ctx: ServerContext, key: string): unknown => ctx.mcpReq.inputResponses?.[key]
 const stateOf = (ctx: ServerContext): string | undefined => {
   const { requestState } = ctx.mcpReq as { requestState?: unknown }
   const value: unknown = typeof requestState === 'function' ? requestState() : requestState

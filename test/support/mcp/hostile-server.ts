@@ -90,7 +90,7 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
     json(
       res,
       result(asked, {
-        tools: [{ name: `tool-${String(asked.params['cursor'] ?? 0)}`, inputSchema: schema }],
+        tools: [{ name: `tool-${Number(asked.params['cursor'] ?? 0)}`, inputSchema: schema }],
         nextCursor: String(Number(asked.params['cursor'] ?? 0) + 1),
       }),
     ),

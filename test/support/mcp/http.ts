@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import type { ReadableStream as NodeStream } from 'node:stream/web'
 
 /** A server on a free port. */
 export interface Listening {
@@ -50,7 +49,7 @@ export async function serveWeb(
   if (response.body === null) res.end()
   else {
     res.flushHeaders()
-    Readable.fromWeb(response.body as NodeStream)
+    Readable.fromWeb(response.body)
       .on('error', () => res.destroy())
       .pipe(res)
   }

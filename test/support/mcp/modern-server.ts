@@ -15,7 +15,9 @@ export interface ReferenceServer extends Listening {
 const name = z.object({ name: z.string() })
 
 /** A server of the official package, 2.x. `legacy`: it serves clients of before too. */
-export async function startModernServer({ legacy = 'reject' as 'reject' | 'stateless' } = {}): Promise<ReferenceServer> {
+export async function startModernServer({
+  legacy = 'reject',
+}: { readonly legacy?: 'reject' | 'stateless' } = {}): Promise<ReferenceServer> {
   const heard: Readonly<Record<string, string | string[] | undefined>>[] = []
   let cancelled = 0
   const handler = createMcpHandler(

@@ -46,10 +46,9 @@ export async function takeEventMessage(parts: McpParts, head: McpHead): Promise<
     sent: () => ({ bytes: 0, firstByteAt: null }),
   }
   await Promise.all(
-    requests.map(({ id, method, params }, at) =>
-      method === 'ping'
-        ? stream.say(JSON.stringify({ jsonrpc: '2.0', id, result: {} }))
-        : serveLegacy(talk, { id, method, params, bytes, isFirst: at === 0, ear, left }),
-    ),
+    requests.map(async ({ id, method, params }, at) => {
+      if (method === 'ping') stream.say(JSON.stringify({ jsonrpc: '2.0', id, result: {} }))
+      else await serveLegacy(talk, { id, method, params, bytes, isFirst: at === 0, ear, left })
+    }),
   )
 }

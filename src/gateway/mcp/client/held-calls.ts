@@ -11,8 +11,8 @@ export type HeldStep = { readonly questions: Questions } | { readonly answer: Rp
 /** The means of a call to reach its client. */
 export interface HeldMeans {
   readonly signal: AbortSignal
-  notify(call: RpcCall): void
-  ask(questions: Questions): Promise<QuestionResults>
+  readonly notify: (call: RpcCall) => void
+  readonly ask: (questions: Questions) => Promise<QuestionResults>
 }
 
 /**

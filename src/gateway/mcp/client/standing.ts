@@ -7,7 +7,7 @@ import { identifyCaller, type McpHead } from './caller.ts'
 export interface StandingStream {
   readonly head: McpHead
   /** Ends it in order. */
-  end(): void
+  readonly end: () => void
 }
 
 /** The open streams of a process. */

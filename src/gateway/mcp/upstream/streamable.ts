@@ -83,7 +83,7 @@ interface PostMeans {
   /** The headers of the session. */
   readonly own: HeaderList
   readonly isSession: boolean
-  take(value: unknown, from: PendingCall | null): void
+  readonly take: (value: unknown, from: PendingCall | null) => void
 }
 
 /** Sends one message and reads the stream that answers it, until the call has its answer. */
@@ -105,7 +105,7 @@ async function post(posting: PostMeans, text: string, call: PendingCall | null):
 }
 
 /** Notes whether a call has its end. */
-function followed(call: PendingCall | null): { isOver(): boolean } {
+function followed(call: PendingCall | null): { readonly isOver: () => boolean } {
   let isOver = false
   if (call !== null) {
     const { finish } = call
@@ -120,7 +120,7 @@ function followed(call: PendingCall | null): { isOver(): boolean } {
 interface BrokenStream {
   readonly call: PendingCall
   readonly end: HttpEnd
-  isOver(): boolean
+  readonly isOver: () => boolean
 }
 
 /** Asks for the rest of a stream that ended before its answer. */

@@ -19,8 +19,9 @@ for (const [name, pieces] of texts)
     for (const piece of pieces) counted.add(piece)
     t.is(counted.length, whole.length)
     let bytes = 0
-    for (const [at, letter] of [...whole].entries()) {
-      const units = [...whole].slice(0, at).join('').length
+    const letters = Array.from(whole)
+    for (const [at, letter] of letters.entries()) {
+      const units = letters.slice(0, at).join('').length
       if (at % 13 === 0) t.is(counted.unitsAt(bytes), units)
       if (at % 13 === 0) t.is(counted.bytesAt(units), bytes)
       bytes += Buffer.byteLength(letter)
