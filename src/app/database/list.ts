@@ -45,6 +45,9 @@ export async function findPage<Row extends { readonly id: string }>(
   }
 }
 
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every entity has an id
+const idAlone = ['id'] as unknown as readonly never[]
+
 interface IdRequest<Row> extends PageRequest<Row> {
   readonly cursor: string | null
 }
@@ -65,7 +68,7 @@ async function findIds<Row extends { readonly id: string }>(
   const orderBy = [{ [key(property)]: direction }, { [key(tie)]: direction }] as unknown as QueryOrderMap<Row>[]
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a raw condition has no property, and every entity has an id
   const found = await em.find(entity, { $and: [where, ...behind] } as FilterQuery<Row>, {
-    fields: ['id' as never],
+    fields: idAlone,
     disableIdentityMap: true,
     limit: query.page_size + 1,
     ...(cursor === null && { offset: query.page_size * query.current_page }),

@@ -38,15 +38,15 @@ for (const { path, rows } of [
 ])
   test(`all rows of ${path} are read by its cursors, and no page is too large`, async (t) => {
     const seen: string[] = []
-    for (let after: unknown = ''; after !== null;) {
-      const { status, text, body, ids } = await page(after === '' ? path : `${path}&after=${String(after)}`)
+    for (let after: string | null = ''; after !== null;) {
+      const { status, text, body, ids } = await page(after === '' ? path : `${path}&after=${after}`)
       t.is(status, 200)
       t.true(text.length < mostBytes, String(text.length))
       t.true(ids.length > 0)
       if (after === '') t.is(body['total'], rows)
       t.is(body['has_more'], body['next_cursor'] !== null)
       seen.push(...ids)
-      after = body['next_cursor'] ?? null
+      after = body['next_cursor'] as string | null
     }
     t.is(seen.length, rows)
     t.is(new Set(seen).size, rows)
