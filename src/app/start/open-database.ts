@@ -8,6 +8,7 @@ import { DatabaseConnectionError } from '../database/connection-error.ts'
 import { assertRowLevelSecurity } from '../database/guard.ts'
 import { openOrm } from '../database/orm.ts'
 import { openSidePool, type SidePool } from '../database/side-pool.ts'
+import { documentBounds } from '../database/document-bounds.ts'
 import { storedBounds } from '../database/stored-bounds.ts'
 import { BootRefusal } from '../boot-refusal.ts'
 import { entitiesOf, type Feature } from '../feature.ts'
@@ -74,7 +75,7 @@ async function open(options: OpenDatabaseOptions, database: DatabaseConfig): Pro
     client: connection.runtime,
     poolSize: database.poolSize,
     entities: entitiesOf(features),
-    subscribers: [changeRecorder, storedBounds(config.storedItems)],
+    subscribers: [documentBounds, changeRecorder, storedBounds(config.storedItems)],
     log,
     onPool(pool) {
       metrics.measure('gateway_db_pool_in_use', () => pool.totalCount - pool.idleCount)

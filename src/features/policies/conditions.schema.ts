@@ -81,7 +81,7 @@ const conditionsOf = (known: readonly string[]) =>
     .min(1)
     .max(50)
     .refine(distinct, twice)
-    .meta({ description: 'All must hold for a request that the policy applies to.' })
+    .meta({ description: 'All must hold for a request that the policy applies to; 64 KiB of JSON at most.' })
 
 const groupsOf = (known: readonly string[]) =>
   z

@@ -67,6 +67,37 @@ export const newPolicy = (actor: Actor, workspaceId: string, { name, conditions,
   groupBy: group_by,
 })
 
+/** The most that the conditions and groups of the policies of a workspace have together, as JSON: each of its requests meets all of them. */
+const mostBytes = 4 * 1024 * 1024
+
+const bytesOfWorkspace = ['rate_limit_policies', 'usage_limit_policies']
+  .map(
+    (table) => `SELECT octet_length(conditions::text) + octet_length(group_by::text) AS bytes
+      FROM ${table} WHERE organisation_id = ? AND workspace_id = ? AND status = 'active'`,
+  )
+  .join(' UNION ALL ')
+
+/** AB07 when the policies of a workspace would become too large together. Those that store at the same time wait for each other. */
+export async function demandRoomForPolicy(
+  em: EntityManager,
+  { organisationId }: Actor,
+  { workspaceId, conditions, group_by }: Pick<NewPolicy, 'conditions' | 'group_by'> & { readonly workspaceId: string },
+): Promise<void> {
+  await em.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`gatehouse:policies:${workspaceId}`])
+  const owner = [organisationId, workspaceId]
+  const [there] = await em.execute<{ bytes: number }[]>(
+    `SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM (${bytesOfWorkspace}) AS each`,
+    [...owner, ...owner],
+  )
+  const added = Buffer.byteLength(JSON.stringify([conditions, group_by]))
+  if ((there?.bytes ?? 0) + added <= mostBytes) return
+  throw new ApiError(
+    'AB07',
+    `The conditions of the policies of this workspace have ${mostBytes / 1024 / 1024} MiB together at most. Delete a policy, or make its lists shorter.`,
+    { param: 'conditions', details: { limit: mostBytes } },
+  )
+}
+
 const ofPolicy = 'policy'
 
 const settersOfNew = (actor: Actor): SetterRanks => changedLimits(actor, {}, [{ field: ofPolicy, before: null, after: true }])

@@ -4,7 +4,16 @@ import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { searching, toList } from '../../lib/paging.ts'
 import { visibleTo, workspaceFilter } from '../workspaces/index.ts'
-import { demandPolicy, findRateLimit, homeOfPolicy, limitsIn, newPolicy, noteSetter, presentRateLimit } from './policies.ts'
+import {
+  demandPolicy,
+  demandRoomForPolicy,
+  findRateLimit,
+  homeOfPolicy,
+  limitsIn,
+  newPolicy,
+  noteSetter,
+  presentRateLimit,
+} from './policies.ts'
 import { RateLimitPolicy } from './policy.entity.ts'
 import {
   createdPolicy,
@@ -31,6 +40,7 @@ export const createRateLimit = route({
   response: createdPolicy,
 })(async ({ em, actor, body, audit }) => {
   const workspaceId = await homeOfPolicy(em, actor, body)
+  await demandRoomForPolicy(em, actor, { ...body, workspaceId })
   const { type, unit, value } = body
   const row = em.create(RateLimitPolicy, {
     ...newPolicy(actor, workspaceId, body),

@@ -11,6 +11,7 @@ import {
   demandMoney,
   demandPeriod,
   demandPolicy,
+  demandRoomForPolicy,
   findUsageLimit,
   homeOfPolicy,
   limitsIn,
@@ -49,6 +50,7 @@ export const createUsageLimit = route({
   response: createdPolicy,
 })(async ({ em, actor, deps, body, audit }) => {
   const workspaceId = await homeOfPolicy(em, actor, body)
+  await demandRoomForPolicy(em, actor, { ...body, workspaceId })
   const limit = toLimit(body)
   toExpiry(body.next_usage_reset_at, deps.clock.now(), resetField)
   demandPeriod(limit)

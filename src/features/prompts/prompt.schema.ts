@@ -25,7 +25,10 @@ const parameters = z
   .refine((given) => !['messages', 'variables', 'hyperparameters'].some((name) => Object.hasOwn(given, name)), {
     message: 'messages, variables and hyperparameters are no parameters: messages come from the template.',
   })
-  .meta({ id: 'PromptParameters', description: 'Hyperparameters of the chat completion, such as temperature and max_tokens.' })
+  .meta({
+    id: 'PromptParameters',
+    description: 'Hyperparameters of the chat completion, such as temperature and max_tokens; 128 KiB of JSON at most.',
+  })
 
 const metadata = z
   .looseObject({

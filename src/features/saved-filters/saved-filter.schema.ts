@@ -64,7 +64,10 @@ export const logFilters = z
         context.addIssue({ code: 'custom', path: [name], message: `Must not be below ${name.replace(/_max$/, '_min')}.` })
     }
   })
-  .meta({ id: 'LogFilters', description: 'Filters of logs and analytics, by the names that these take.' })
+  .meta({
+    id: 'LogFilters',
+    description: 'Filters of logs and analytics, by the names that these take; 64 KiB of JSON at most to be saved.',
+  })
 
 const compare = (min: unknown, max: unknown): number =>
   typeof min === 'string' && typeof max === 'string' ? Date.parse(min) - Date.parse(max) : Number(min) - Number(max)
