@@ -1,5 +1,6 @@
 import test from 'ava'
 import { createEgress } from '../../../src/gateway/egress/create-egress.ts'
+import { parseAllowedHosts } from '../../../src/gateway/egress/allowed-hosts.ts'
 import { createUpstream } from '../../../src/gateway/mcp/upstream/upstream.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
 import { startHostileServer } from '../../support/mcp/hostile-server.ts'
@@ -9,6 +10,7 @@ import { mcpScopes, mcpServer } from '../../support/mcp/stored-server.ts'
 
 const kinds =
   'huge huge-event slow silent redirect malformed no-rpc wrong-id two-ends broken page packed endless crowd odd changing asking'.split(' ')
+const bound = 'gh-test-key-of-a-bound-organisation-00'
 const secret = 'Bearer upstream-secret-of-the-server'
 let hostile: Listening
 let bed: GatewayBed
@@ -18,7 +20,7 @@ test.before(async () => {
   const auth = { type: 'headers', headers: { authorization: secret } } as const
   const servers = kinds.map((slug) => [slug, mcpServer({ slug, url: `${hostile.origin}/${slug}`, auth })])
   bed = await startGateway({
-    keys: { [workspaceKey]: mcpScopes },
+    keys: { [workspaceKey]: mcpScopes, [bound]: { ...mcpScopes, allowedHosts: parseAllowedHosts(['mcp.example.com']) } },
     mcpServers: {
       ...Object.fromEntries(servers),
       metadata: mcpServer({ slug: 'metadata', url: 'http://169.254.169.254/mcp', auth }),
@@ -71,6 +73,11 @@ test('a server in a metadata service or a private network is never asked', async
     t.is(answer.messages[0]?.error?.data?.['code'], 'blocked_host')
     t.notRegex(answer.text, /secret/)
   }
+})
+
+test('a server at a host that the organisation does not allow is never asked', async (t) => {
+  const answer = await ask(at('two-ends'), 'tools/call', call, { headers: { authorization: `Bearer ${bound}` } })
+  t.is(answer.messages[0]?.error?.data?.['code'], 'blocked_host')
 })
 
 test('the first of two ends counts', async (t) => {

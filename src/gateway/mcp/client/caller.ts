@@ -88,5 +88,5 @@ function toUpstream(
     return value === undefined || caller.holdsOwnKey(value) ? [] : [name, value]
   })
   const own = { ...stored, ...(auth.type === 'headers' && auth.headers) }
-  return { id, organisationId, url, transport, headers: [...Object.entries(own).flat(), ...passed] }
+  return { id, organisationId, allowedHosts: caller.key.allowedHosts, url, transport, headers: [...Object.entries(own).flat(), ...passed] }
 }

@@ -3,6 +3,7 @@ import { ApiError } from '../../../lib/errors.ts'
 import { exactOrUndefined } from '../../../lib/json/exact-json.ts'
 import { duration } from '../../egress/failures.ts'
 import type { Egress, EgressCall } from '../../egress/egress.ts'
+import { egressFor } from '../../egress/narrowed.ts'
 import { type HeaderList, headerValue } from '../../wire/header-list.ts'
 import { type McpEvent, McpEventReader } from '../protocol/events.ts'
 import type { UpstreamBounds, UpstreamServer } from './upstream-request.ts'
@@ -50,7 +51,7 @@ const userAgent = 'gatehouse'
 export async function exchangeWith(deps: HttpDeps, ask: HttpAsk, ears: HttpEars): Promise<HttpEnd> {
   const { server, signal } = ask
   const url = new URL(ask.url ?? server.url)
-  const origin = await deps.egress.ownedBy(server.organisationId).origin(url.origin, 'url')
+  const origin = await egressFor(deps.egress, { allowedHosts: null, ...server }).origin(url.origin, 'url')
   if (signal.aborted) throw left()
   const { promise, resolve, reject } = Promise.withResolvers<HttpEnd>()
   const reader = new AnswerReader(deps.bounds, ears)

@@ -1,4 +1,5 @@
 import type { Fields } from '../../../lib/json/fields.ts'
+import type { AllowedHosts } from '../../egress/allowed-hosts.ts'
 import type { HeaderList } from '../../wire/header-list.ts'
 import type { ClientFacts } from '../protocol/envelope.ts'
 import type { RpcAnswer, RpcCall } from '../protocol/messages.ts'
@@ -8,6 +9,8 @@ import type { Era } from '../protocol/revisions.ts'
 export interface UpstreamServer {
   readonly id: string
   readonly organisationId: string
+  /** The hosts that the organisation allows; null, or absent: all, or the egress is bound to them already. */
+  readonly allowedHosts?: AllowedHosts | null
   readonly url: string
   readonly transport: 'http' | 'sse'
   /** The credential and all else that every request to it carries. */
