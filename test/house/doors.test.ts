@@ -78,7 +78,6 @@ const known: Readonly<Record<string, string>> = {
   'src/gateway/dialects/embeddings/vector-turner.ts': steps,
   'src/gateway/dialects/google/partial-args.ts': steps,
   'src/gateway/dialects/google/signature.ts': whole,
-  'src/gateway/dialects/neutral/signature.ts': steps,
   'src/gateway/dialects/tool-calls.ts': writes,
   'src/gateway/egress/proxy-connect.ts': steps,
   'src/gateway/front/metadata.ts': whole,

@@ -11,6 +11,7 @@ import { readSpans } from '../../../src/features/traces/read-spans.ts'
 import { rateHeaders } from '../../../src/gateway/answers/rate-headers.ts'
 import { likenessOf } from '../../../src/gateway/cache/likeness.ts'
 import { withoutEscapes } from '../../../src/gateway/checks/coded-texts.ts'
+import { CountedText } from '../../../src/gateway/dialects/google/counted-text.ts'
 import { patternSize, patternWork } from '../../../src/gateway/patterns/pattern-size.ts'
 import { compilePrompt } from '../../../src/gateway/prompts/prompt-template.ts'
 import { countTokens } from '../../../src/gateway/tokens/tokenizer.ts'
@@ -115,6 +116,15 @@ function patchOf(operations: number, values: number, numberOf: (operation: numbe
   return refusing(() => applyPatch(users, {}, patch))
 }
 
+/** Returns a feed of a text in pieces, and of questions for its places. */
+function placesOf(pieces: readonly string[], places: number): Feed {
+  return () => {
+    const counted = new CountedText()
+    for (const piece of pieces) counted.add(piece)
+    for (let at = 0; at < places; at += 1) counted.bytesAt(counted.unitsAt(at * 7))
+  }
+}
+
 /** The readers of texts, documents and forms. */
 export const textDoors: readonly Door[] = [
   { name: 'metadata of an identity provider', shapes: reading(xml, readMetadata), most: 512 * 1024 },
@@ -144,6 +154,22 @@ export const textDoors: readonly Door[] = [
         patchOf(Math.sqrt(bytes / 30), Math.sqrt(bytes / 30), (operation, at) => operation * 1000 + at),
       'the same values by many operations': (bytes) => patchOf(bytes / 10_000, 300, (_operation, at) => at),
       'one value by each of many operations': (bytes) => patchOf(bytes / 60, 1, (operation) => operation),
+    },
+  },
+  {
+    name: 'the places of a text that are counted in bytes',
+    shapes: {
+      'many places of one long text': (bytes) => placesOf([repeated('é', bytes / 2)], bytes / 16),
+      'a text in many pieces': (bytes) =>
+        placesOf(
+          Array.from({ length: bytes / 4 }, () => 'é'),
+          16,
+        ),
+      'halves of pictures': (bytes) =>
+        placesOf(
+          Array.from({ length: bytes / 4 }, (_, at) => (at % 2 === 0 ? '\ud83d' : '\ude00')),
+          bytes / 16,
+        ),
     },
   },
   { name: 'a path of SCIM', shapes: reading(runs, parsePath) },

@@ -395,7 +395,8 @@ const longStreams = { 'very many signed thoughts': streams.anthropic?.['many sig
 
 /** Requests and answers from one end of a translation to the other. */
 export const translationDoors: readonly Door[] = [
-  ...(Object.keys(providers) as ProviderDialect[]).map((to) => requestDoor('openai-chat', to, { ...chatRequests, ...schemaRequests })),
+  ...(Object.keys(providers) as ProviderDialect[]).map((to) => requestDoor('openai-chat', to, chatRequests)),
+  ...(['openai-chat', 'anthropic', 'google', 'bedrock'] as const).map((to) => requestDoor('openai-chat', to, schemaRequests)),
   requestDoor('openai-chat', 'google', schemaRequests, 'gemini-2.0-flash'),
   requestDoor('openai-chat', 'bedrock', schemaRequests, 'amazon.nova-pro-v1:0'),
   ...Object.entries(otherRequests).flatMap(([from, calls]) =>
