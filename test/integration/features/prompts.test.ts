@@ -77,20 +77,20 @@ test('a prompt is made with its first version, published', async (t) => {
 })
 
 const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, at]))
-const schemaOf = (count: number) => [{ type: 'function', function: { name: 'f', parameters: fields(count) } }]
+const toolWith = (count: number) => [{ type: 'function', function: { name: 'f', parameters: fields(count) } }]
 
 test('a prompt has a bounded number of values in its JSON', async (t) => {
   for (const [given, param] of [
     [{ parameters: fields(20_000) }, 'parameters'],
-    [{ parameters: {}, tools: schemaOf(20_000) }, 'tools'],
-    [{ parameters: fields(10_000), functions: schemaOf(10_000) }, 'functions'],
+    [{ parameters: {}, tools: toolWith(20_000) }, 'tools'],
+    [{ parameters: fields(10_000), functions: toolWith(10_000) }, 'functions'],
   ] as const) {
     const refused = await ask('POST', '/prompts', prompt({ name: 'Large', ...given }))
     t.is(refused.status, 400)
     t.like(errorOf(refused), { code: 'AB01', param })
   }
-  const { slug } = await make('/prompts', prompt({ name: 'Large', tools: schemaOf(5000) }))
-  t.is((await ask('PUT', `/prompts/${slug}`, { patch: true, tools: schemaOf(20_000) })).status, 400)
+  const { slug } = await make('/prompts', prompt({ name: 'Large', tools: toolWith(5000) }))
+  t.is((await ask('PUT', `/prompts/${slug}`, { patch: true, tools: toolWith(20_000) })).status, 400)
 })
 
 test('the keys of schemas, tools and metadata keep the order in which they were sent', async (t) => {
