@@ -227,7 +227,7 @@ export interface Route extends RouteSpec<unknown, unknown, unknown, unknown> {
   handle(call: Call<unknown, unknown, unknown>): Promise<unknown>
 }
 
-/** The bound of the bodies of strangers, and of proofs of who somebody is: to tell that so many fields are unknown takes a millisecond for each hundred. */
+/** The bound of the bodies of strangers, and of proofs of identity: a hundred unknown fields take a millisecond to refuse. */
 export const mostStrangersBytes = 64 * 1024
 
 /** Returns the bound that a route sets to bodies; Infinity: none but that of the installation. */

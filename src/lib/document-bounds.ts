@@ -20,7 +20,7 @@ const others: Readonly<Record<string, number | null>> = {
   'scim_users.attributes': null,
   // Written by the job of the export.
   'log_exports.progress': null,
-  // The trail bounds what it keeps of a write.
+  // The trail bounds its copies of a write.
   ...Object.fromEntries(
     ['query', 'request_headers', 'request_body', 'before', 'after', 'related', 'error', 'redaction'].map((name) => [
       `audit_logs.${name}`,

@@ -172,7 +172,7 @@ function inputOf({ body, target, task, before }: PricedRequest, window: number, 
   const shown = isStrict ? strictInputBound(body, target.model) : inputBound(body)
   const tokens = shown.tokens + (before?.tokens ?? 0)
   const most = window * inputsOf(body.json, task)
-  // A strict limit does not trust what is known of a conversation that its provider keeps.
+  // A strict limit does not trust the figures of a conversation that its provider keeps.
   if (!shown.isOpen && (before === undefined || (!before.isOpen && !isStrict))) return Math.min(tokens, most)
   return window !== Infinity ? most : isStrict ? Math.max(tokens, longestInput) : tokens
 }

@@ -54,7 +54,7 @@ export function relayRealtime(session: RealtimeSession): SocketHandler {
     session.demandRoom()
   }
 
-  /** A client whose turn is refused may ask again; a provider that goes on by itself is let go once it has told what that used. */
+  /** A client whose turn is refused may ask again; a provider that goes on by itself is let go once it has stated the usage. */
   function refused(turn: RealtimeTurn, error: SocketError): void {
     fail(error)
     if (turn.isSent() ? turn.id === null || turn.isOver() : !turn.isUnasked) return
@@ -121,7 +121,7 @@ function listenTo(upstream: OpenSocket, { hear, lost, closed }: ProviderEvents):
   })
 }
 
-/** A provider has so long to tell what a response used that it was told to cancel. */
+/** A provider has so long to state the usage of a response that it was told to cancel. */
 const longestFarewellMs = 5000
 
 /** A response that the provider has begun costs as long as it goes on. */
