@@ -207,7 +207,8 @@ const addTool = (gatehouse: Pick<Gatehouse, 'superuser'>, integrationId: string)
   inDatabase(gatehouse.superuser, async (client) => {
     await client.query(
       `INSERT INTO mcp_capabilities (id, organisation_id, integration_id, type, name, definition, hash, input_hash, first_seen_at, changed_at)
-       SELECT gen_random_uuid(), organisation_id, id, 'tool', 'search', '{}', 'h', 'i', now(), now() FROM mcp_integrations WHERE id = $1`,
+       SELECT gen_random_uuid(), organisation_id, id, 'tool', tools.name, '{}', 'h', 'i', now(), now() FROM mcp_integrations, (VALUES ('search'), ($1::text)) AS tools (name)
+        WHERE id = $1::uuid`,
       [integrationId],
     )
   })

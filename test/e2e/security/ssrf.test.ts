@@ -125,6 +125,11 @@ const surfaces: readonly Surface[] = [
     inHeader: false,
     bring: (url) => manage('/alert-webhooks', { name: 'evil', url }),
   },
+  {
+    name: 'url of an MCP integration',
+    inHeader: false,
+    bring: (url) => manage('/mcp-integrations', { name: 'evil', url, transport: 'http', auth_type: 'none' }),
+  },
   ...ofChecks.map(([id, field]): Surface => ({
     name: `${field} of a guardrail`,
     inHeader: false,
@@ -258,6 +263,10 @@ test('every field of the documents that sounds like an address is among the surf
     'public_url',
     // The place where a session was last used.
     'client_address',
+    // The url of an MCP integration, in its servers.
+    'mcp_integration_url',
+    // The name of a group of resources at an MCP server.
+    'uri_template',
     // A cookie.
     '__Host-gatehouse',
   ])

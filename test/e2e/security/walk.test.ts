@@ -128,6 +128,7 @@ test.serial('another tenant’s key finds nothing, and learns nothing', async (t
 
 /** A thing in a thing of acme, by its id. */
 async function strangersChild(operation: Operation): Promise<string> {
+  if (operation.path.includes('{name}')) return acme.main.things['mcp-integrations'][0] ?? ''
   if (!operation.path.includes('{versionId}')) return childOf(operation, acme.main.things)
   const { text } = await walk.visit([], { key: acme.main.key, method: 'GET', path: `/prompts/${acme.main.things.prompts[0]}/versions` })
   return (JSON.parse(text) as { data: readonly { id: string }[] }).data[0]?.id ?? ''

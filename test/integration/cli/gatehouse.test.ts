@@ -156,7 +156,7 @@ test('generate repairs what check finds', async (t) => {
 const damaged = (text: string) =>
   text
     .replace('appVersion: 1.12.0', 'appVersion: 1.11.2')
-    .replace(/"LOG_LEVEL"|`settings\.logLevel`|"1\.3\.0"|"admin"|LOG_LEVEL:/, 'damaged')
+    .replace(/"LOG_LEVEL"|`settings\.logLevel`|"1\.3\.0"|"\/v1\/admin"|LOG_LEVEL:/, 'damaged')
 
 test("the chart's generated files cannot drift from the records and the settings", async (t) => {
   const folder = checkout(t)
