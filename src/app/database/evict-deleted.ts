@@ -7,8 +7,8 @@ import { asSystem } from './orm.ts'
 
 /** How the deleted rows of a kind go. */
 interface Eviction {
-  /** Rows that go with one, by table and the column that names it. */
-  readonly with?: Readonly<Record<string, string>>
+  /** Rows that go with one, by table and the column that names it; a list: the column that names a row of another such table. */
+  readonly with?: Readonly<Record<string, string | readonly [column: string, table: string]>>
   /** SQL of a condition on a deleted row `t`, beside that it is not live. */
   readonly only?: string
 }
@@ -34,6 +34,15 @@ export const evictions: Partial<Readonly<Record<StoredKindName, Eviction>>> = {
     with: { integration_models: 'integration_id', integration_workspaces: 'integration_id' },
     only: 'NOT EXISTS (SELECT FROM providers p WHERE p.integration_id = t.id)',
   },
+  mcp_servers: { with: { mcp_server_capabilities: 'server_id', mcp_server_users: 'server_id' } },
+  mcp_integrations: {
+    with: {
+      mcp_capability_versions: ['capability_id', 'mcp_capabilities'],
+      mcp_capabilities: 'integration_id',
+      mcp_integration_workspaces: 'integration_id',
+    },
+    only: 'NOT EXISTS (SELECT FROM mcp_servers s WHERE s.integration_id = t.id)',
+  },
   rate_limit_policies: {},
   usage_limit_policies: { with: { usage_limit_policy_entities: 'policy_id' } },
   saved_filters: {},
@@ -48,9 +57,12 @@ const size = 1000
 function deletionOf(kind: StoredKindName): string {
   const { live = 'true' }: StoredKind = storedKinds[kind]
   const { with: children = {}, only = 'true' } = evictions[kind] ?? {}
-  const gone = Object.entries(children).map(
-    ([table, column]) => `, of_${table} AS (DELETE FROM ${table} WHERE ${column} IN (SELECT id FROM gone))`,
-  )
+  const gone = Object.entries(children).map(([table, place]) => {
+    const [column, through] = typeof place === 'string' ? [place, null] : place
+    const ids =
+      through === null ? 'SELECT id FROM gone' : `SELECT id FROM ${through} WHERE ${String(children[through])} IN (SELECT id FROM gone)`
+    return `, of_${table} AS (DELETE FROM ${table} WHERE ${column} IN (${ids}))`
+  })
   return `
   WITH large AS (
     SELECT organisation_id FROM ${kind} WHERE NOT (${live}) GROUP BY organisation_id HAVING count(*) > ?::bigint

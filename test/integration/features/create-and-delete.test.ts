@@ -16,13 +16,14 @@ let control: Control
 let tenant: Tenant
 test.before(async () => {
   const bounds = Object.keys(evictions).map(
-    (kind) => `${kind}=${kind === 'integrations' || kind === 'providers' || kind === 'api_keys' ? most + 4 : most}`,
+    (kind) => `${kind}=${['integrations', 'mcp_integrations', 'providers', 'api_keys'].includes(kind) ? most + 4 : most}`,
   )
   control = await startControl({}, { STORED_ITEMS_MAX: bounds.join(', '), MAIL_FROM: '' })
   tenant = await control.createTenant('acme')
   const account = { name: 'a', slug: 'account', ai_provider_id: 'openai', key: 'sk', default_provider_slug: 'p' }
   await ask('POST', '/integrations', account)
   await ask('POST', '/collections', { name: 'c' })
+  await ask('POST', '/mcp-integrations', mcp('tools'))
 })
 test.after.always(() => control.close())
 
@@ -35,6 +36,7 @@ async function ask(method: string, path: string, body?: unknown, key = tenant.wo
 /** Makes a thing; returns the path at which it is deleted. */
 type Make = (at: number) => Promise<string>
 
+const mcp = (slug: string) => ({ name: slug, slug, url: 'http://127.0.0.1:8080/mcp', auth_type: 'none', transport: 'http' })
 const admin = () => tenant.adminKey
 const policy = (at: number) => ({ conditions: [{ key: 'model', value: `m${at}` }], group_by: [{ key: 'api_key' }] })
 const idOf = ({ id, slug }: Readonly<Record<string, unknown>>): string => String(id ?? slug)
@@ -85,6 +87,23 @@ const makers: Partial<Readonly<Record<StoredKindName, Make>>> = {
       usage_limits: { type: 'tokens', credit_limit: 5 },
     })
     return `/providers/v${at}`
+  },
+  async mcp_integrations(at) {
+    const id = idOf(await ask('POST', '/mcp-integrations', mcp(`m${at}`)))
+    const values = `gen_random_uuid(), organisation_id, id`
+    await control.sql.query(
+      `WITH found AS (SELECT * FROM mcp_integrations WHERE id = $1), tool AS (
+         INSERT INTO mcp_capabilities (id, organisation_id, integration_id, type, name, definition, hash, input_hash, first_seen_at, changed_at)
+         SELECT ${values}, 'tool', 'search', '{}', 'h', 'i', now(), now() FROM found RETURNING *)
+       INSERT INTO mcp_capability_versions (id, organisation_id, capability_id, definition, hash, seen_at) SELECT ${values}, '{}', 'h', now() FROM tool`,
+      [id],
+    )
+    return `/mcp-integrations/${id}`
+  },
+  async mcp_servers(at) {
+    const id = idOf(await ask('POST', '/mcp-servers', { name: `s${at}`, mcp_integration_id: 'tools' }))
+    await ask('PUT', `/mcp-servers/${id}/capabilities`, { capabilities: [{ name: 'search', type: 'tool', enabled: true }] })
+    return `/mcp-servers/${id}`
   },
   rate_limit_policies: async (at) =>
     `/policies/rate-limits/${idOf(await ask('POST', '/policies/rate-limits', { ...policy(at), type: 'requests', unit: 'rpm', value: 10 }))}`,
