@@ -27,7 +27,7 @@ const due = `
 const keptDays = 400
 
 /** A file of 50,000 vectors is two gigabytes long. */
-export const usualBounds: FileBounds = { timeMs: 10 * 60_000, bytes: 4 * 1024 ** 3 }
+const usualBounds: FileBounds = { timeMs: 10 * 60_000, bytes: 4 * 1024 ** 3 }
 
 /** Returns the job that asks providers for the batches that were begun through the gateway, and writes their costs once they have ended. */
 export const settlingOf = (bounds: FileBounds): Job => ({

@@ -1,9 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { asSystem } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
-import type { Deletion } from '../../gateway/ports/batches.ts'
+import type { Deletion, FileBounds } from '../../gateway/ports/batches.ts'
 import { ApiError, toApiError } from '../../lib/errors.ts'
-import { usualBounds } from './batches.jobs.ts'
 import { type BatchRow, settleBatch, waitingColumns } from './settle-batch.ts'
 
 /** A deletion waits for so many looks at most: an organisation with more open batches deletes files when they have ended. */
@@ -23,8 +22,26 @@ export async function settleBefore(deps: Deps, deletion: Deletion): Promise<void
   const open = await asSystem(deps.orm, (em) => findOpen(em, deletion))
   if (open.length > mostLooks)
     throw pending(`More than ${mostLooks} batches have not ended, and the file may hold the answers of one. Delete it later.`)
-  for (const row of open) await settleOne(deps, row, deletion)
+  if (open.length === 0) return
+  const { organisationId } = deletion
+  if (looking.has(organisationId)) throw pending('The costs of other jobs are being read for another deletion. Delete it later.')
+  looking.add(organisationId)
+  try {
+    const until = performance.now() + mostMs
+    for (const row of open) {
+      if (performance.now() > until) throw pending('The costs of all jobs could not be read in time. Delete it later.')
+      await settleOne(deps, row, deletion)
+    }
+  } finally {
+    looking.delete(organisationId)
+  }
 }
+
+/** The organisations for which this process reads costs: one deletion of each at a time. */
+const looking = new Set<string>()
+/** A deletion waits so long. Longer files of answers are read by the job. */
+const mostMs = 30_000
+const bounds: FileBounds = { timeMs: 20_000, bytes: 64 * 1024 * 1024 }
 
 function findOpen(em: EntityManager, { organisationId, jobId }: Deletion): Promise<BatchRow[]> {
   return em.execute<BatchRow[]>(
@@ -39,7 +56,7 @@ function findOpen(em: EntityManager, { organisationId, jobId }: Deletion): Promi
 async function settleOne(deps: Deps, row: BatchRow, { jobId }: Deletion): Promise<void> {
   let ended: boolean
   try {
-    ended = await settleBatch(deps, row, usualBounds)
+    ended = await settleBatch(deps, row, bounds)
   } catch (thrown) {
     const { status, message } = toApiError(thrown)
     if (status >= 500) throw pending(`Its cost could not be read yet: ${message}`)

@@ -1,5 +1,6 @@
 import { decodeSegment } from '../../lib/text/decode-segment.ts'
 import type { CallHead } from '../call.ts'
+import { plainPath } from '../operations/match.ts'
 import { isBatchId } from './begun-batch.ts'
 
 /** Something at a provider that a caller deletes, from which the cost of a job may have yet to be read. */
@@ -17,9 +18,13 @@ export type SettleBefore = (deletion: Deletion) => Promise<void>
 /** Returns the deletion that a request asks of a provider; null: it asks for something else. */
 export function deletionOf({ exchange: { method }, path, caller }: Pick<CallHead, 'exchange' | 'path' | 'caller'>): Deletion | null {
   if (method !== 'DELETE') return null
-  const segments = (path.split('?', 1)[0] ?? '').split('/')
-  const id = decodeSegment(segments.at(-1) ?? '')
+  // As the most lenient provider would read it.
+  const segments = plainPath(path.split('?', 1)[0] ?? '')
+    .split('/')
+    .filter((segment) => segment !== '')
+    .map(decodeSegment)
+  const id = segments.at(-1) ?? ''
   const { organisationId } = caller.key
-  if (segments.at(-2) === 'files') return { organisationId, jobId: null }
+  if (segments.some((segment) => segment.toLowerCase() === 'files')) return { organisationId, jobId: null }
   return isBatchId(id) ? { organisationId, jobId: id } : null
 }

@@ -1,7 +1,7 @@
 import type { Fields } from '../../lib/json/fields.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { type CapabilityKind, capabilityName, type DefinitionHashes, hashesOf } from '../../lib/mcp-definition.ts'
-import { fitsTemplate } from '../../lib/text/uri-template.ts'
+import { fitsTemplate, readTemplate, type UriTemplate } from '../../lib/text/uri-template.ts'
 
 export type { CapabilityKind } from '../../lib/mcp-definition.ts'
 
@@ -119,16 +119,37 @@ export function standingOf(
 /** The scope that calls servers. */
 export const invokeScope = 'mcp.invoke'
 
+/** So many places of a URI are compared with templates for one decision: a millisecond. */
+const mostPlaces = 20_000
+
+/** Returns a function that finds the templates that a URI may be made of; null: they cannot all be compared. */
+function templateFinder(rules: readonly CapabilityRule[]): (uri: string) => readonly CapabilityRule[] | null {
+  let read: readonly (readonly [rule: CapabilityRule, template: UriTemplate])[] | null = null
+  return (uri) => {
+    read ??= rules.map((rule) => [rule, readTemplate(rule.name)] as const)
+    const budget = { places: mostPlaces }
+    const found: CapabilityRule[] = []
+    for (const [rule, template] of read) {
+      const fits = fitsTemplate(template, uri, budget)
+      if (fits === null) return null
+      if (fits) found.push(rule)
+    }
+    return found
+  }
+}
+
 /** Returns a server with the one decision that its rights are. */
 export function toMcpServer(server: Omit<McpServer, 'admits' | 'decide' | 'judge'>, rules: McpRules): McpServer {
   const known = new Map(rules.capabilities.map((rule) => [keyOf(rule.kind, rule.name), rule]))
-  const templates = rules.capabilities.filter(({ kind }) => kind === 'resource_template')
+  const templatesOf = templateFinder(rules.capabilities.filter(({ kind }) => kind === 'resource_template'))
   const admits = ({ workspaceId, userId, scopes }: McpCaller): boolean =>
     workspaceId === server.workspaceId && scopes.has(invokeScope) && (userId === null || mayUse(rules, userId))
   const decideByRule = (kind: CapabilityKind, name: string): McpDecision => {
     const rule = known.get(keyOf(kind, name))
     if (rule !== undefined) return decisionOf(rules, rule)
-    const made = kind === 'resource' ? templates.filter((template) => fitsTemplate(template.name, name)) : []
+    const made = kind === 'resource' ? templatesOf(name) : []
+    // More templates than can be compared may have one that is not allowed.
+    if (made === null) return 'not_allowed'
     return made.length > 0 ? strictest(made.map((template) => decisionOf(rules, template))) : decisionOf(rules, unknownRule(kind, name))
   }
   const decide: McpServer['decide'] = (kind, name, caller) => (admits(caller) ? decideByRule(kind, name) : 'not_allowed')

@@ -4,15 +4,27 @@ type Part = { readonly text: string } | { readonly wide: boolean }
 /** Longer ones never fit. */
 const longest = 8192
 
+/** A URI template (RFC 6570), read once. */
+export type UriTemplate = readonly Part[]
+
+/** The places that a match may still look at: one bound for all templates that a decision compares, since their number and length are a server's choice. */
+export interface MatchBudget {
+  places: number
+}
+
+export const readTemplate = (template: string): UriTemplate => (template.length > longest ? [] : partsOf(template))
+
 /**
- * Returns whether a URI could be made of a URI template (RFC 6570). Each place that a part may end at is kept, so that the time is in proportion to
- * the product of both lengths for any template.
+ * Returns whether a URI could be made of a URI template; null: the budget is spent. Each place that a part may end at is kept, so that the places are
+ * at most the product of the number of parts and the length of the URI.
  */
-export function fitsTemplate(template: string, uri: string): boolean {
-  if (template.length > longest || uri.length > longest) return false
+export function fitsTemplate(template: UriTemplate, uri: string, budget: MatchBudget): boolean | null {
+  if (template.length === 0 || uri.length > longest) return false
   let ends = new Set([0])
-  for (const part of partsOf(template)) {
+  for (const part of template) {
     ends = 'text' in part ? afterText(uri, ends, part.text) : afterValue(uri, ends, part.wide)
+    budget.places -= ends.size + 1
+    if (budget.places < 0) return null
     if (ends.size === 0) return false
   }
   return ends.has(uri.length)

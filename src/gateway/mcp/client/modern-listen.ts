@@ -8,7 +8,7 @@ import type { ModernWork } from './modern-work.ts'
 import { demandAllowed } from './rights.ts'
 
 /** A client names no more resources in one subscription. */
-const mostResources = 1000
+const mostResources = 100
 
 /** Passes changes on to a modern client until it leaves, or the server ends. */
 export async function listenAsModern({ parts, head, asked, call, reply, signal }: ModernWork, link: UpstreamLink): Promise<RpcAnswer> {

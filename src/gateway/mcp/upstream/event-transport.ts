@@ -41,19 +41,30 @@ export async function openEvents(deps: HttpDeps, peer: UpstreamPeer, signal: Abo
     (thrown: unknown) => over(toApiError(thrown)),
   )
 
-  const url = await endpoint
-  async function send(text: string): Promise<void> {
-    const ask = { server, method: 'POST', url, headers: [], body: text, signal: AbortSignal.timeout(deps.bounds.idleMs) } as const
-    const { status } = await exchangeWith(deps, ask, { message() {} })
-    if (status < 200 || status > 299) throw statusFault(status)
+  // A handshake that fails ends the stream, which would stand as long as the server keeps it.
+  try {
+    return await handshake()
+  } catch (thrown) {
+    closing.abort()
+    throw thrown
+  } finally {
+    signal.removeEventListener('abort', onAbort)
   }
-  await send(requestText(0, initializeCall(peer)))
-  const answer = await greeted
-  signal.removeEventListener('abort', onAbort)
-  if ('error' in answer) throw new ApiError('upstream_bad_response', 'The MCP server refused the handshake of the protocol.')
-  session = createLegacySession(factsOfInitialize(answer.result), { send: (text) => send(text), close: () => closing.abort() })
-  await send(callText({ method: 'notifications/initialized', params: {} }))
-  return session
+
+  async function handshake(): Promise<LegacySession> {
+    const url = await endpoint
+    async function send(text: string): Promise<void> {
+      const ask = { server, method: 'POST', url, headers: [], body: text, signal: AbortSignal.timeout(deps.bounds.idleMs) } as const
+      const { status } = await exchangeWith(deps, ask, { message() {} })
+      if (status < 200 || status > 299) throw statusFault(status)
+    }
+    await send(requestText(0, initializeCall(peer)))
+    const answer = await greeted
+    if ('error' in answer) throw new ApiError('upstream_bad_response', 'The MCP server refused the handshake of the protocol.')
+    session = createLegacySession(factsOfInitialize(answer.result), { send: (text) => send(text), close: () => closing.abort() })
+    await send(callText({ method: 'notifications/initialized', params: {} }))
+    return session
+  }
 }
 
 /** Returns the address that takes messages. The credential of a server goes to no other origin. */

@@ -185,6 +185,17 @@ test('a changed description is not shown while it waits: the approved one is', (
   t.deepEqual(of(before).judge('tool', other, caller), { decision: 'held', definition: null })
 })
 
+test('templates of a server that would take long to compare allow no resource that is not listed', (t) => {
+  const costly = Array.from({ length: 1000 }, (_, at) => ruleOf('resource_template', `${'{a}'.repeat(600)}${at}`, { enabled: true }))
+  const seen = withRules(costly, { defaultAccess: 'allow' })
+  const before = process.cpuUsage()
+  for (let at = 0; at < 20; at += 1) t.is(seen.decide('resource', `${'a'.repeat(8000)}${at}`, caller), 'not_allowed')
+  const { user } = process.cpuUsage(before)
+  t.true(user < 5_000_000, `${user} us`)
+  const usual = Array.from({ length: 100 }, (_, at) => ruleOf('resource_template', `repo://${at}/{+path}`, { enabled: true }))
+  t.is(withRules(usual).decide('resource', 'repo://99/src/main.ts', caller), 'allowed')
+})
+
 test('a resource that is not listed is decided by the templates that it fits, the strictest first', (t) => {
   const wide = ruleOf('resource_template', 'file:///{+path}', { enabled: true })
   const narrow = ruleOf('resource_template', 'file:///secret/{name}', { enabled: false })
