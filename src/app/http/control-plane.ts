@@ -67,9 +67,11 @@ function create(frame: Frame): ControlPlane {
   const segments = new Set(['health', ...versioned.map(({ path }) => firstSegment(path))])
   const claims = { segments, shared: sharedSegments, foreign: foreignSegments.difference(segments) }
   const ownerOf = ownership(claims)
+  const unshared = { ...claims, segments: segments.difference(new Set(sharedSegments.keys())) }
   return {
     ownerOf,
-    claims: (url) => isClaimed(claims, url),
+    // Providers have paths of their own below shared segments.
+    claims: (url) => isClaimed(unshared, url),
     routes: router.routes(),
     protocols: protocolsOf(frame, (req) => ownerOf(req)),
     otherwise: (ctx, next) => refuse(ctx, { served, off }, next),

@@ -37,7 +37,7 @@ test('completes prompts, whose paths a proxy in front cannot tell from those of 
 })
 
 test('has no other paths of the data plane', async (t) => {
-  for (const path of ['/chat/completions', '/messages', '/models', '/any/path/of/a/provider']) {
+  for (const path of ['/chat/completions', '/messages', '/models', '/any/path/of/a/provider', '/deployments/a/chat/completions']) {
     const { status, text } = await send(`${control.origin}/v1${path}`, {
       method: 'POST',
       headers: { 'x-service-api-key': acme.workspaceKey },
