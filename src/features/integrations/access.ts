@@ -48,8 +48,17 @@ export async function visibleIntegrations(em: EntityManager, actor: Actor): Prom
   return { ...live, $or: [{ workspaceId: actor.workspaceId }, ...(await sharedWith(em, actor.workspaceId))] }
 }
 
-async function sharedWith(em: EntityManager, workspaceId: string): Promise<FilterQuery<Integration>[]> {
-  const said = await em.find(IntegrationWorkspace, { workspaceId }, { fields: ['integrationId', 'enabled'] })
+const sharedWith = async (em: EntityManager, workspaceId: string): Promise<FilterQuery<Integration>[]> =>
+  grantedBy(await em.find(IntegrationWorkspace, { workspaceId }, { fields: ['integrationId', 'enabled'] }))
+
+/** The word of an integration on one workspace. */
+interface WorkspaceGrant {
+  readonly integrationId: string
+  readonly enabled: boolean
+}
+
+/** Returns the conditions on integrations of the organisation that a workspace may use, from what they say of it: a word on the workspace stands above the global access. */
+export function grantedBy(said: readonly WorkspaceGrant[]) {
   const ids = (wanted: boolean) => said.filter(({ enabled }) => enabled === wanted).map(({ integrationId }) => integrationId)
   return [
     { workspaceId: null, id: { $in: ids(true) } },

@@ -9,7 +9,7 @@ import { createIntegration, deleteIntegration, listIntegrations, readIntegration
 import { listModels, putModels, removeModels } from './models.routes.ts'
 import { testIntegration, testNewIntegration } from './trial.routes.ts'
 
-export { findIntegration } from './access.ts'
+export { findIntegration, grantedBy } from './access.ts'
 export { catalogueRow, parseConfigurations, type Configurations } from './configurations.ts'
 export type { PricingConfig } from './models.schema.ts'
 export { loadCredential, type SealedCredential, type StoredCredential, storedTarget } from './credential.ts'

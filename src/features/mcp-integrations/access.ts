@@ -2,6 +2,7 @@ import { LockMode, type EntityManager, type FilterQuery } from '@mikro-orm/postg
 import { byIdOrSlug, holdSlug, onlySlugs, orMeant } from '../../app/database/find.ts'
 import type { Actor } from '../../app/route.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { grantedBy } from '../integrations/index.ts'
 import { demandScope } from '../workspaces/index.ts'
 import { McpIntegrationWorkspace } from './mcp-integration-workspace.entity.ts'
 import { McpIntegration } from './mcp-integration.entity.ts'
@@ -46,14 +47,8 @@ export async function visibleIntegrations(em: EntityManager, actor: Actor): Prom
   return { ...live, $or: [{ workspaceId: actor.workspaceId }, ...(await sharedWith(em, actor.workspaceId))] }
 }
 
-async function sharedWith(em: EntityManager, workspaceId: string): Promise<FilterQuery<McpIntegration>[]> {
-  const said = await em.find(McpIntegrationWorkspace, { workspaceId }, { fields: ['integrationId', 'enabled'] })
-  const ids = (wanted: boolean) => said.filter(({ enabled }) => enabled === wanted).map(({ integrationId }) => integrationId)
-  return [
-    { workspaceId: null, id: { $in: ids(true) } },
-    { workspaceId: null, globalWorkspaceAccess: { enabled: true }, id: { $nin: ids(false) } },
-  ]
-}
+const sharedWith = async (em: EntityManager, workspaceId: string): Promise<FilterQuery<McpIntegration>[]> =>
+  grantedBy(await em.find(McpIntegrationWorkspace, { workspaceId }, { fields: ['integrationId', 'enabled'] }))
 
 interface IntegrationQuery {
   /** UUID or slug. */
