@@ -43,10 +43,32 @@ function finish(text) {
   if (form.dataset.next) location.assign(next())
 }
 
-/** The place in the console where the person goes on. */
+/** The place where the person goes on: in the console, or at a program that asks to be let in. */
 function next() {
   const place = new URLSearchParams(location.search).get('return_to') ?? ''
+  if (isAsking(place)) return place
   return /^\/console(?:[/?#]|$)/.test(place) ? place : form.dataset.next
+}
+
+const isAsking = (place) => /^\/oauth\/authorize\?/.test(place)
+
+/** The request of a program outlives the way to an identity provider in this tab: it is too long for that way. */
+const kept = 'gatehouse-asking'
+
+function placeForProvider() {
+  const place = next()
+  if (!isAsking(place)) return place
+  sessionStorage.setItem(kept, place)
+  return '/console/sign-in'
+}
+
+/** Goes back to the program that waits for the person. Returns false: none does. */
+function wentOn() {
+  const place = isAsking(next()) ? next() : (sessionStorage.getItem(kept) ?? '')
+  sessionStorage.removeItem(kept)
+  if (!isAsking(place)) return false
+  location.assign(place)
+  return true
 }
 
 /** The answer that made the person; what fails later does not make them again. */
@@ -73,6 +95,7 @@ async function greet() {
   const me = joins ? { ok: false } : await ask('GET', '/auth/me')
   const leave = document.querySelector('#leave')
   if (me.ok) {
+    if (wentOn()) return
     form.hidden = true
     said.textContent = `You are signed in as ${me.body.user.email}.`
     leave.hidden = false
@@ -82,7 +105,7 @@ async function greet() {
     })
     return
   }
-  const ways = await ask('GET', `/auth/login${location.search}`)
+  const ways = await ask('GET', `/auth/login${isAsking(next()) ? '' : location.search}`)
   const isLocal = ways.body?.local !== false
   if (joins) document.querySelector('#password_field').hidden = !isLocal
   else form.hidden = !isLocal
@@ -90,7 +113,7 @@ async function greet() {
   if (!provider) return
   const link = document.querySelector('#provider')
   link.textContent = `Sign in with ${provider.name}`
-  link.href = `${provider.login_path}?return_to=${encodeURIComponent(next())}`
+  link.href = `${provider.login_path}?return_to=${encodeURIComponent(placeForProvider())}`
   link.hidden = false
 }
 

@@ -50,6 +50,8 @@ export type Asked<Name extends Used> = Inputs<Name> & {
   readonly workspace?: string | undefined
   readonly signal?: AbortSignal
   readonly once?: string
+  /** The tag of what the person saw: the write is refused with 412 if it has changed since. */
+  readonly ifMatch?: string
 }
 
 export type Answer<Name extends Used> = Operations[Name]['answer']
@@ -62,20 +64,31 @@ interface Parts {
   readonly workspace?: string | undefined
   readonly signal?: AbortSignal
   readonly once?: string
+  readonly ifMatch?: string
 }
 
 /** Performs an operation of the API. Throws ApiFailure, and nothing else but the abortion that was asked for. */
-export async function call<Name extends Used>(name: Name, asked: Asked<Name>): Promise<Answer<Name>> {
+export const call = async <Name extends Used>(name: Name, asked: Asked<Name>): Promise<Answer<Name>> =>
+  (await callTagged(name, asked)).answer
+
+/** An answer, and the tag by which a write says what its person has seen; empty: it has none. */
+export interface Tagged<Name extends Used> {
+  readonly answer: Answer<Name>
+  readonly tag: string
+}
+
+/** Performs an operation as `call` does, and returns the tag too. */
+export async function callTagged<Name extends Used>(name: Name, asked: Asked<Name>): Promise<Tagged<Name>> {
   const parts: Parts = asked as Parts
   const answer = await send(name, parts)
   const text = await answer.text()
   const body: unknown = text === '' ? {} : readJson(text)
   if (!answer.ok) throw new ApiFailure(answer.status, errorIn(body), answer.headers.get('x-request-id'))
-  return body as Answer<Name>
+  return { answer: body as Answer<Name>, tag: answer.headers.get('etag') ?? '' }
 }
 
 /** Sends a request and returns its answer, whatever the status. Throws ApiFailure if none comes. */
-function send(name: string, { path = {}, query = {}, body, workspace, signal, once }: Parts): Promise<Response> {
+function send(name: string, { path = {}, query = {}, body, workspace, signal, once, ifMatch }: Parts): Promise<Response> {
   const [method = 'GET', template = ''] = name.split(' ')
   const filled = template.replaceAll(/\{(\w+)\}/g, (_, field: string) => encodeURIComponent(String(path[field])))
   const headers = headersOf({
@@ -83,6 +96,7 @@ function send(name: string, { path = {}, query = {}, body, workspace, signal, on
     'x-service-workspace': workspace,
     'x-csrf-token': method === 'GET' ? undefined : csrfToken,
     'idempotency-key': once,
+    'if-match': ifMatch === '' ? undefined : ifMatch,
   })
   const url = `${rootPath}${filled.startsWith('/auth/') ? '' : '/v1'}${filled}${searchOf(query)}`
   return sendTo(url, { method, headers, body: body === undefined ? null : JSON.stringify(body), signal: signal ?? null })

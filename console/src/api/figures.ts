@@ -80,6 +80,12 @@ function stamp(date: Date, zone: Zone): string {
   return shifted.toISOString().slice(0, 23).replace('T', ' ')
 }
 
+/** Returns the begin of a step of a graph, as finely as its steps are; days and longer steps are those of UTC whatever the zone. */
+export function stepMoment(iso: string, { interval, zone }: { readonly interval: string; readonly zone: Zone }): string {
+  const isFine = interval === 'minute' || interval === 'hour'
+  return isFine ? stamp(new Date(iso), zone).slice(0, 16) : `${iso.slice(0, 10)} UTC`
+}
+
 /** Returns how long ago a moment was, or in how long it will be. */
 export function distance(iso: string, now = Date.now()): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000)

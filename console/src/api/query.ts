@@ -1,5 +1,5 @@
 import { QueryClient, useQuery, type UseQueryResult } from '@tanstack/react-query'
-import { ApiFailure, call, type Answer, type Asked } from './client.ts'
+import { ApiFailure, call, callTagged, type Answer, type Asked, type Tagged } from './client.ts'
 import type { Used } from './used.ts'
 
 /** A read that failed for a reason that passes by itself is tried twice more. */
@@ -31,6 +31,10 @@ export const useRead = <Name extends Used>(
   options: ReadOptions = {},
 ): UseQueryResult<Answer<Name>, ApiFailure> =>
   useQuery<Answer<Name>, ApiFailure>({ queryKey: [name, asked], queryFn: ({ signal }) => call(name, { ...asked, signal }), ...options })
+
+/** Reads something with its tag, to be changed. */
+export const useTagged = <Name extends Used>(name: Name, asked: Asked<Name>): UseQueryResult<Tagged<Name>, ApiFailure> =>
+  useQuery<Tagged<Name>, ApiFailure>({ queryKey: [name, asked, 'tagged'], queryFn: ({ signal }) => callTagged(name, { ...asked, signal }) })
 
 /** Lets everything that was read by these operations be read anew. */
 export const forget = (...names: readonly Used[]): Promise<unknown> =>

@@ -53,6 +53,14 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./keys/page.tsx').then((page) => page.KeysPage),
   },
   {
+    id: 'key',
+    feature: 'api-keys',
+    scopes: ['workspace'],
+    path: '/keys/$keyId',
+    needs: ['workspace_service_api_keys.read', 'workspace_user_api_keys.read'],
+    load: () => import('./keys/key-page.tsx').then((page) => page.KeyPage),
+  },
+  {
     id: 'organisation-keys',
     feature: 'api-keys',
     scopes: ['organisation'],
@@ -60,6 +68,14 @@ export const pages: readonly PageEntry[] = [
     needs: ['organisation_service_api_keys.list'],
     nav: { group: 'Govern', label: 'Organisation keys' },
     load: () => import('./keys/page.tsx').then((page) => page.KeysPage),
+  },
+  {
+    id: 'organisation-key',
+    feature: 'api-keys',
+    scopes: ['organisation'],
+    path: '/keys/$keyId',
+    needs: ['organisation_service_api_keys.read'],
+    load: () => import('./keys/key-page.tsx').then((page) => page.KeyPage),
   },
   {
     id: 'providers',
@@ -71,6 +87,14 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./providers/page.tsx').then((page) => page.ProvidersPage),
   },
   {
+    id: 'provider',
+    feature: 'providers',
+    scopes: ['workspace'],
+    path: '/providers/$slug',
+    needs: ['providers.read'],
+    load: () => import('./providers/provider-page.tsx').then((page) => page.ProviderPage),
+  },
+  {
     id: 'integrations',
     feature: 'integrations',
     scopes: ['organisation'],
@@ -78,6 +102,14 @@ export const pages: readonly PageEntry[] = [
     needs: ['organisation_integrations.list'],
     nav: { group: 'Govern', label: 'Integrations' },
     load: () => import('./providers/integrations-page.tsx').then((page) => page.IntegrationsPage),
+  },
+  {
+    id: 'integration',
+    feature: 'integrations',
+    scopes: ['organisation'],
+    path: '/integrations/$slug',
+    needs: ['organisation_integrations.read'],
+    load: () => import('./providers/integration-page.tsx').then((page) => page.IntegrationPage),
   },
   {
     id: 'system',

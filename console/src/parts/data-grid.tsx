@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
+import { useSetting } from '../shell/settings.ts'
 
 export interface Column<Row> {
   readonly id: string
@@ -23,17 +24,41 @@ export interface DataGridProps<Row> {
   readonly more?: boolean
 }
 
-/** A table of any length, of which only the rows in view are in the document. One tab stop; arrows move between cells, Enter opens a row. */
-export function DataGrid<Row>(props: DataGridProps<Row>) {
-  const { label, columns, rows, idOf, rowHeight = 32, onOpen, onEnd, more = false } = props
-  const box = useRef<HTMLDivElement>(null)
-  const [at, setAt] = useState<Spot>({ row: 0, column: 0 })
+interface RowsInView {
+  readonly rows: readonly unknown[]
+  readonly rowHeight: number
+  readonly more: boolean
+  readonly onEnd: (() => void) | undefined
+}
+
+/** Returns the rows in view, and asks for more when the last ones come near. */
+function useRowsInView(box: RefObject<HTMLDivElement | null>, { rows, rowHeight, more, onEnd }: RowsInView) {
   const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => rowHeight, overscan: 10 })
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? -1
+  useEffect(() => virtual.measure(), [virtual, rowHeight])
   useEffect(() => {
     if (more && rows.length > 0 && last >= rows.length - 5) onEnd?.()
   }, [more, rows.length, last, onEnd])
+  return { virtual, items }
+}
+
+/** The heights of rows by density, in pixels. Rows with fields in them are higher than either, and stay so. */
+const heights = { compact: 32, comfortable: 40 } as const
+
+/** Returns the height of the rows of a table by the choice of the person, else by what the table asks for. */
+function useRowHeight(asked: number = heights.compact): number {
+  const [density] = useSetting('density')
+  return density === 'usual' || asked > heights.comfortable ? asked : heights[density]
+}
+
+/** A table of any length, of which only the rows in view are in the document. One tab stop; arrows move between cells, Enter opens a row. */
+export function DataGrid<Row>(props: DataGridProps<Row>) {
+  const { label, columns, rows, idOf, onOpen, onEnd, more = false } = props
+  const rowHeight = useRowHeight(props.rowHeight)
+  const box = useRef<HTMLDivElement>(null)
+  const [at, setAt] = useState<Spot>({ row: 0, column: 0 })
+  const { virtual, items } = useRowsInView(box, { ...props, rowHeight, more, onEnd })
 
   const goTo = (to: Spot) => {
     setAt(to)
@@ -73,6 +98,7 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
             <GridRow
               key={idOf(row)}
               {...props}
+              rowHeight={rowHeight}
               row={row}
               index={index}
               start={start}
@@ -156,9 +182,9 @@ const moves: Readonly<Record<string, (at: Spot, size: { rows: number; columns: n
 
 const clamp = (value: number, length: number): number => Math.max(0, Math.min(length - 1, value))
 
-/** Keys with Ctrl or Alt belong to the browser, and those on a button to the button. */
+/** Keys with Ctrl or Alt belong to the browser, and those on a control in a cell to the control. */
 const isOurs = ({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean =>
-  !(ctrlKey || metaKey || altKey || (target instanceof Element && target.closest('button') !== null))
+  !(ctrlKey || metaKey || altKey || (target instanceof Element && target.closest('button, input, select') !== null))
 
 const isOpening = (event: KeyboardEvent): boolean => event.key === 'Enter' && isOurs(event)
 

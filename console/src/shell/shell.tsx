@@ -7,6 +7,7 @@ import { Page } from '../parts/page.tsx'
 import { State } from '../parts/state.tsx'
 import { Sidebar } from './navigation.tsx'
 import { signInAddress } from './session.tsx'
+import { Shortcuts } from './shortcuts.tsx'
 
 /** The frame of all pages: navigation, notices, and the page. */
 export function Shell() {
@@ -30,6 +31,7 @@ export function Shell() {
         <Outlet />
       </main>
       <EndedSession />
+      <Shortcuts />
     </div>
   )
 }

@@ -31,7 +31,7 @@ test.before(async () => {
 })
 test.after.always(() => bed?.stop())
 
-test('a page of logs takes one call beside that of the session; home takes three', async (t) => {
+test('a page of logs takes one call beside that of the session; home takes three, and reads its lists of keys and models afterwards', async (t) => {
   const { page } = await bed.open(owner, { path: '/console/me' })
   const asked: string[] = []
   page.on('request', (request) => {
@@ -44,7 +44,12 @@ test('a page of logs takes one call beside that of the session; home takes three
   await page.goto(`${bed.app.baseUrl}/console/w/default-workspace`)
   await page.getByRole('heading', { name: 'Latest failures' }).waitFor()
   await page.getByText('No request failed in this range.').waitFor()
-  t.true(asked.filter((path) => path.startsWith('/v1/')).length <= 3, asked.join(', '))
+  const [first, later] = [asked.slice(0, 4), asked.slice(4)]
+  t.deepEqual(first.toSorted(), ['/auth/me', '/v1/analytics/overview', '/v1/limits', '/v1/logs'])
+  t.true(
+    later.every((path) => /^\/v1\/(?:analytics\/groups\/|api-keys$)/.test(path)),
+    later.join(', '),
+  )
 })
 
 test('rows are read on as one scrolls, none twice, and only those in view are in the document', async (t) => {

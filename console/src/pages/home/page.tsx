@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { count, duration, picoOfCents, shortMoney } from '../../api/figures.ts'
 import { useRead } from '../../api/query.ts'
-import type { Answer } from '../../api/client.ts'
 import { Page } from '../../parts/page.tsx'
 import { Failed, Loading, State } from '../../parts/state.tsx'
 import { Status, statusOf } from '../../parts/status.tsx'
@@ -11,9 +10,13 @@ import { TimeOf } from '../../parts/time-of.tsx'
 import { useAddress } from '../../shell/address.ts'
 import { scopePath } from '../../shell/places.ts'
 import { may, useScope, type Scope } from '../../shell/scope.ts'
+import { useZone } from '../../shell/zone.ts'
 import { defaultRange, ranges } from '../logs/range.ts'
 import { useRange } from '../logs/use-range.ts'
 import { Snippet } from '../logs/snippet.tsx'
+import { Attention } from './attention.tsx'
+import { Charts, type Overview } from './charts.tsx'
+import { TopLists } from './top-lists.tsx'
 
 /** Shows whether a workspace is well, what it costs and what needs the person. */
 export function HomePage() {
@@ -43,8 +46,6 @@ export function HomePage() {
   )
 }
 
-type Overview = Answer<'GET /analytics/overview'>
-
 interface RangeProps {
   readonly scope: Scope
   readonly range: string
@@ -53,6 +54,7 @@ interface RangeProps {
 }
 
 function Figures({ scope, range, query }: RangeProps) {
+  const [zone] = useZone()
   const { data, error, refetch } = useRead('GET /analytics/overview', {
     workspace: scope.workspace,
     query: {
@@ -76,16 +78,14 @@ function Figures({ scope, range, query }: RangeProps) {
     <>
       <div className="cards">
         {cardsOf(data).map(({ name, value, change, q }) => (
-          <Link
-            key={name}
-            className="card"
-            to={logs as never}
-            search={{ ...t, ...(q && { q }) } as never}
-            aria-label={`${name} ${value}${change === '' ? '' : `, ${change} to the range before`}`}
-          >
-            <span className="muted">{name}</span>
-            <strong>{value}</strong>
-            <span className="hint">{change}</span>
+          <Link key={name} className="card" to={logs as never} search={{ ...t, ...(q && { q }) } as never}>
+            <span className="muted">{name}</span> <strong>{value}</strong>{' '}
+            {change !== '' && (
+              <span className="hint">
+                {change}
+                <span className="hidden"> to the range before</span>
+              </span>
+            )}
           </Link>
         ))}
       </div>
@@ -93,6 +93,8 @@ function Figures({ scope, range, query }: RangeProps) {
         {data.sampled === undefined ? '' : `These figures are of a sample, of one request in ${data.sampled.every}. `}
         Requests without a known price have no part in the cost.
       </p>
+      <Charts data={data} scope={scope} zone={zone} />
+      <TopLists scope={scope} query={query} range={t} />
     </>
   )
 }
@@ -133,30 +135,6 @@ function changeOf(now: number | null | undefined, before: number | null | undefi
 }
 
 const most = 5
-
-function Attention({ scope }: { readonly scope: Scope }) {
-  const { data } = useRead('GET /limits', {
-    workspace: scope.workspace,
-    query: { state: 'at_risk', page_size: most, ...(scope.workspace && { workspace_id: scope.workspace }) },
-  })
-  const limits = data?.data ?? []
-  if (limits.length === 0) return null
-  return (
-    <section aria-label="Needs attention" className="state">
-      <h2>Needs attention</h2>
-      <ul>
-        {limits.map((limit) => (
-          <li
-            key={`${limit.owner_kind}${limit.owner_id}${limit.group ?? ''}${limit.kind}${limit.type}${limit.unit ?? ''}`}
-            className="text-of-data"
-          >
-            The limit of {limit.owner_name} is at {Math.round((limit.spent / limit.limit) * 100)} %.
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
 
 function Failures({ scope, query }: Omit<RangeProps, 'range'>) {
   const { data, error, refetch } = useRead('GET /logs', {

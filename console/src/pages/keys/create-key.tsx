@@ -1,32 +1,17 @@
-import { Button, Modal, NativeSelect, Radio, TextInput } from '@mantine/core'
+import { Button, Modal, NativeSelect, Radio } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { call, newOnce, type Answer, type ApiFailure } from '../../api/client.ts'
 import { forget, useRead } from '../../api/query.ts'
-import { Failed, Fault, Loading } from '../../parts/state.tsx'
+import { FaultList, Faulty, useField } from '../../parts/form/faults.tsx'
+import { ScopePicker } from '../../parts/form/scope-picker.tsx'
+import { Failed, Loading } from '../../parts/state.tsx'
 import { may, type Scope } from '../../shell/scope.ts'
 import { useMe } from '../../shell/session.tsx'
-
-type Preset = Answer<'GET /catalogue/scopes'>['presets'][number]
-type KeyType = 'organisation-service' | 'workspace-service' | 'workspace-user'
-
-const families: Readonly<Record<KeyType, string>> = {
-  'organisation-service': 'organisation_service_api_keys',
-  'workspace-service': 'workspace_service_api_keys',
-  'workspace-user': 'workspace_user_api_keys',
-}
-
-const words: Readonly<Record<KeyType, string>> = {
-  'organisation-service': 'A program of the organisation',
-  'workspace-service': 'A program',
-  'workspace-user': 'Myself',
-}
-
-/** Returns the kinds of keys that a person may make in a scope. */
-export const creatable = (scope: Scope): readonly KeyType[] =>
-  (scope.kind === 'organisation' ? (['organisation-service'] as const) : (['workspace-service', 'workspace-user'] as const)).filter(
-    (type) => may(scope, `${families[type]}.create`),
-  )
+import { BoundFields, DefaultFields, DescriptionField, NameField, RotationFields, type KeyFieldsProps } from './key-fields.tsx'
+import { newBodyOf, newKey, type KeyValues } from './key-values.ts'
+import { creatable, groupsOf, scopesOf, type Catalogue, type KeyType } from './kinds.ts'
+import { labels } from './texts.ts'
 
 interface CreateKeyProps {
   readonly scope: Scope
@@ -39,7 +24,7 @@ interface CreateKeyProps {
 export function CreateKey({ scope, onClose, onMade }: CreateKeyProps) {
   const { data, error, refetch } = useRead('GET /catalogue/scopes', { workspace: scope.workspace }, { staleTime: Number.POSITIVE_INFINITY })
   return (
-    <Modal opened onClose={onClose} title="Create key" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={onClose} title="Create key" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
       {data === undefined ? (
         error === null ? (
           <Loading rows={4} />
@@ -47,50 +32,52 @@ export function CreateKey({ scope, onClose, onMade }: CreateKeyProps) {
           <Failed what="form" error={error} onRetry={() => void refetch()} />
         )
       ) : (
-        <Form scope={scope} presets={data.presets} onClose={onClose} onMade={onMade} />
+        <Form scope={scope} catalogue={data} onClose={onClose} onMade={onMade} />
       )}
     </Modal>
   )
 }
 
-const expiries = [
-  ['', 'Never'],
-  ['7', 'In 7 days'],
-  ['30', 'In 30 days'],
-  ['90', 'In 90 days'],
-  ['365', 'In a year'],
-] as const
+/** Whom a key is for. */
+type For = KeyType | 'somebody'
 
-const dayMs = 86_400_000
+const words: Readonly<Record<For, string>> = {
+  'organisation-service': 'A program of the organisation',
+  'workspace-service': 'A program',
+  'workspace-user': 'Myself',
+  somebody: 'Somebody else',
+}
 
-/** The values of the form. */
-interface Values {
-  readonly name: string
-  readonly type: KeyType
+const chosenOneByOne = 'chosen'
+
+interface Draft {
+  readonly values: KeyValues
+  readonly for: For
+  readonly person: string
   readonly preset: string
-  readonly limit: string
-  readonly resets: string
-  readonly expires: string
 }
 
-interface FormProps extends CreateKeyProps {
-  readonly presets: readonly Preset[]
-}
+const typeOf = ({ for: who }: Pick<Draft, 'for'>): KeyType => (who === 'somebody' ? 'workspace-user' : who)
 
-/** Returns how to make the key that the values mean. A submit that is sent twice makes one. */
+/** Returns how to make the key that the form means. A submit that is sent twice makes one. */
 function useCreation(scope: Scope, onMade: CreateKeyProps['onMade']) {
   const { user } = useMe()
   return useMutation<
     Answer<'POST /api-keys/{type}/{subType}'>,
     ApiFailure,
-    { readonly values: Values; readonly scopes: readonly string[]; readonly once: string }
+    { readonly draft: Draft; readonly scopes: readonly string[]; readonly once: string }
   >({
-    mutationFn: ({ values, scopes, once }) =>
+    mutationFn: ({ draft, scopes, once }) =>
       call('POST /api-keys/{type}/{subType}', {
-        path: pathOf(values.type),
+        path: pathOf(typeOf(draft)),
         workspace: scope.workspace,
         once,
-        body: { name: values.name, scopes, ...boundsOf(values), ...(values.type === 'workspace-user' && { user_id: user.id }) },
+        body: {
+          ...newBodyOf(draft.values),
+          name: draft.values.name,
+          scopes,
+          ...(typeOf(draft) === 'workspace-user' && { user_id: draft.for === 'somebody' ? draft.person : user.id }),
+        },
       }),
     onSuccess: ({ key }) => {
       void forget('GET /api-keys')
@@ -104,109 +91,108 @@ const pathOf = (type: KeyType) =>
     ? ({ type: 'organisation', subType: 'service' } as const)
     : ({ type: 'workspace', subType: type === 'workspace-user' ? 'user' : 'service' } as const)
 
-function Form({ scope, presets, onClose, onMade }: FormProps) {
+/** Returns for whom a person may make keys here: for others from manager on. */
+const offeredFor = (scope: Scope): readonly For[] => {
   const types = creatable(scope)
-  const [values, setValues] = useState<Values>({
-    name: '',
-    type: types[0] ?? 'workspace-service',
-    preset: '',
-    limit: '',
-    resets: 'monthly',
-    expires: '',
-  })
+  const forOthers = types.includes('workspace-user') && may(scope, 'workspace_users.list') && scope.role !== 'member'
+  return forOthers ? [...types, 'somebody'] : types
+}
+
+interface FormProps extends CreateKeyProps {
+  readonly catalogue: Catalogue
+}
+
+function Form({ scope, catalogue, onClose, onMade }: FormProps) {
+  const kinds = offeredFor(scope)
+  const [draft, setDraft] = useState<Draft>({ values: newKey, for: kinds[0] ?? 'workspace-service', person: '', preset: '' })
   const [once, setOnce] = useState(newOnce)
-  const set = (change: Partial<Values>) => {
-    setValues((former) => ({ ...former, ...change }))
+  const change = (changed: Partial<Draft>) => {
+    setDraft((former) => ({ ...former, ...changed }))
     setOnce(newOnce())
   }
-  const offered = presets.filter((preset) => scopesOf(preset, values.type, scope).length > 0)
-  const chosen = offered.find(({ id }) => id === values.preset) ?? offered[0]
+  const fields = { scope, values: draft.values, set: (part: Partial<KeyValues>) => change({ values: { ...draft.values, ...part } }) }
+  const type = typeOf(draft)
+  const presets = catalogue.presets.filter((preset) => scopesOf(preset, type, scope).length > 0)
+  const preset = presets.find(({ id }) => id === draft.preset) ?? presets[0]
+  const isOneByOne = draft.preset === chosenOneByOne
+  const scopes = isOneByOne ? draft.values.scopes : scopesOf(preset, type, scope)
   const make = useCreation(scope, onMade)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    make.mutate({ values, scopes: scopesOf(chosen, values.type, scope), once })
+    make.mutate({ draft, scopes, once })
   }
+  const choosePreset = (id: string) => change({ preset: id, values: { ...draft.values, scopes } })
   return (
-    <form className="stack" onSubmit={submit}>
-      <TextInput
-        data-autofocus
-        label="Name"
-        required
-        maxLength={255}
-        value={values.name}
-        onChange={(event) => set({ name: event.currentTarget.value })}
-      />
-      <Radio.Group label="For" value={values.type} onChange={(type) => set({ type: types.find((one) => one === type) ?? values.type })}>
-        {types.map((type) => (
-          <Radio key={type} value={type} label={words[type]} />
-        ))}
-      </Radio.Group>
-      <Radio.Group label="May do" value={chosen?.id ?? ''} onChange={(preset) => set({ preset })}>
-        {offered.map(({ id, title, description }) => (
-          <Radio key={id} value={id} label={title} description={description} />
-        ))}
-      </Radio.Group>
-      <Bounds values={values} set={set} />
-      <Fault error={make.error} />
-      <div className="row">
-        <Button type="submit" loading={make.isPending}>
-          Create key
-        </Button>
-        <Button variant="default" onClick={onClose}>
-          Cancel
-        </Button>
-      </div>
-    </form>
+    <Faulty error={make.error} labels={labels}>
+      <form className="stack" onSubmit={submit}>
+        <NameField {...fields} />
+        <Radio.Group label="For" value={draft.for} onChange={(to) => change({ for: kinds.find((one) => one === to) ?? draft.for })}>
+          {kinds.map((one) => (
+            <Radio key={one} value={one} label={words[one]} />
+          ))}
+        </Radio.Group>
+        {draft.for === 'somebody' && <Person scope={scope} person={draft.person} onChange={(person) => change({ person })} />}
+        <Radio.Group label="May do" value={isOneByOne ? chosenOneByOne : (preset?.id ?? '')} onChange={choosePreset}>
+          {presets.map(({ id, title, description }) => (
+            <Radio key={id} value={id} label={title} description={description} />
+          ))}
+          <Radio value={chosenOneByOne} label="Chosen one by one" description="From all rights that you can pass on." />
+        </Radio.Group>
+        {isOneByOne && (
+          <ScopePicker groups={groupsOf(catalogue, type, scope)} chosen={scopes} onChange={(to) => fields.set({ scopes: to })} />
+        )}
+        <BoundFields {...fields} />
+        <MoreFields {...fields} />
+        <FaultList />
+        <div className="row">
+          <Button type="submit" disabled={make.isPending || scopes.length === 0}>
+            {make.isPending ? 'Saving…' : 'Create key'}
+          </Button>
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+    </Faulty>
   )
 }
 
-const periods = [
-  { value: 'monthly', label: 'Each month' },
-  { value: 'weekly', label: 'Each week' },
-  { value: '', label: 'Never' },
-]
-
-/** The budget of a key and its end. */
-const Bounds = ({ values, set }: { readonly values: Values; readonly set: (change: Partial<Values>) => void }) => (
-  <div className="row">
-    <TextInput
-      label="Limit (optional)"
-      description="US dollars"
-      inputMode="decimal"
-      pattern="\d+(\.\d+)?"
-      value={values.limit}
-      onChange={(event) => set({ limit: event.currentTarget.value })}
-    />
-    <NativeSelect
-      label="Resets"
-      description="In UTC"
-      value={values.resets}
-      data={periods}
-      onChange={(event) => set({ resets: event.currentTarget.value })}
-    />
-    <NativeSelect
-      label="Expires"
-      description="Then it stops"
-      value={values.expires}
-      data={expiries.map(([value, label]) => ({ value, label }))}
-      onChange={(event) => set({ expires: event.currentTarget.value })}
-    />
-  </div>
+/** What few keys need at the start. */
+const MoreFields = (fields: KeyFieldsProps) => (
+  <details>
+    <summary>More fields</summary>
+    <div className="stack">
+      <DescriptionField {...fields} />
+      <DefaultFields {...fields} />
+      <RotationFields {...fields} />
+    </div>
+  </details>
 )
 
-/** Returns the rights of a preset that the person can pass on; somebody gives no right that they lack. */
-const scopesOf = (preset: Preset | undefined, type: KeyType, scope: Scope): readonly string[] =>
-  (preset?.scopes.find((one) => one.key_type === type)?.scopes ?? []).filter((right) => may(scope, right))
+interface PersonProps {
+  readonly scope: Scope
+  readonly person: string
+  readonly onChange: (id: string) => void
+}
 
-function boundsOf({ limit, resets, expires }: Values) {
-  return {
-    ...(limit !== '' && {
-      usage_limits: {
-        type: 'cost' as const,
-        credit_limit: Number(limit),
-        periodic_reset: resets === '' ? null : (resets as 'monthly' | 'weekly'),
-      },
-    }),
-    ...(expires !== '' && { expires_at: new Date(Date.now() + Number(expires) * dayMs).toISOString() }),
-  }
+/** Chooses a member of the workspace. */
+function Person({ scope, person, onChange }: PersonProps) {
+  const field = useField('user_id')
+  const { user } = useMe()
+  const { data, error } = useRead('GET /admin/workspaces/{workspaceId}/users', {
+    path: { workspaceId: scope.slug },
+    workspace: scope.workspace,
+    query: { page_size: 100 },
+  })
+  const people = (data?.data ?? []).filter(({ id }) => id !== user.id)
+  return (
+    <NativeSelect
+      {...field}
+      error={field.error ?? error?.message}
+      required
+      value={person}
+      data={[{ value: '', label: 'Choose a member' }, ...people.map(({ id, email }) => ({ value: id, label: email }))]}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  )
 }

@@ -4,13 +4,16 @@ import { useList } from '../../api/list.ts'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
 import { SearchBox } from '../../parts/search-box.tsx'
-import { Reveal } from '../../parts/reveal.tsx'
 import { State } from '../../parts/state.tsx'
 import { useAddress } from '../../shell/address.ts'
 import { useScope, type Scope } from '../../shell/scope.ts'
 import { columns, type Key } from './columns.tsx'
-import { creatable, CreateKey } from './create-key.tsx'
+import { CreateKey } from './create-key.tsx'
+import type { NewSecret } from './key-actions.tsx'
 import { KeyPanel } from './key-panel.tsx'
+import { creatable } from './kinds.ts'
+import { NewSecretDialog } from './new-secret.tsx'
+import { texts } from './texts.ts'
 
 /** Lists the keys: who calls, with which rights and bounds. */
 export function KeysPage() {
@@ -18,13 +21,8 @@ export function KeysPage() {
   return scope === null ? null : <Keys key={scope.kind + scope.slug} scope={scope} />
 }
 
-const emptyText = {
-  all: ['No keys yet.', 'A key lets an application call models through Gatehouse.'],
-  filtered: ['Nothing matches.', 'No key has this in its name.'],
-} as const
-
 const NoKeys = ({ text }: { readonly text: string }) => {
-  const [title, about] = emptyText[text === '' ? 'all' : 'filtered']
+  const [title, about] = texts[text === '' ? 'empty' : 'nothing']
   return (
     <State title={title}>
       <p>{about}</p>
@@ -36,30 +34,24 @@ interface NewKeyProps {
   readonly scope: Scope
   readonly isCreating: boolean
   readonly onEnd: () => void
-  readonly secret: string | null
-  readonly onSecret: (secret: string | null) => void
+  readonly fresh: NewSecret | null
+  readonly onSecret: (fresh: NewSecret | null) => void
 }
 
 /** The dialog for a new key, and the one that shows it once. */
-const NewKey = ({ scope, isCreating, onEnd, secret, onSecret }: NewKeyProps) => (
+const NewKey = ({ scope, isCreating, onEnd, fresh, onSecret }: NewKeyProps) => (
   <>
     {isCreating && (
       <CreateKey
         scope={scope}
         onClose={onEnd}
-        onMade={(key) => {
+        onMade={(secret) => {
           onEnd()
-          onSecret(key)
+          onSecret({ secret, until: null })
         }}
       />
     )}
-    <Reveal
-      title="Your new key"
-      label="Your key"
-      secret={secret}
-      note="It is shown this once and stored nowhere. Keep it where your application reads it."
-      onClose={() => onSecret(null)}
-    />
+    <NewSecretDialog fresh={fresh} onClose={() => onSecret(null)} />
   </>
 )
 
@@ -70,7 +62,7 @@ const ofScope = (rows: readonly Key[] | undefined, { kind }: Scope): readonly Ke
 function Keys({ scope }: { readonly scope: Scope }) {
   const [search, change] = useAddress()
   const [isCreating, setCreating] = useState(false)
-  const [secret, setSecret] = useState<string | null>(null)
+  const [fresh, setFresh] = useState<NewSecret | null>(null)
   const text = search['q'] ?? ''
   const place = scope.workspace === undefined ? {} : { workspace_id: scope.workspace }
   const list = useList('GET /api-keys', { query: { ...place, search: text }, workspace: scope.workspace })
@@ -84,7 +76,10 @@ function Keys({ scope }: { readonly scope: Scope }) {
   )
   return (
     <Page title={scope.kind === 'workspace' ? 'API keys' : 'Organisation keys'} tools={create}>
-      {!mayCreate && <p className="hint">To create a key you need a right that you do not have here. Ask an admin.</p>}
+      {!mayCreate && <p className="hint">{texts.lacksCreate}</p>}
+      <p role="status" className="hint">
+        {search['done'] === 'stopped' ? texts.stopped : ''}
+      </p>
       <SearchBox text={text} onChange={(q) => change({ q }, { replace: true })} />
       <div className={opened === undefined ? 'beside single' : 'beside'}>
         <div>
@@ -100,10 +95,17 @@ function Keys({ scope }: { readonly scope: Scope }) {
           />
         </div>
         {opened !== undefined && (
-          <KeyPanel key={opened.id} apiKey={opened} scope={scope} onClose={() => change({ key: '' })} onRotated={setSecret} />
+          <KeyPanel
+            key={opened.id}
+            apiKey={opened}
+            scope={scope}
+            onClose={() => change({ key: '' })}
+            onStopped={() => change({ key: '', done: 'stopped' })}
+            onRotated={setFresh}
+          />
         )}
       </div>
-      <NewKey scope={scope} isCreating={isCreating} onEnd={() => setCreating(false)} secret={secret} onSecret={setSecret} />
+      <NewKey scope={scope} isCreating={isCreating} onEnd={() => setCreating(false)} fresh={fresh} onSecret={setFresh} />
     </Page>
   )
 }

@@ -8,6 +8,7 @@ import { Facts } from '../../parts/facts.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Failed, Fault, Loading } from '../../parts/state.tsx'
 import { useMe } from '../../shell/session.tsx'
+import { BrowserSettings } from './browser-settings.tsx'
 
 /** Shows the person, their places, their sessions, and a form for a new password. */
 export function MePage() {
@@ -29,6 +30,7 @@ export function MePage() {
           ],
         ]}
       />
+      <BrowserSettings />
       <Sessions />
       {user.has_password && <Password />}
     </Page>

@@ -1,7 +1,6 @@
 import { Button } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call, type Answer, type ApiFailure } from '../../api/client.ts'
 import { useList, type Item } from '../../api/list.ts'
 import { Aside } from '../../parts/aside.tsx'
 import type { Column } from '../../parts/data-grid.tsx'
@@ -9,13 +8,13 @@ import { Facts } from '../../parts/facts.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
 import { SearchBox } from '../../parts/search-box.tsx'
-import { Fault, State } from '../../parts/state.tsx'
+import { State } from '../../parts/state.tsx'
 import { lifeOf, Status } from '../../parts/status.tsx'
 import { TimeOf } from '../../parts/time-of.tsx'
 import { useAddress } from '../../shell/address.ts'
 import { may, useScope, type Scope } from '../../shell/scope.ts'
 import { AddIntegration } from './add-integration.tsx'
-import { TestResult } from './test-result.tsx'
+import { StoredTest } from './integration-overview.tsx'
 
 type Account = Item<'GET /integrations'>
 
@@ -95,29 +94,25 @@ interface AccountPanelProps {
   readonly onClose: () => void
 }
 
-function AccountPanel({ account, scope, onClose }: AccountPanelProps) {
-  const test = useMutation<Answer<'POST /integrations/{slug}/test'>, ApiFailure>({
-    mutationFn: () => call('POST /integrations/{slug}/test', { path: { slug: account.slug }, workspace: scope.workspace }),
-  })
-  return (
-    <Aside label="Integration" head={<strong className="text-of-data">{account.name}</strong>} onClose={onClose}>
-      <Facts
-        facts={[
-          ['Slug', account.slug],
-          ['Provider', account.ai_provider_id],
-          ['Description', account.description],
-          ['Made', <TimeOf key="made" iso={account.created_at} />],
-        ]}
-      />
-      {may(scope, 'organisation_integrations.update') && (
-        <div className="row">
-          <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-            Test connection
-          </Button>
-        </div>
-      )}
-      <TestResult result={test.data} />
-      <Fault error={test.error} />
-    </Aside>
-  )
-}
+const AccountPanel = ({ account, scope, onClose }: AccountPanelProps) => (
+  <Aside
+    label="Integration"
+    head={
+      <>
+        <strong className="text-of-data">{account.name}</strong>
+        <Link to={`/org/integrations/${account.slug}` as never}>Open as page</Link>
+      </>
+    }
+    onClose={onClose}
+  >
+    <Facts
+      facts={[
+        ['Slug', account.slug],
+        ['Provider', account.ai_provider_id],
+        ['Description', account.description],
+        ['Made', <TimeOf key="made" iso={account.created_at} />],
+      ]}
+    />
+    <StoredTest account={account} scope={scope} />
+  </Aside>
+)

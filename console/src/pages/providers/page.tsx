@@ -1,16 +1,20 @@
 import { Button } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { distance } from '../../api/figures.ts'
 import { useList, type Item } from '../../api/list.ts'
 import type { Column } from '../../parts/data-grid.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
+import { PageTabs } from '../../parts/page-tabs.tsx'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { State } from '../../parts/state.tsx'
 import { lifeOf, Status } from '../../parts/status.tsx'
 import { useAddress } from '../../shell/address.ts'
+import { scopePath } from '../../shell/places.ts'
 import { may, useScope, type Scope } from '../../shell/scope.ts'
 import { AddIntegration } from './add-integration.tsx'
+import { OfferedModels } from './offered-models.tsx'
 
 type Provider = Item<'GET /providers'>
 
@@ -30,10 +34,7 @@ export function ProvidersPage() {
 }
 
 function Providers({ scope }: { readonly scope: Scope }) {
-  const [search, change] = useAddress()
   const [isAdding, setAdding] = useState(false)
-  const text = search['q'] ?? ''
-  const list = useList('GET /providers', { query: { search: text, workspace_id: scope.slug }, workspace: scope.workspace })
   const mayAdd = may(scope, 'workspace_integrations.create')
   return (
     <Page
@@ -45,6 +46,26 @@ function Providers({ scope }: { readonly scope: Scope }) {
       }
     >
       {!mayAdd && <p className="hint">To add one you need workspace_integrations.create, which you do not have here. Ask an admin.</p>}
+      <PageTabs
+        label="Providers"
+        tabs={[
+          ['providers', 'Providers', () => <ProviderList scope={scope} />],
+          ['models', 'Models', () => <OfferedModels scope={scope} />],
+        ]}
+      />
+      {isAdding && <AddIntegration scope={scope} onCancel={() => setAdding(false)} onSaved={() => setAdding(false)} />}
+    </Page>
+  )
+}
+
+/** The handles of a workspace; a row opens as a page. */
+function ProviderList({ scope }: { readonly scope: Scope }) {
+  const [search, change] = useAddress()
+  const navigate = useNavigate()
+  const text = search['q'] ?? ''
+  const list = useList('GET /providers', { query: { search: text, workspace_id: scope.slug }, workspace: scope.workspace })
+  return (
+    <>
       <SearchBox text={text} onChange={(q) => change({ q }, { replace: true })} />
       <ListGrid
         label="Providers"
@@ -52,6 +73,7 @@ function Providers({ scope }: { readonly scope: Scope }) {
         columns={columns}
         idOf={({ id }) => id}
         rowHeight={40}
+        onOpen={({ slug }) => void navigate({ to: `${scopePath(scope)}/providers/${slug}` as never })}
         empty={
           <State title={text === '' ? 'No providers yet.' : 'Nothing matches.'}>
             <p>
@@ -62,7 +84,6 @@ function Providers({ scope }: { readonly scope: Scope }) {
           </State>
         }
       />
-      {isAdding && <AddIntegration scope={scope} onCancel={() => setAdding(false)} onSaved={() => setAdding(false)} />}
-    </Page>
+    </>
   )
 }

@@ -1,5 +1,6 @@
-import { Checkbox, NativeSelect, PasswordInput, TextInput } from '@mantine/core'
+import { Button, Checkbox, NativeSelect, PasswordInput, TextInput } from '@mantine/core'
 import type { Answer } from '../../api/client.ts'
+import { useField } from '../../parts/form/faults.tsx'
 
 export type CatalogueProvider = Answer<'GET /catalogue/providers'>['data'][number]
 type Field = CatalogueProvider['fields'][number]
@@ -24,7 +25,8 @@ export function configurationOf({ fields }: CatalogueProvider, values: FieldValu
   return Object.fromEntries(filled.map((field) => [field.name, typed(field, valueOf(field, values))]))
 }
 
-function typed({ kind }: Field, value: string): unknown {
+/** Returns the value that a text means for a field. */
+export function typed({ kind }: Field, value: string): unknown {
   if (kind === 'boolean') return value === 'true'
   if (kind === 'list') return value.split(',').map((part) => part.trim())
   return value
@@ -34,15 +36,18 @@ interface ProviderFieldsProps {
   readonly provider: CatalogueProvider
   readonly values: FieldValues
   readonly onChange: (values: FieldValues) => void
+  /** The secret fields that are stored and never shown; they stay as they are until they are replaced. */
+  readonly stored?: readonly string[]
 }
 
 /** The fields of a provider, made from the catalogue: the needed ones, and the others folded. Objects are left to the API. */
-export function ProviderFields({ provider, values, onChange }: ProviderFieldsProps) {
+export function ProviderFields({ provider, values, onChange, stored = [] }: ProviderFieldsProps) {
   const shown = provider.fields.filter(({ kind }) => kind !== 'object')
   const needed = shown.filter((field) => isNeeded(field, provider, values))
   const others = shown.filter((field) => !needed.includes(field))
   const input = (field: Field) => (
     <FieldInput
+      isStored={field.secret && stored.includes(field.name) && values[field.name] === undefined}
       key={field.name}
       field={field}
       value={valueOf(field, values)}
@@ -65,28 +70,53 @@ export function ProviderFields({ provider, values, onChange }: ProviderFieldsPro
 interface FieldInputProps {
   readonly field: Field
   readonly value: string
+  readonly isStored: boolean
   readonly onChange: (value: string) => void
 }
 
-const labelOf = (name: string): string => name.replaceAll('_', ' ').replace(/^./, (sign) => sign.toUpperCase())
+/** Returns the label of a field of a provider. */
+export const labelOf = (name: string): string => name.replaceAll('_', ' ').replace(/^./, (sign) => sign.toUpperCase())
 
-function FieldInput({ field: { name, kind, secret, choices }, value, onChange }: FieldInputProps) {
+function FieldInput({ field: { name, kind, secret, choices }, value, isStored, onChange }: FieldInputProps) {
+  const { id, error } = useField(`configurations.${name}`)
   const label = labelOf(name)
+  const common = { id, error, label, value }
   if (kind === 'choice')
-    return (
-      <NativeSelect label={label} value={value} data={['', ...(choices ?? [])]} onChange={(event) => onChange(event.currentTarget.value)} />
-    )
+    return <NativeSelect {...common} data={['', ...(choices ?? [])]} onChange={(event) => onChange(event.currentTarget.value)} />
   if (kind === 'boolean')
     return <Checkbox label={label} checked={value === 'true'} onChange={(event) => onChange(String(event.currentTarget.checked))} />
-  if (secret)
-    return <PasswordInput label={label} autoComplete="off" value={value} onChange={(event) => onChange(event.currentTarget.value)} />
+  if (secret) return <SecretField {...common} hint={isStored ? '' : null} onChange={onChange} />
   return (
     <TextInput
-      label={label}
+      {...common}
       description={kind === 'list' ? 'Comma-separated' : undefined}
       autoComplete="off"
-      value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
   )
 }
+
+interface SecretFieldProps {
+  readonly id: string
+  readonly label: string
+  readonly error: string | undefined
+  readonly value: string
+  /** What may be shown of the stored secret; null: none is stored, or it is being replaced. */
+  readonly hint: string | null
+  readonly onChange: (value: string) => void
+}
+
+/** A secret, which is written and never shown: a stored one stays until it is replaced. */
+export const SecretField = ({ hint, value, onChange, ...field }: SecretFieldProps) =>
+  hint === null ? (
+    <PasswordInput {...field} autoComplete="off" value={value} onChange={(event) => onChange(event.currentTarget.value)} />
+  ) : (
+    <div className="row">
+      <span>
+        {field.label}: stored{hint === '' ? '' : `, ends in ${hint}`}
+      </span>
+      <Button id={field.id} variant="default" aria-label={`Replace ${field.label}`} onClick={() => onChange('')}>
+        Replace
+      </Button>
+    </div>
+  )
