@@ -26,7 +26,8 @@ export async function startStub(era: 'modern' | 'legacy'): Promise<McpStub> {
     req.on('data', (part: Buffer) => parts.push(part))
     req.on('end', () => {
       stub.headers.push(req.headers)
-      const body = parts.length === 0 ? null : (JSON.parse(Buffer.concat(parts).toString()) as { id?: unknown; method: string })
+      const body =
+        parts.length === 0 ? null : (JSON.parse(Buffer.concat(parts).toString()) as { id?: unknown; method: string; params?: Item })
       const answer = (status: number, value: object) =>
         res
           .writeHead(status, { 'content-type': 'application/json' })
@@ -34,7 +35,7 @@ export async function startStub(era: 'modern' | 'legacy'): Promise<McpStub> {
       if (stub.fault !== null) return res.writeHead(stub.fault.status, { 'content-type': 'application/json' }).end(stub.fault.body)
       if (body === null) return res.writeHead(405).end()
       if (body.id === undefined) return res.writeHead(202).end()
-      const result = resultOf(stub, era, body.method)
+      const result = body.method === 'tools/call' ? calledResult(era, body.params ?? {}) : resultOf(stub, era, body.method)
       return result === null
         ? answer(era === 'modern' ? 404 : 400, { error: { code: -32601, message: `no ${body.method}` } })
         : answer(200, { result })
@@ -57,6 +58,12 @@ export async function startStub(era: 'modern' | 'legacy'): Promise<McpStub> {
   }
   return stub
 }
+
+/** The result of any tool: its name and its arguments. */
+const calledResult = (era: 'modern' | 'legacy', { name, arguments: given }: Item): object => ({
+  ...(era === 'modern' && { resultType: 'complete' }),
+  content: [{ type: 'text', text: `${String(name)} ${JSON.stringify(given)}` }],
+})
 
 function resultOf(stub: McpStub, era: 'modern' | 'legacy', method: string): object | null {
   const capabilities = { tools: { listChanged: true }, prompts: {}, resources: {} }

@@ -52,6 +52,8 @@ const kinds = { tools: 'tool', prompts: 'prompt', resources: 'resource', resourc
 >
 
 const timeoutMs = 30_000
+/** Room for one session with the longest facts. */
+const mostPlaces = 64
 const bounds = { idleMs: 15_000, totalMs: timeoutMs, resultBytes: 16 * 1024 * 1024 }
 
 /** Asks a server for its facts. Never rejects. */
@@ -89,7 +91,7 @@ async function ask<Found>(
 ): Promise<ServerOutcome<Found>> {
   const { id, organisationId, url, transport } = integration
   const egress = tenantEgress(deps.egress, { organisationId, allowedHosts })
-  const upstream = createUpstream({ egress, bounds, sessions: { most: 1, idleMs: timeoutMs }, now: () => deps.clock.now() })
+  const upstream = createUpstream({ egress, bounds, sessions: { most: mostPlaces, idleMs: timeoutMs }, now: () => deps.clock.now() })
   const began = performance.now()
   const durationMs = (): number => Math.round(performance.now() - began)
   const server = { id, organisationId, url, transport, headers: Object.entries(headers).flat() }

@@ -1,9 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { RowChange } from '../../app/audit/changes.ts'
+import { assignDefined } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { CapabilityKind } from '../../lib/mcp-definition.ts'
 import { type PinStanding, standingOf } from '../../gateway/ports/mcp.ts'
 import { keyOf, type KnownCapability, presentDefinition, presentSeen, readKnown, settingsByKey } from '../mcp-integrations/index.ts'
+import { fromAmount, toAmount } from '../limits/index.ts'
 import { McpCapability } from '../mcp-integrations/mcp-capability.entity.ts'
 import type { McpServerEntity } from './mcp-server.entity.ts'
 import { McpServerCapability } from './mcp-server-rights.entity.ts'
@@ -12,7 +14,7 @@ import type { CapabilitySetting } from './rights.schema.ts'
 /** A setting of a server, without the definition that was approved. */
 export type KnownRule = Pick<
   McpServerCapability,
-  'id' | 'type' | 'name' | 'enabled' | 'pinnedHash' | 'pinnedInputHash' | 'rejectedHash' | 'toldHash'
+  'id' | 'type' | 'name' | 'enabled' | 'price' | 'pinnedHash' | 'pinnedInputHash' | 'rejectedHash' | 'toldHash'
 >
 
 /** A capability of a server: the findings of syncs, and the setting of the server. */
@@ -69,6 +71,15 @@ export function statusOf({ known, standing }: ServerCapability): 'approved' | 'h
 export const isEnabled = ({ defaultAccess }: Pick<McpServerEntity, 'defaultAccess'>, { rule }: Pick<ServerCapability, 'rule'>): boolean =>
   rule?.enabled ?? defaultAccess === 'allow'
 
+/** Returns the names of the tools that callers may use by the settings of a server, in order. */
+export async function usableTools(em: EntityManager, server: McpServerEntity): Promise<readonly string[]> {
+  const held: ReadonlySet<string> = new Set(['held', 'rejected'])
+  return (await readCapabilities(em, server))
+    .filter((one) => one.type === 'tool' && one.known !== null && !one.known.isRemoved && one.known.enabled && isEnabled(server, one))
+    .filter((one) => one.standing === 'kept' || !held.has(one.standing))
+    .map(({ name }) => name)
+}
+
 /** Reads the definitions of capabilities, and returns how each is answered. */
 export async function presentCapabilities(em: EntityManager, server: McpServerEntity, rows: readonly ServerCapability[]) {
   const ids = rows.flatMap(({ known }) => (known === null ? [] : [known.id]))
@@ -82,6 +93,7 @@ export async function presentCapabilities(em: EntityManager, server: McpServerEn
       enabled: isEnabled(server, one),
       has_override: (one.rule?.enabled ?? null) !== null,
       integration_enabled: one.known?.enabled ?? true,
+      price: fromAmount(one.rule?.price),
       status: statusOf(one),
       serves_approved: one.standing === 'kept',
       approved_hash: one.rule?.pinnedHash ?? null,
@@ -110,11 +122,18 @@ export async function changeSettings(
   if (new Set([...rules.keys(), ...named.keys()]).size > mostRules)
     throw new ApiError('AB07', `A server has at most ${mostRules} settings of tools, prompts and resources.`, { param: 'capabilities' })
   const approvals: Approval[] = []
-  for (const [key, { name, type, enabled, hash, at }] of named) {
+  for (const [key, { name, type, enabled, price, hash, at }] of named) {
     const rule = rules.get(key)
     if (rule === undefined)
-      em.create(McpServerCapability, { organisationId: server.organisationId, serverId: server.id, type, name, enabled })
-    else rule.enabled = enabled
+      em.create(McpServerCapability, {
+        organisationId: server.organisationId,
+        serverId: server.id,
+        type,
+        name,
+        enabled,
+        price: toAmount(price ?? null),
+      })
+    else assignDefined(rule, { enabled, price: toAmount(price) })
     if (hash !== undefined) {
       demandSeen(known.get(key), { hash, name, param: `capabilities[${at}].hash` })
       approvals.push({ type, name, hash, param: `capabilities[${at}].hash` })

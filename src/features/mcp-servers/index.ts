@@ -10,6 +10,8 @@ import { approveCapability, readCapabilityHistory, rejectCapability } from './pi
 import { syncMcpIntegration, testMcpServer } from './sync.routes.ts'
 import { deleteConnections, listConnections, listUserAccess, putUserAccess } from './user-access.routes.ts'
 
+export { usableTools } from './capabilities.ts'
+
 /** MCP servers give a workspace the use of MCP integrations, with rights on each of their tools. */
 export const mcpServers = feature({
   id: 'mcp-servers',

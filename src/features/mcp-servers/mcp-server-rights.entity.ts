@@ -1,4 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core'
+import { decimalAmount } from '../../app/database/amount.ts'
 import { createdAt, id, lastUpdatedAt } from '../../app/database/columns.ts'
 import { tenantFilter } from '../../app/database/orm.ts'
 import type { Fields } from '../../lib/json/fields.ts'
@@ -17,6 +18,8 @@ export const McpServerCapability = defineEntity({
     name: p.text(),
     /** Null: by the default of the server. */
     enabled: p.boolean().nullable(),
+    /** For one call of the tool; null: that of the server. */
+    price: decimalAmount('price').nullable(),
     pinnedHash: p.text().nullable(),
     pinnedInputHash: p.text().nullable(),
     pinnedDefinition: p.json<Fields>().nullable(),

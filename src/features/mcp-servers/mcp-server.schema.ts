@@ -1,19 +1,48 @@
 import { z } from 'zod'
 import { listFields, listOf, searchField, usualSorts } from '../../lib/paging.ts'
+import { toReference } from '../../lib/is-uuid.ts'
 import { nameField, slugField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
+import { whileOn } from '../../release/since.ts'
 import { toldFields } from '../mcp-integrations/index.ts'
-import { accesses, pinnings } from './mcp-server.entity.ts'
+import { accesses, discoveries, pinnings } from './mcp-server.entity.ts'
 
 const rules = {
   default_access: z.enum(accesses).optional().meta({
     description: 'Whether callers may use tools, prompts and resources that are not switched on or off by name. `deny` when created.',
+  }),
+  discovery: z.enum(discoveries).optional().meta({
+    description: 'How clients find tools: `full` lists all, `search` lists two tools that find and call the others. `full` when created.',
   }),
   pinning: z.enum(pinnings).optional().meta({
     description:
       'On a tool that is new or changed: `hold` waits for an approval, `flag` tells of it and goes on, `off` does neither. `flag` when created.',
   }),
 }
+
+/** US dollars. Digits beyond the ninth have no meaning for budgets. */
+export const priceField = z
+  .number()
+  .min(0)
+  .max(1_000_000)
+  .refine((given) => Number(given.toFixed(9)) === given, 'At most nine digits behind the point.')
+  .nullable()
+
+const toolPrice = priceField.meta({
+  description: 'US dollars for one call of a tool that has no price of its own. Null: it is free.',
+})
+
+const guardrails = (what: string) =>
+  whileOn(
+    'GUARDRAILS_ENABLED',
+    z
+      .array(z.string().min(1).max(255).overwrite(toReference))
+      .max(100)
+      .optional()
+      .meta({ description: `Guardrails that look at the ${what}, by slug or id, before those of the workspace.` }),
+  )
+
+const ownGuardrails = { input_guardrails: guardrails('arguments of calls'), output_guardrails: guardrails('results of calls') }
 
 const description = textField(500).nullable().optional()
 
@@ -24,6 +53,8 @@ export const createMcpServerBody = z
     description,
     mcp_integration_id: z.string().min(1).max(255).meta({ description: 'Id or slug.' }),
     slug: slugField.min(3).max(50).optional(),
+    tool_price: toolPrice.optional(),
+    ...ownGuardrails,
     ...rules,
   })
   .meta({ id: 'CreateMcpServer', description: "A workspace's new handle on an MCP integration." })
@@ -31,7 +62,7 @@ export const createMcpServerBody = z
 export type CreateMcpServer = z.output<typeof createMcpServerBody>
 
 export const updateMcpServerBody = z
-  .strictObject({ name: nameField.optional(), description, ...rules })
+  .strictObject({ name: nameField.optional(), description, tool_price: toolPrice.optional(), ...ownGuardrails, ...rules })
   .meta({ id: 'UpdateMcpServer', description: 'The fields to change. Absent fields stay as they are, null clears a field.' })
 
 export const mcpServerParams = z.object({ mcpServerId: z.string() })
@@ -58,6 +89,10 @@ const shown = {
   default_access: z.enum(accesses),
   default_user_access: z.enum(accesses),
   pinning: z.enum(pinnings),
+  discovery: z.enum(discoveries),
+  tool_price: toolPrice,
+  input_guardrails: z.array(z.string()),
+  output_guardrails: z.array(z.string()),
   mcp_integration_id: z.uuid(),
   created_at: z.iso.datetime(),
   last_updated_at: z.iso.datetime(),

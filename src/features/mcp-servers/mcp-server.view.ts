@@ -2,12 +2,25 @@ import { documentLimits, longestSlug, type Views } from '../../app/snapshot/view
 import { weightOf } from '../../app/snapshot/view-cache.ts'
 import { type CapabilityRule, type McpAuth, type McpRules, toMcpServer } from '../../gateway/ports/mcp.ts'
 import type { McpServer } from '../../gateway/ports.ts'
+import { parsePico } from '../../lib/pico.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { openHeaders } from '../mcp-integrations/index.ts'
 
 interface ServerRow extends Pick<
   McpServer,
-  'id' | 'slug' | 'name' | 'organisationId' | 'workspaceId' | 'workspaceSlug' | 'integrationId' | 'url' | 'transport' | 'era'
+  | 'id'
+  | 'slug'
+  | 'name'
+  | 'organisationId'
+  | 'workspaceId'
+  | 'workspaceSlug'
+  | 'integrationId'
+  | 'url'
+  | 'transport'
+  | 'era'
+  | 'discovery'
+  | 'inputGuardrails'
+  | 'outputGuardrails'
 > {
   readonly authType: McpAuth['type']
   readonly customHeaders: Buffer | null
@@ -15,7 +28,9 @@ interface ServerRow extends Pick<
   readonly defaultAccess: McpRules['defaultAccess']
   readonly defaultUserAccess: McpRules['defaultUserAccess']
   readonly pinning: McpRules['pinning']
-  readonly capabilities: readonly CapabilityRule[] | null
+  /** US dollars as decimal texts. */
+  readonly toolPrice: string | null
+  readonly capabilities: readonly (Omit<CapabilityRule, 'price'> & { readonly price: string | null })[] | null
   readonly users: readonly { readonly id: string; readonly enabled: boolean }[] | null
 }
 
@@ -29,10 +44,10 @@ const hashes = (hash: string, input: string) =>
 const servers = (whose: string, which: string) => `
   SELECT s.id, s.slug, s.name, s.organisation_id AS "organisationId", s.workspace_id AS "workspaceId", w.slug AS "workspaceSlug",
          s.default_access AS "defaultAccess", s.default_user_access AS "defaultUserAccess", s.pinning,
-         i.id AS "integrationId", i.url, i.transport, i.era, i.auth_type AS "authType", i.custom_headers AS "customHeaders",
+         s.tool_price::text AS "toolPrice", s.discovery, s.input_guardrails AS "inputGuardrails", s.output_guardrails AS "outputGuardrails", i.id AS "integrationId", i.url, i.transport, i.era, i.auth_type AS "authType", i.custom_headers AS "customHeaders",
          i.passthrough_headers AS "passthroughHeaders",
          (SELECT json_agg(json_build_object('kind', coalesce(c.type, r.type), 'name', coalesce(c.name, r.name),
-                   'integrationEnabled', coalesce(c.enabled, true), 'enabled', r.enabled, 'rejectedHash', r.rejected_hash,
+                   'integrationEnabled', coalesce(c.enabled, true), 'enabled', r.enabled, 'rejectedHash', r.rejected_hash, 'price', r.price::text, 'tokens', CASE WHEN c.is_removed THEN 0 ELSE coalesce(c.tokens, 0) END,
                    'seen', ${hashes('c.hash', 'c.input_hash')}, 'pinned', ${hashes('r.pinned_hash', 'r.pinned_input_hash')},
                    'approved', ${approved}))
             FROM (SELECT * FROM mcp_capabilities WHERE integration_id = i.id) c
@@ -68,11 +83,28 @@ export const mcpServerView: Views['mcpServer'] = {
     async read(ask) {
       const [row] = await ask<ServerRow>({ ...queryFor(workspace, reference), values: [organisationId, workspace, reference] })
       if (row === undefined) return null
-      const { id, slug, name, workspaceId, workspaceSlug, integrationId, url, transport, era, passthroughHeaders } = row
+      const {
+        id,
+        slug,
+        name,
+        workspaceId,
+        workspaceSlug,
+        integrationId,
+        url,
+        transport,
+        era,
+        passthroughHeaders,
+        discovery,
+        inputGuardrails,
+        outputGuardrails,
+      } = row
       const sealed = { id: integrationId, organisationId: row.organisationId, customHeaders: row.customHeaders }
       const headers = await opened(slug, () => openHeaders(sealed, vault))
       const own = { id, slug, name, organisationId: row.organisationId, workspaceId, workspaceSlug, integrationId, url, transport, era }
-      const view = toMcpServer({ ...own, passthroughHeaders, status: 'active', ...signIn(row.authType, headers) }, rulesOf(row))
+      const view = toMcpServer(
+        { ...own, passthroughHeaders, discovery, inputGuardrails, outputGuardrails, status: 'active', ...signIn(row.authType, headers) },
+        rulesOf(row),
+      )
       const weight = weightOf(JSON.stringify(row.capabilities ?? []), (row.users?.length ?? 0) * 100)
       return { view, dependsOn: [id, integrationId, workspaceId, row.organisationId], until: Infinity, weight, owner: row.organisationId }
     },
@@ -82,10 +114,13 @@ export const mcpServerView: Views['mcpServer'] = {
 const signIn = (type: McpAuth['type'], headers: Readonly<Record<string, string>>): Pick<McpServer, 'auth' | 'headers'> =>
   type === 'headers' ? { auth: { type, headers }, headers: {} } : { auth: { type }, headers }
 
-const rulesOf = ({ defaultAccess, defaultUserAccess, pinning, capabilities, users }: ServerRow): McpRules => ({
+const rulesOf = ({ defaultAccess, defaultUserAccess, pinning, toolPrice, capabilities, users }: ServerRow): McpRules => ({
   defaultAccess,
   defaultUserAccess,
   pinning,
-  capabilities: capabilities ?? [],
+  toolPrice: toPrice(toolPrice),
+  capabilities: (capabilities ?? []).map((rule) => Object.assign({}, rule, { price: toPrice(rule.price) })),
   users: new Map((users ?? []).map(({ id, enabled }) => [id, enabled])),
 })
+
+const toPrice = (text: string | null): bigint | null => (text === null ? null : parsePico(text))

@@ -4,7 +4,9 @@ import { findPage } from '../../app/database/list.ts'
 import { route } from '../../app/route.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { searching, toList, usualSorts } from '../../lib/paging.ts'
+import { toAmount } from '../limits/index.ts'
 import { mcpReference } from '../mcp-integrations/index.ts'
+import { demandGuardrails } from '../references/index.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { deciderOf } from './capabilities.routes.ts'
 import { approve } from './capabilities.ts'
@@ -32,7 +34,7 @@ export const createMcpServer = route({
   body: createMcpServerBody,
   response: mcpReference,
 })(async ({ em, actor, deps, body, audit }) => {
-  const row = await addMcpServer(em, actor, body)
+  const row = await addMcpServer(em, { actor, vault: deps.vault }, body)
   const changes = await approve(em, row, { approvals: null, decider: deciderOf(actor, deps.clock.now()) })
   audit({ id: row.id, workspaceId: row.workspaceId, changes })
   return { id: row.id, slug: row.slug }
@@ -87,11 +89,13 @@ export const updateMcpServer = route({
   response: empty,
 })(async ({ em, actor, deps, params, query, body, audit }) => {
   const row = await findMcpServer(em, actor, { reference: params.mcpServerId, workspace: query.workspace_id, forWrite: true })
-  const { name, description, default_access: defaultAccess, pinning } = body
+  const { name, description, default_access: defaultAccess, pinning, tool_price: price } = body
+  await demandGuardrails(em, { home: row, vault: deps.vault }, { defaults: body, path: null })
   // A pin begins with the definitions that are known when it is set.
   const begins = row.pinning === 'off' && pinning !== undefined && pinning !== 'off'
   const changes = begins ? await approve(em, row, { approvals: null, decider: deciderOf(actor, deps.clock.now()) }) : []
-  assignDefined(row, { name, description, defaultAccess, pinning })
+  assignDefined(row, { name, description, defaultAccess, pinning, toolPrice: toAmount(price) })
+  assignDefined(row, { discovery: body.discovery, inputGuardrails: body.input_guardrails, outputGuardrails: body.output_guardrails })
   audit({ id: row.id, workspaceId: row.workspaceId, changes })
   return {}
 })

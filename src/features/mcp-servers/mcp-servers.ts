@@ -2,12 +2,15 @@ import { LockMode, type EntityManager } from '@mikro-orm/postgresql'
 import { byIdOrSlug, flushUnique, holdSlug, onlySlugs, orMeant } from '../../app/database/find.ts'
 import { ownOrigin } from '../../app/own-origin.ts'
 import type { Actor } from '../../app/route.ts'
+import type { Vault } from '../../app/secrets/vault.ts'
 import type { Config } from '../../config/config.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { freeSlug, toSlug } from '../../lib/text/slug.ts'
+import { fromAmount, toAmount } from '../limits/index.ts'
 import { demandMcpAccess, findMcpIntegration, presentTold } from '../mcp-integrations/index.ts'
 import { McpIntegration } from '../mcp-integrations/mcp-integration.entity.ts'
+import { demandGuardrails } from '../references/index.ts'
 import { resolveWorkspace, workspaceFilter } from '../workspaces/index.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
 import { McpServerEntity } from './mcp-server.entity.ts'
@@ -32,14 +35,21 @@ export async function findMcpServer(em: EntityManager, actor: Actor, wanted: Ser
   return orMeant(row, { noun: 'MCP server', reference, param: 'mcpServerId' }, () => em.find(McpServerEntity, visible, onlySlugs))
 }
 
+interface Maker {
+  readonly actor: Actor
+  readonly vault: Vault
+}
+
 /** Gives a workspace a handle on an integration. The row is written when it returns. */
-export async function addMcpServer(em: EntityManager, actor: Actor, body: CreateMcpServer): Promise<McpServerEntity> {
+export async function addMcpServer(em: EntityManager, { actor, vault }: Maker, body: CreateMcpServer): Promise<McpServerEntity> {
   const named = { reference: body.mcp_integration_id, verb: 'read', param: 'mcp_integration_id', hold: true } as const
   const integration = await findMcpIntegration(em, actor, named)
   const workspace = await resolveWorkspace(em, actor, body.workspace_id ?? integration.workspaceId ?? undefined)
   if (integration.workspaceId && integration.workspaceId !== workspace.id)
     throw new ApiError('AB01', 'The MCP integration belongs to another workspace.', { param: 'mcp_integration_id' })
   await demandMcpAccess(em, actor, { integration, workspaceId: workspace.id })
+  const home = { organisationId: actor.organisationId, workspaceId: workspace.id }
+  await demandGuardrails(em, { home, vault }, { defaults: body, path: null })
   const slug = await chooseSlug(em, workspace.id, body)
   const row = em.create(McpServerEntity, {
     organisationId: actor.organisationId,
@@ -48,13 +58,21 @@ export async function addMcpServer(em: EntityManager, actor: Actor, body: Create
     slug,
     name: body.name,
     description: body.description ?? null,
-    ...(body.default_access !== undefined && { defaultAccess: body.default_access }),
-    ...(body.pinning !== undefined && { pinning: body.pinning }),
+    ...settingsOf(body),
     createdBy: actor.userId ?? actor.id,
   })
   await flushUnique(em, `This workspace already has an MCP server with the slug "${slug}".`, 'slug')
   return row
 }
+
+const settingsOf = (body: CreateMcpServer) => ({
+  ...(body.default_access !== undefined && { defaultAccess: body.default_access }),
+  ...(body.pinning !== undefined && { pinning: body.pinning }),
+  ...(body.discovery !== undefined && { discovery: body.discovery }),
+  toolPrice: toAmount(body.tool_price ?? null),
+  inputGuardrails: body.input_guardrails ?? [],
+  outputGuardrails: body.output_guardrails ?? [],
+})
 
 /** The longest slug of a server. */
 const longestSlug = 50
@@ -101,6 +119,10 @@ const present = (row: McpServerEntity, { workspace }: ServerContext, config: Ori
   default_access: row.defaultAccess,
   default_user_access: row.defaultUserAccess,
   pinning: row.pinning,
+  discovery: row.discovery,
+  tool_price: fromAmount(row.toolPrice),
+  input_guardrails: [...row.inputGuardrails],
+  output_guardrails: [...row.outputGuardrails],
   mcp_integration_id: row.integrationId,
   created_at: row.createdAt.toISOString(),
   last_updated_at: row.lastUpdatedAt.toISOString(),

@@ -10,7 +10,7 @@ import {
   seenFields,
 } from '../mcp-integrations/index.ts'
 import { accesses } from './mcp-server.entity.ts'
-import { inWorkspace } from './mcp-server.schema.ts'
+import { inWorkspace, priceField } from './mcp-server.schema.ts'
 
 const statuses = ['approved', 'held', 'flagged', 'rejected', 'removed', 'unseen'] as const
 
@@ -21,12 +21,18 @@ export const serverCapabilityPage = inWorkspace.extend({
 
 const hash = z.string().min(1).max(100)
 
-const setting = z.strictObject({
-  name: capabilityName,
-  type: capabilityType,
-  enabled: z.boolean(),
-  hash: hash.optional().meta({ description: 'The definition that was seen: it is approved too. 409 when it has moved on.' }),
-})
+const setting = z
+  .strictObject({
+    name: capabilityName,
+    type: capabilityType,
+    enabled: z.boolean(),
+    hash: hash.optional().meta({ description: 'The definition that was seen: it is approved too. 409 when it has moved on.' }),
+    price: priceField.optional().meta({ description: 'US dollars for one call of the tool. Null: that of the server. Absent: as it is.' }),
+  })
+  .superRefine(({ type, price }, context) => {
+    if (type !== 'tool' && typeof price === 'number')
+      context.addIssue({ code: 'custom', path: ['price'], message: 'Only tools have a price.' })
+  })
 
 export const updateServerCapabilitiesBody = z
   .strictObject({ capabilities: z.array(setting).min(1).max(maxSettings) })
@@ -49,6 +55,7 @@ export const serverCapabilities = z
         enabled: z.boolean().meta({ description: "By its own setting, or by the server's default." }),
         has_override: z.boolean().meta({ description: 'Whether it has a setting of its own.' }),
         integration_enabled: z.boolean(),
+        price: z.number().nullable().meta({ description: 'US dollars for one call of the tool. Null: that of the server, `tool_price`.' }),
         status: z.enum(statuses).meta({
           description:
             '`held`: its definition is new or changed, and waits for an approval; `flagged`: it is so, and is used all the same; `unseen`: no sync has found it.',

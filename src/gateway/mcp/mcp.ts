@@ -97,9 +97,7 @@ async function serve(parts: McpParts, head: McpHead, noteId: (id: RpcId) => void
     await openSessionStream(talk, reply)
     return
   }
-  talk.session.isEnded = true
-  talk.session.stream?.end()
-  for (const call of talk.session.calls.values()) call.abort()
+  parts.sessions.end({ organisationId: head.caller.key.organisationId, sessionId }, talk.session)
   reply.finish(200, null)
 }
 

@@ -1,7 +1,12 @@
 import type { Fields } from '../../lib/json/fields.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { type CapabilityKind, capabilityName, type DefinitionHashes, hashesOf } from '../../lib/mcp-definition.ts'
+import type { KeyView } from '../callers/key.ts'
+import { longestName } from '../../lib/text/likenesses.ts'
 import { fitsTemplate, readTemplate, type UriTemplate } from '../../lib/text/uri-template.ts'
+import { countedNameFinder } from './counted-names.ts'
+import { priceFinder } from './tool-prices.ts'
+import { mostPlaces, withdrawalFinder, type WithdrawnThing } from './withdrawn-things.ts'
 
 export type { CapabilityKind } from '../../lib/mcp-definition.ts'
 
@@ -42,10 +47,21 @@ export interface McpServer {
   /** By the last sync; null: not known. */
   readonly era: 'modern' | 'legacy' | null
   readonly status: 'active'
+  /** `search`: clients list two tools, which find and call the others. */
+  readonly discovery: 'full' | 'search'
+  /** The guardrails of its calls, by slug or id, before those of the workspace and the organisation. */
+  readonly inputGuardrails: readonly string[]
+  readonly outputGuardrails: readonly string[]
   /** Returns whether a caller may use the server at all: its workspace, its scope, and the access of its user. */
   admits(caller: McpCaller): boolean
   /** The decision for lists and calls alike; a resource is named by its URI, a template by its URI template. */
   decide(kind: CapabilityKind, name: string, caller: McpCaller): McpDecision
+  /** Returns the tokens of the tools that the last sync found and a caller may use. */
+  toolTokens(caller: McpCaller): number
+  /** Returns the price of one call of a tool in pico-US-dollars; 0: it is free. */
+  priceOf(tool: string): bigint
+  /** Returns the name under which policies count a thing, the same for all spellings that the server may take for it. */
+  countedName(kind: CapabilityKind, name: string): string
   /**
    * The same for an item of a list as it came from the server, with the definition to show: null unless it is allowed. The approved definition stands in
    * for one that is held while the input is unchanged.
@@ -60,10 +76,23 @@ export interface McpScope {
   readonly workspace: string | null
 }
 
-/** The port to the stored servers. See `Snapshot` for the synchronous methods, and for errors. */
+/** A program that a person let in at one server. */
+export interface McpSignInView {
+  readonly id: string
+  /** The rights of the person, as a key of theirs has them. All sign-ins of a person at a server have the same id there. */
+  readonly key: KeyView
+  /** The server for which it was let in. */
+  readonly serverId: string
+  /** The host that vouches for the program. */
+  readonly client: string
+}
+
+/** The port to the stored servers, and to the programs that people let in. See `Snapshot` for the synchronous methods, and for errors. */
 export interface McpRegistry {
   /** The server with this slug or id. Null: there is none, or its workspace may not use its integration any more. */
   mcpServer(scope: McpScope, reference: string): MaybePromise<McpServer | null>
+  /** The program with this token. Null: there is none, its sign-in has ended, or as with unknown keys. */
+  mcpSignIn(token: string, address?: string): MaybePromise<McpSignInView | null>
 }
 
 /** The treatment of definitions that are new or changed. */
@@ -84,6 +113,10 @@ export interface CapabilityRule {
   readonly rejectedHash: string | null
   /** The approved definition, where another one may come; null: not kept. */
   readonly approved: Fields | null
+  /** For one call of the tool, in pico-US-dollars; null: that of the server. */
+  readonly price: bigint | null
+  /** The size of its definition in the context of a model; 0: not known. */
+  readonly tokens: number
 }
 
 /** The rights on a server. */
@@ -91,6 +124,8 @@ export interface McpRules {
   readonly defaultAccess: 'allow' | 'deny'
   readonly defaultUserAccess: 'allow' | 'deny'
   readonly pinning: PinningMode
+  /** For one call of a tool without a price of its own, in pico-US-dollars; null: it is free. */
+  readonly toolPrice: bigint | null
   readonly capabilities: readonly CapabilityRule[]
   /** The users with an access of their own. */
   readonly users: ReadonlyMap<string, boolean>
@@ -119,18 +154,15 @@ export function standingOf(
 /** The scope that calls servers. */
 export const invokeScope = 'mcp.invoke'
 
-/** So many places of a URI are compared with templates for one decision: a millisecond. */
-const mostPlaces = 20_000
-
 /** Returns a function that finds the templates that a URI may be made of; null: they cannot all be compared. */
 function templateFinder(rules: readonly CapabilityRule[]): (uri: string) => readonly CapabilityRule[] | null {
-  let read: readonly (readonly [rule: CapabilityRule, template: UriTemplate])[] | null = null
+  let read: readonly (readonly [rule: CapabilityRule, template: UriTemplate | null])[] | null = null
   return (uri) => {
     read ??= rules.map((rule) => [rule, readTemplate(rule.name)] as const)
     const budget = { places: mostPlaces }
     const found: CapabilityRule[] = []
     for (const [rule, template] of read) {
-      const fits = fitsTemplate(template, uri, budget)
+      const fits = template === null ? null : fitsTemplate(template, uri, budget)
       if (fits === null) return null
       if (fits) found.push(rule)
     }
@@ -138,25 +170,46 @@ function templateFinder(rules: readonly CapabilityRule[]): (uri: string) => read
   }
 }
 
+/** Returns the things that the rules of a server withdraw from all callers. */
+const withdrawnThings = (rules: McpRules): readonly WithdrawnThing[] =>
+  rules.capabilities.flatMap(({ kind, name, ...rule }): WithdrawnThing[] => {
+    const decision = decisionOf(rules, rule)
+    return decision === 'allowed' ? [] : [{ kind, name, decision }]
+  })
+
 /** Returns a server with the one decision that its rights are. */
-export function toMcpServer(server: Omit<McpServer, 'admits' | 'decide' | 'judge'>, rules: McpRules): McpServer {
+export function toMcpServer(
+  server: Omit<McpServer, 'admits' | 'countedName' | 'decide' | 'judge' | 'priceOf' | 'toolTokens'>,
+  rules: McpRules,
+): McpServer {
   const known = new Map(rules.capabilities.map((rule) => [keyOf(rule.kind, rule.name), rule]))
   const templatesOf = templateFinder(rules.capabilities.filter(({ kind }) => kind === 'resource_template'))
+  const withdrawalOf = withdrawalFinder(withdrawnThings(rules), { isOpen: rules.defaultAccess === 'allow' })
   const admits = ({ workspaceId, userId, scopes }: McpCaller): boolean =>
     workspaceId === server.workspaceId && scopes.has(invokeScope) && (userId === null || mayUse(rules, userId))
   const decideByRule = (kind: CapabilityKind, name: string): McpDecision => {
+    // A name that cannot be compared with all rules may be a form of one that is not allowed.
+    if (name === '' || name.length > longestName) return 'not_allowed'
     const rule = known.get(keyOf(kind, name))
     if (rule !== undefined) return decisionOf(rules, rule)
     const made = kind === 'resource' ? templatesOf(name) : []
-    // More templates than can be compared may have one that is not allowed.
     if (made === null) return 'not_allowed'
-    return made.length > 0 ? strictest(made.map((template) => decisionOf(rules, template))) : decisionOf(rules, unknownRule(kind, name))
+    const own = strictest((made.length > 0 ? made : [unknownRule]).map((one) => decisionOf(rules, one)))
+    // Likeness only shuts.
+    return own === 'not_allowed' ? own : strictest([own, withdrawalOf(kind, name) ?? own])
   }
   const decide: McpServer['decide'] = (kind, name, caller) => (admits(caller) ? decideByRule(kind, name) : 'not_allowed')
   return {
     ...server,
     admits,
     decide,
+    toolTokens: (caller) =>
+      rules.capabilities.reduce(
+        (sum, { kind, name, tokens }) => sum + (kind === 'tool' && tokens > 0 && decide(kind, name, caller) === 'allowed' ? tokens : 0),
+        0,
+      ),
+    priceOf: priceFinder(rules.capabilities, rules.toolPrice),
+    countedName: countedNameFinder(rules.capabilities),
     judge(kind, told, caller) {
       const name = capabilityName(kind, told)
       if (name === null) return { decision: 'not_allowed', definition: null }
@@ -175,20 +228,14 @@ const shown = (decision: McpDecision, definition: Fields) => ({ decision, defini
 
 const keyOf = (kind: CapabilityKind, name: string): string => `${kind} ${name}`
 
-const unknownRule = (kind: CapabilityKind, name: string): CapabilityRule => ({
-  kind,
-  name,
-  integrationEnabled: true,
-  enabled: null,
-  seen: null,
-  pinned: null,
-  rejectedHash: null,
-  approved: null,
-})
+/** The rule on a thing that has none. */
+const unknownRule = { integrationEnabled: true, enabled: null, seen: null, pinned: null, rejectedHash: null } as const
 
 const mayUse = ({ users, defaultUserAccess }: McpRules, userId: string): boolean => users.get(userId) ?? defaultUserAccess === 'allow'
 
-function decisionOf({ defaultAccess, pinning }: McpRules, rule: CapabilityRule): McpDecision {
+type Right = Pick<CapabilityRule, 'integrationEnabled' | 'enabled' | 'seen' | 'pinned' | 'rejectedHash'>
+
+function decisionOf({ defaultAccess, pinning }: McpRules, rule: Right): McpDecision {
   if (!rule.integrationEnabled || !(rule.enabled ?? defaultAccess === 'allow')) return 'not_allowed'
   return ['held', 'rejected'].includes(standingOf(pinning, rule)) ? 'held' : 'allowed'
 }

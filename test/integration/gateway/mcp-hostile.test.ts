@@ -2,9 +2,12 @@ import test from 'ava'
 import { createEgress } from '../../../src/gateway/egress/create-egress.ts'
 import { parseAllowedHosts } from '../../../src/gateway/egress/allowed-hosts.ts'
 import { createUpstream } from '../../../src/gateway/mcp/upstream/upstream.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type GatewayBed, startGateway, workspaceKey } from '../../support/gateway.ts'
+import { type FailingHandshakes, handshakeFailures, startFailingHandshakes } from '../../support/mcp/failing-handshakes.ts'
 import { startHostileServer } from '../../support/mcp/hostile-server.ts'
 import type { Listening } from '../../support/mcp/http.ts'
+import { type LegacyReference, startLegacyServer } from '../../support/mcp/legacy-server.ts'
 import { ask, begin, post } from '../../support/mcp/raw-client.ts'
 import { mcpScopes, mcpServer } from '../../support/mcp/stored-server.ts'
 
@@ -13,12 +16,24 @@ const kinds =
 const bound = 'gh-test-key-of-a-bound-organisation-00'
 const secret = 'Bearer upstream-secret-of-the-server'
 let hostile: Listening
+let failing: FailingHandshakes
+/** Its tool `wait` never answers. */
+let slow: LegacyReference
+/** With time for the largest answers on a busy machine. */
 let bed: GatewayBed
+/** With short times, for servers that never finish. */
+let hasty: GatewayBed
+
+const mcpResultBytes = 4 * 1024 * 1024
 
 test.before(async () => {
-  hostile = await startHostileServer()
+  ;[hostile, failing, slow] = await Promise.all([startHostileServer(), startFailingHandshakes(), startLegacyServer()])
   const auth = { type: 'headers', headers: { authorization: secret } } as const
   const servers = kinds.map((slug) => [slug, mcpServer({ slug, url: `${hostile.origin}/${slug}`, auth })])
+  const handshakes = handshakeFailures.map((slug) => [
+    `events-${slug}`,
+    mcpServer({ slug: `events-${slug}`, url: `${failing.origin}/${slug}`, transport: 'sse', auth }),
+  ])
   bed = await startGateway({
     keys: { [workspaceKey]: mcpScopes, [bound]: { ...mcpScopes, allowedHosts: parseAllowedHosts(['mcp.example.com']) } },
     mcpServers: {
@@ -26,15 +41,24 @@ test.before(async () => {
       metadata: mcpServer({ slug: 'metadata', url: 'http://169.254.169.254/mcp', auth }),
       private: mcpServer({ slug: 'private', url: 'http://10.1.2.3/mcp', auth }),
     },
-    settings: { mcpIdleMs: 600, mcpTotalMs: 1500, mcpResultBytes: 4 * 1024 * 1024 },
+    settings: { mcpIdleMs: 30_000, mcpTotalMs: 60_000, mcpResultBytes },
+  })
+  hasty = await startGateway({
+    keys: { [workspaceKey]: mcpScopes },
+    mcpServers: {
+      ...Object.fromEntries([...servers, ...handshakes]),
+      'legacy-streamable': mcpServer({ slug: 'legacy-streamable', url: slow.url, auth }),
+      'legacy-sse': mcpServer({ slug: 'legacy-sse', url: slow.sseUrl, transport: 'sse', auth }),
+    },
+    settings: { mcpIdleMs: 600, mcpTotalMs: 1500, mcpResultBytes },
   })
 })
 test.after.always(async () => {
-  await bed?.stop()
-  await hostile?.stop()
+  await Promise.all([bed?.stop(), hasty?.stop()])
+  await Promise.all([hostile?.stop(), failing?.stop(), slow?.stop()])
 })
 
-const at = (server: string) => `${bed.origin}/${server}/mcp`
+const at = (server: string, { origin } = bed) => `${origin}/${server}/mcp`
 const names = async (server: string) => (await ask(at(server), 'tools/list')).messages[0]?.result?.['tools'] as Record<string, string>[]
 const call = { name: 'echo', arguments: {} }
 
@@ -55,16 +79,37 @@ const ends: readonly [kind: string, code: string, logged: number][] = [
 for (const [kind, code, logged] of ends)
   test(`a call at a server that is ${kind} ends in bounds, with an error that tells no secret`, async (t) => {
     const before = process.memoryUsage().rss
-    const modern = await ask(at(kind), 'tools/call', call)
+    const used = code === 'upstream_timeout' ? hasty : bed
+    const modern = await ask(at(kind, used), 'tools/call', call)
     t.is(modern.status, 200)
     t.is(modern.messages.at(-1)?.error?.data?.['code'], code)
     t.is(modern.messages.at(-1)?.error?.code, code === 'upstream_timeout' ? -32001 : -32000)
     t.is(modern.messages.at(-1)?.id, 1)
-    const legacy = await post(at(kind), { jsonrpc: '2.0', id: 'l', method: 'tools/call', params: call })
+    const legacy = await post(at(kind, used), { jsonrpc: '2.0', id: 'l', method: 'tools/call', params: call })
     t.is(legacy.messages.at(-1)?.error?.data?.['code'], code)
     for (const { text } of [modern, legacy]) t.notRegex(text, /secret|hunter2|169\.254|127\.0\.0\.1/)
-    t.true(bed.logged.some(({ record }) => record.providerSlug === kind && record.status === logged && record.outcome === 'error'))
+    t.true(used.logged.some(({ record }) => record.providerSlug === kind && record.status === logged && record.outcome === 'error'))
     t.true(process.memoryUsage().rss - before < 400 * 1024 * 1024)
+  })
+
+test.serial('a handshake that fails ends in bounds and leaves no stream of events open: the older transport', async (t) => {
+  for (const kind of handshakeFailures) {
+    const opened = failing.opened()
+    const { status, text, messages } = await ask(at(`events-${kind}`, hasty), 'tools/call', call)
+    t.is(status, 200, `${kind}: ${text}`)
+    t.regex(String(messages.at(-1)?.error?.data?.['code']), /^upstream_(?:bad_response|timeout|error)$/, `${kind}: ${text}`)
+    t.notRegex(text, /secret|192\.0\.2\.1/)
+    t.true(failing.opened() > opened, kind)
+    await eventually(() => failing.open() === 0, 5000, `the stream of ${kind} to end`)
+  }
+})
+
+for (const slug of ['legacy-streamable', 'legacy-sse'])
+  test(`a call whose answer never comes ends in bounds, and is cancelled: ${slug}`, async (t) => {
+    const before = slow.cancelled()
+    const answer = await ask(at(slug, hasty), 'tools/call', { name: 'wait', arguments: {} })
+    t.is(answer.messages.at(-1)?.error?.data?.['code'], 'upstream_timeout', answer.text)
+    await eventually(() => slow.cancelled() > before, 5000, 'the call to be cancelled')
   })
 
 test('a server in a metadata service or a private network is never asked', async (t) => {

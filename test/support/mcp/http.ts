@@ -9,7 +9,7 @@ export interface Listening {
   stop(): Promise<void>
 }
 
-export async function listen(handler: (req: IncomingMessage, res: ServerResponse) => void): Promise<Listening> {
+export async function listen(handler: (req: IncomingMessage, res: ServerResponse) => unknown): Promise<Listening> {
   const server = createServer(handler)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {

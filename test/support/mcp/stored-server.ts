@@ -16,6 +16,8 @@ export const toolRule = (name: string, rule: Partial<CapabilityRule>): Capabilit
   pinned: null,
   rejectedHash: null,
   approved: null,
+  price: null,
+  tokens: 0,
   ...rule,
 })
 
@@ -37,9 +39,12 @@ export function mcpServer(given: Partial<McpServer>, rules: Partial<McpRules> = 
       passthroughHeaders: {},
       era: null,
       status: 'active',
+      discovery: 'full',
+      inputGuardrails: [],
+      outputGuardrails: [],
       ...given,
       workspaceId,
     },
-    { defaultAccess: 'allow', defaultUserAccess: 'allow', pinning: 'off', capabilities: [], users: new Map(), ...rules },
+    { defaultAccess: 'allow', defaultUserAccess: 'allow', pinning: 'off', toolPrice: null, capabilities: [], users: new Map(), ...rules },
   )
 }

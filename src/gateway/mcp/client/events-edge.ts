@@ -17,6 +17,9 @@ export async function openEventStream(parts: McpParts, head: McpHead): Promise<v
   const { sessionId } = beginSession(parts.sealer, head, facts)
   const talk = ofSession(parts, head, sessionId ?? '')
   const reply = new Reply({ exchange, headers: [], takesStream: true, hide: head.hide })
+  // No later stream is of this session.
+  const owner = { organisationId: head.caller.key.organisationId, sessionId: sessionId ?? '' }
+  exchange.onceClosed(() => parts.sessions.end(owner, talk.session))
   reply.sayEvent('endpoint', `${basePathOf(path)}/messages?sessionId=${encodeURIComponent(sessionId ?? '')}`)
   await openSessionStream(talk, reply)
 }

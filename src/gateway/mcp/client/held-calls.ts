@@ -4,6 +4,7 @@ import { createShares } from '../../../lib/shares/shares.ts'
 import { uuidv7 } from '../../../lib/uuid.ts'
 import type { RpcAnswer, RpcCall } from '../protocol/messages.ts'
 import type { QuestionResults, Questions } from '../upstream/upstream-request.ts'
+import type { CallNotes } from './call-notes.ts'
 
 /** The next that happens to a call: its server asks, or it has its end. */
 export type HeldStep = { readonly questions: Questions } | { readonly answer: RpcAnswer }
@@ -21,6 +22,8 @@ export interface HeldMeans {
  */
 export interface HeldCall {
   readonly id: string
+  /** Those of the request that began it. */
+  readonly notes: CallNotes
   /** Resolves to the next step. Rejects when the call failed. */
   next(): Promise<HeldStep>
   /** Answers the questions of the last step. */
@@ -32,7 +35,7 @@ export interface HeldCall {
 
 /** The calls that wait for their client. */
 export interface HeldCalls {
-  begin(work: (means: HeldMeans) => Promise<RpcAnswer>): HeldCall
+  begin(work: (means: HeldMeans) => Promise<RpcAnswer>, notes: CallNotes): HeldCall
   /** Keeps a call until its client comes back. Throws, and ends it, when too many wait. */
   park(call: HeldCall, principal: string): void
   /** Takes a call back; null: it waits no longer. */
@@ -57,7 +60,7 @@ export function createHeldCalls(): HeldCalls {
   }
 
   return {
-    begin: (work) => new WaitingCall(work),
+    begin: (work, notes) => new WaitingCall(work, notes),
     park(call, principal) {
       if (!shares.take(principal)) {
         call.abort()
@@ -87,6 +90,7 @@ const gatherMs = 20
 /** A class, because it keeps its open questions. */
 class WaitingCall implements HeldCall {
   readonly id = uuidv7()
+  readonly notes: CallNotes
   readonly #ending = new AbortController()
   readonly #end: Promise<RpcAnswer>
   readonly #waiting = new Set<OpenQuestion>()
@@ -94,7 +98,8 @@ class WaitingCall implements HeldCall {
   #wake: (() => void) | null = null
   #notify: (call: RpcCall) => void = () => {}
 
-  constructor(work: (means: HeldMeans) => Promise<RpcAnswer>) {
+  constructor(work: (means: HeldMeans) => Promise<RpcAnswer>, notes: CallNotes) {
+    this.notes = notes
     this.#end = work({
       signal: this.#ending.signal,
       notify: (call) => this.#notify(call),
@@ -106,10 +111,15 @@ class WaitingCall implements HeldCall {
 
   #ask(questions: Questions): Promise<QuestionResults> {
     return new Promise((resolve, reject) => {
+      const { signal } = this.#ending
       const leave = () => reject(new ApiError('client_closed', 'The client answered no more.'))
-      this.#ending.signal.addEventListener('abort', leave, { once: true })
+      signal.addEventListener('abort', leave, { once: true })
+      const answered = (results: QuestionResults): void => {
+        signal.removeEventListener('abort', leave)
+        resolve(results)
+      }
       const names = Object.fromEntries(Object.keys(questions).map((key) => [key, `question_${(this.#count += 1)}`]))
-      this.#waiting.add({ names, questions, answered: resolve })
+      this.#waiting.add({ names, questions, answered })
       this.#wake?.()
     })
   }

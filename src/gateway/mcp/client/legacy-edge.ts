@@ -1,14 +1,20 @@
 import { isFields } from '../../../lib/json/fields.ts'
+import { longTurns } from '../../../lib/shares/long-turns.ts'
 import { isLogLevel } from '../protocol/envelope.ts'
 import { type McpFault, mcpFault } from '../protocol/faults.ts'
 import { callText, type RpcAnswer, type RpcCall, type RpcId, type RpcMessage } from '../protocol/messages.ts'
 import { anyLevel, type UpstreamLink } from '../upstream/upstream-request.ts'
 import type { LegacyEar, LegacyTalk } from './legacy-talk.ts'
 import { askLegacy } from './ask-legacy.ts'
-import { beginSession, type LegacyClient } from './legacy-session-id.ts'
-import { demandAllowed, thingOf } from './rights.ts'
+import { beginSession, type LegacyClient, unknownSession } from './legacy-session-id.ts'
+import { type CallNotes, noteSent } from './call-notes.ts'
+import { type LocalSession, watchBounds } from './local-sessions.ts'
+import { guardOf } from './guard.ts'
+import { demandShort } from './modern-listen.ts'
+import { demandThing } from './rights.ts'
+import { meantCall } from './search.ts'
 import { runCall } from './run-call.ts'
-import { demandMethod, type CallNotes, openLink, serveCall, toldCapabilities, toLegacy } from './serve.ts'
+import { demandMethod, openLink, serveCall, toldCapabilities, toLegacy } from './serve.ts'
 
 /** Takes a message that no answer belongs to. */
 export function hearLegacy({ session }: LegacyTalk, message: Exclude<RpcMessage, { kind: 'request' }>): void {
@@ -36,7 +42,7 @@ export async function serveLegacy(talk: LegacyTalk, asked: LegacyRequest): Promi
   const { parts, head, client, session } = talk
   const { id, bytes, isFirst, ear, left } = asked
   const cancelling = new AbortController()
-  const call = { method: asked.method, params: asked.params }
+  const call = meantCall(head, { method: asked.method, params: asked.params })
   session?.calls.set(id, cancelling)
   const signal = AbortSignal.any([left, cancelling.signal])
   let began: LegacyClient | null = null
@@ -47,9 +53,9 @@ export async function serveLegacy(talk: LegacyTalk, asked: LegacyRequest): Promi
     revision: client.revision,
     isFirst,
     work: async (noted) => {
-      if (call.method !== 'initialize') return work(talk, { ...asked, signal, noted })
+      if (call.method !== 'initialize') return work(talk, { ...asked, ...call, signal, noted })
       began = beginSession(parts.sealer, head, call.params)
-      const link = await openLink(parts, head, { ...began, signal })
+      const link = await openLink(parts, head, { ...began, signal, noted })
       noted.serverRevision = link.facts.revision
       return { result: greeting(link, began) }
     },
@@ -82,11 +88,15 @@ interface LegacyWork extends LegacyRequest {
 
 async function work(talk: LegacyTalk, asked: LegacyWork): Promise<RpcAnswer> {
   const { parts, head, client, session } = talk
-  const { method, params, signal, noted, ear } = asked
+  const { method, signal, noted, ear } = asked
+  // Legacy clients have no such members: a modern server would take those of one for the state of another client.
+  const { requestState: _, inputResponses: _given, ...params } = asked.params
   const isOfSession = ofSession.has(method)
   if (!isOfSession) demandMethod(method)
-  const link = await openLink(parts, head, { ...client, signal })
+  const link = await openLink(parts, head, { ...client, signal, noted })
   noted.serverRevision = link.facts.revision
+  // The messages of a batch go out one after the other.
+  await longTurns.before(head.caller.key.organisationId, asked.isFirst ? asked.bytes.length : 0, { isWanted: () => !signal.aborted })
   if (isOfSession) return atSession(talk, link, asked)
   const request = {
     method,
@@ -94,10 +104,11 @@ async function work(talk: LegacyTalk, asked: LegacyWork): Promise<RpcAnswer> {
     logLevel: session?.logLevel ?? anyLevel,
     paramHeaders: [],
     signal,
+    isHeard: ear.canHear(),
     notify: (told: RpcCall) => ear.say(callText(told)),
     ask: ear.canHear() ? askLegacy(talk, { ear, signal }) : null,
   }
-  const answer = await serveCall(head, link, { request, noted })
+  const answer = await serveCall(head, link, { deps: parts.deps, request, noted })
   return toLegacy(method, isQuestion(answer) ? unanswered(method) : answer, link.facts.era)
 }
 
@@ -120,29 +131,44 @@ async function atSession(talk: LegacyTalk, link: UpstreamLink, asked: LegacyWork
 
 const unsupported = (method: string) => mcpFault('methodNotFound', `The MCP server has no ${method}.`)
 
-async function setLevel({ head, session }: LegacyTalk, link: UpstreamLink, asked: LegacyWork): Promise<RpcAnswer> {
+async function setLevel({ parts, head, session }: LegacyTalk, link: UpstreamLink, asked: LegacyWork): Promise<RpcAnswer> {
   const { params, signal, noted, method } = asked
   const { level } = params
   if (link.facts.capabilities['logging'] === undefined) throw unsupported(method)
   if (typeof level !== 'string' || !isLogLevel(level)) throw mcpFault('invalidParams', 'params.level is no level of log messages.')
   if (session !== null) session.logLevel = level
   if (link.facts.era === 'modern') return { result: {} }
-  return serveCall(head, link, { request: { method, params, logLevel: null, paramHeaders: [], signal, notify() {}, ask: null }, noted })
+  return serveCall(head, link, {
+    deps: parts.deps,
+    request: { method, params: { level }, logLevel: null, paramHeaders: [], signal, notify() {}, ask: null },
+    noted,
+  })
 }
 
-async function watch({ head, session }: LegacyTalk, { facts }: UpstreamLink, { method, params }: LegacyWork): Promise<RpcAnswer> {
+async function watch(
+  { parts, head, session, client: { sessionId } }: LegacyTalk,
+  { facts }: UpstreamLink,
+  { method, params, noted }: LegacyWork,
+): Promise<RpcAnswer> {
   const { resources } = facts.capabilities
   if (!isFields(resources) || resources['subscribe'] !== true) throw unsupported(method)
-  const thing = thingOf({ method, params })
-  if (thing === null) throw mcpFault('invalidParams', 'params.uri must be a text.')
-  demandAllowed(head, thing)
-  if (session === null) return { result: {} }
-  if (method === 'resources/subscribe') session.uris.add(thing.name)
-  else session.uris.delete(thing.name)
-  if (session.uris.size > mostWatched) session.uris.delete(thing.name)
-  await session.stream?.listen()
+  const thing = demandThing(head, { method, params })
+  if (thing !== null && method === 'resources/subscribe')
+    await (await guardOf(parts.deps, head, { call: { method, params }, noted }))?.look({ uri: thing.name })
+  if (session === null || sessionId === null || thing === null) return { result: {} }
+  if (session.isEnded) throw unknownSession()
+  demandShort(thing.name)
+  const owner = { organisationId: head.caller.key.organisationId, sessionId }
+  if (method === 'resources/unsubscribe') parts.sessions.unwatch(owner, session, thing.name)
+  else if (!parts.sessions.watch(owner, session, thing.name)) throw mcpFault('refusedParams', tooMany, { reason: 'too_many_subscriptions' })
+  await listenAnew(session, noted)
   return { result: {} }
 }
 
-/** One session watches no more resources. */
-const mostWatched = 1000
+async function listenAnew({ stream }: LocalSession, noted: CallNotes): Promise<void> {
+  if (stream === null) return
+  noteSent(noted)
+  await stream.listen()
+}
+
+const tooMany = `The session has ${watchBounds.uris} subscriptions, or ${watchBounds.bytes / 1024} KiB of their addresses: the most of one session.`

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { ApiError } from '../../../lib/errors.ts'
 import { canonicalJson } from '../../../lib/json/canonical-json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
+import { longTurns } from '../../../lib/shares/long-turns.ts'
 import { withoutEnvelope } from '../protocol/envelope.ts'
 import { type McpFault, mcpFault } from '../protocol/faults.ts'
 import { callText, type RpcAnswer, type RpcCall, rpcCodes } from '../protocol/messages.ts'
@@ -12,7 +13,9 @@ import type { ModernRequest, ModernWork } from './modern-work.ts'
 import { demandCapability } from './ask-legacy.ts'
 import type { McpHead } from './caller.ts'
 import { listenAsModern } from './modern-listen.ts'
+import { noteSent } from './call-notes.ts'
 import type { HeldCall } from './held-calls.ts'
+import { meantCall } from './search.ts'
 import type { McpParts } from './parts.ts'
 import { Reply } from './reply.ts'
 import { runCall } from './run-call.ts'
@@ -28,13 +31,14 @@ export async function serveModern(parts: McpParts, head: McpHead, asked: ModernR
   const reply = new Reply({ exchange, headers: [], takesStream, hide: head.hide })
   const leaving = new AbortController()
   exchange.onceClosed(() => leaving.abort())
-  const call = { method, params: withoutEnvelope(asked.params) }
+  const call = meantCall(head, { method, params: withoutEnvelope(asked.params) })
   await runCall(parts, head, {
     id,
     call,
     bytes,
     revision: envelope.version,
     isFirst: true,
+    isPaid: isOfHeld(parts, head, call),
     work: (noted) => work({ parts, head, asked, call, reply, signal: leaving.signal, noted }),
     statusOf,
     isLeft: () => exchange.closed,
@@ -57,8 +61,9 @@ async function work(making: ModernWork): Promise<RpcAnswer> {
   const { parts, head, asked, signal, noted, call } = making
   const { method } = call
   if (method !== 'server/discover' && method !== 'subscriptions/listen') demandMethod(method)
-  const link = await openLink(parts, head, { ...asked.envelope, signal })
+  const link = await openLink(parts, head, { ...asked.envelope, signal, noted })
   noted.serverRevision = link.facts.revision
+  await longTurns.before(head.caller.key.organisationId, asked.bytes.length, { isWanted: () => !signal.aborted })
   if (method === 'server/discover') return toModern(call, { result: discovery(link) }, link.facts)
   if (method === 'subscriptions/listen') return listenAsModern(making, link)
   const answer = link.facts.era === 'legacy' ? await atLegacy(making, link) : await atModern(making, link)
@@ -79,6 +84,7 @@ function upstreamRequest({ asked, reply, signal, head, call }: ModernWork, param
     logLevel: asked.envelope.logLevel,
     paramHeaders: paramHeadersOf(head.exchange.headers),
     signal,
+    isHeard: asked.takesStream,
     notify: (told) => reply.say(callText(told)),
     ask: null,
   }
@@ -92,7 +98,7 @@ async function atModern(making: ModernWork, link: UpstreamLink): Promise<RpcAnsw
   const opened = typeof requestState === 'string' ? parts.sealer.open('state', requestState) : null
   if (requestState !== undefined && !isOf(opened, facts)) throw unknownState()
   const params = opened === null ? call.params : { ...call.params, requestState: opened['state'] }
-  const answer = await serveCall(head, link, { request: upstreamRequest(making, params), noted })
+  const answer = await serveCall(head, link, { deps: parts.deps, request: upstreamRequest(making, params), noted })
   if ('error' in answer || typeof answer.result['requestState'] !== 'string') return answer
   const sealed = parts.sealer.seal('state', { ...facts, state: answer.result['requestState'] }, stateLifeMs)
   return { result: { ...answer.result, requestState: sealed } }
@@ -123,6 +129,8 @@ async function atLegacy(making: ModernWork, link: UpstreamLink): Promise<RpcAnsw
   signal.addEventListener('abort', onLeft, { once: true })
   try {
     const step = await held.next()
+    noted.hooks = held.notes.hooks
+    noted.isDenied = held.notes.isDenied
     if ('answer' in step) return step.answer
     if (signal.aborted) throw new ApiError('client_closed', 'The call was cancelled.')
     parts.held.park(held, head.principal)
@@ -147,11 +155,18 @@ function begin(making: ModernWork, link: UpstreamLink): HeldCall {
       return ask(questions)
     }
     const request = { ...upstreamRequest(making, call.params), signal, notify, ask: askAble }
-    return Promise.race([serveCall(head, link, { request, noted }), refused])
-  })
+    return Promise.race([serveCall(head, link, { deps: parts.deps, request, noted }), refused])
+  }, noted)
 }
 
-function resume({ parts, head, call }: ModernWork, requestState: unknown): HeldCall {
+/** A server of before goes on with a call after its question, whether the answer comes or not: the price falls due with the first question. */
+const isOfHeld = ({ sealer }: McpParts, head: McpHead, call: RpcCall): boolean => {
+  const { requestState } = call.params
+  const opened = typeof requestState === 'string' ? sealer.open('held', requestState) : null
+  return opened !== null && isOf(opened, ownerOf(head, call))
+}
+
+function resume({ parts, head, call, noted }: ModernWork, requestState: unknown): HeldCall {
   const opened = typeof requestState === 'string' ? parts.sealer.open('held', requestState) : null
   if (opened === null || !isOf(opened, ownerOf(head, call))) throw unknownState()
   const held = opened['replica'] === parts.replica && typeof opened['call'] === 'string' ? parts.held.take(opened['call']) : null
@@ -160,6 +175,7 @@ function resume({ parts, head, call }: ModernWork, requestState: unknown): HeldC
       reason: 'call_again',
     })
   held.answer(resultsOf(call.params['inputResponses']))
+  noteSent(noted)
   return held
 }
 

@@ -3,7 +3,7 @@ import type { RpcCall, RpcId } from '../protocol/messages.ts'
 import type { McpHead } from './caller.ts'
 import type { McpParts } from './parts.ts'
 import type { Reply } from './reply.ts'
-import type { CallNotes } from './serve.ts'
+import type { CallNotes } from './call-notes.ts'
 
 /** A request of a modern client. */
 export interface ModernRequest extends RpcCall {

@@ -1,7 +1,9 @@
 import { isFields } from '../../../lib/json/fields.ts'
 import { parseJson } from '../../../lib/json/json.ts'
 import { rememberExact } from '../../../lib/json/exact-json.ts'
-import { collect } from '../../wire/collect.ts'
+import { hasTooManyValues, mostValues } from '../../../lib/json/many-values.ts'
+import { longTurns } from '../../../lib/shares/long-turns.ts'
+import { clientGone, collect } from '../../wire/collect.ts'
 import { isJsonType } from '../../wire/body.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { hasEnvelope, readEnvelope, unsupported } from '../protocol/envelope.ts'
@@ -32,6 +34,8 @@ export async function readPosted(parts: McpParts, head: McpHead, noteId: (id: Rp
   const { exchange, headers, caller } = head
   if (!isJsonType(headers.contentType)) throw new ApiError('unsupported_media_type', 'The content-type must be application/json.')
   const bytes = await collect(exchange.body, { limit: parts.deps.settings.mcpRequestBytes, owner: caller.key.organisationId })
+  await longTurns.before(caller.key.organisationId, bytes.length, { isWanted: () => !exchange.closed })
+  if (exchange.closed) throw clientGone()
   const value = parsed(bytes)
   if (isFields(value) && isId(value['id']) && typeof value['method'] === 'string') noteId(value['id'])
   const isBatch = Array.isArray(value)
@@ -47,6 +51,8 @@ export async function readPosted(parts: McpParts, head: McpHead, noteId: (id: Rp
 }
 
 function parsed(bytes: Buffer): unknown {
+  // The letters that count are of ASCII.
+  if (hasTooManyValues(bytes.toString('latin1'))) throw mcpFault('invalidRequest', `A request has ${mostValues} values at most.`)
   try {
     return parseJson(bytes, 128, rememberExact)
   } catch (thrown) {

@@ -35,7 +35,8 @@ function challenge(error: ApiError, { exchange, path, publicUrl }: RefusedReques
   if (error.status !== 401 && !(error.code === 'forbidden' && error.message.includes(invokeScope))) return []
   const base = publicUrl ?? `http://${exchange.header('host') ?? 'localhost'}`
   const metadata = `${base.replace(/\/$/, '')}/.well-known/oauth-protected-resource${basePathOf(path)}/${path.kind}`
-  const reason = error.status === 401 ? '' : 'error="insufficient_scope", '
+  const shown = exchange.header('authorization') === undefined ? '' : 'error="invalid_token", '
+  const reason = error.status === 401 ? shown : 'error="insufficient_scope", '
   return [
     'www-authenticate',
     `Bearer realm="gatehouse", ${reason}scope="${invokeScope}", resource_metadata="${metadata.replaceAll('"', '')}"`,

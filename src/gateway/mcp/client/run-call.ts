@@ -2,10 +2,11 @@ import { type McpFault, toFault, toldFault } from '../protocol/faults.ts'
 import { answerText, type RpcAnswer, type RpcCall, type RpcId } from '../protocol/messages.ts'
 import type { Reservation } from '../../limits/ledger.ts'
 import { retryHeadersOf } from './refuse.ts'
+import { deniedCode } from './guard.ts'
 import { type CallEnd, finishCall, limitHeaders, reserveCall } from './account.ts'
 import type { McpHead } from './caller.ts'
 import type { McpParts } from './parts.ts'
-import type { CallNotes } from './serve.ts'
+import { type CallNotes, newNotes } from './call-notes.ts'
 
 /** One request of a client on its way through limits, server and log. */
 export interface RunningCall {
@@ -15,6 +16,8 @@ export interface RunningCall {
   /** The revision of the client; null: unknown. */
   readonly revision: string | null
   readonly isFirst: boolean
+  /** True for the rest of a call that has been charged. */
+  readonly isPaid?: boolean
   /** Makes the call. */
   work(noted: CallNotes): Promise<RpcAnswer>
   /** Returns the status of HTTP for an error. */
@@ -37,11 +40,11 @@ interface CallEnding {
 
 /** Runs a call: reserves, makes it, records it, and answers. Never rejects. */
 export async function runCall({ deps }: McpParts, head: McpHead, run: RunningCall): Promise<void> {
-  const noted: CallNotes = { sentAt: null, serverRevision: null }
+  const noted = newNotes()
   const startedAt = run.isFirst ? head.exchange.startedAt : performance.now()
   const reserved: ReservedPlace = { reservation: null }
   const made = await make(async () => {
-    reserved.reservation = await reserveCall(deps, head)
+    reserved.reservation = await reserveCall(deps, head, { call: run.call, isPaid: run.isPaid === true })
     return run.work(noted)
   })
   const { answer, fault } = made
@@ -53,7 +56,10 @@ export async function runCall({ deps }: McpParts, head: McpHead, run: RunningCal
     call: run.call,
     request: run.bytes,
     response: text,
-    ...endOf(made, run.isLeft()),
+    hooks: noted.hooks,
+    tokensSaved: noted.tokensSaved,
+    progress: noted.progress,
+    ...endOf(made, noted, run.isLeft()),
     stream: run.isStream(),
     startedAt,
     sentAt: noted.sentAt,
@@ -80,8 +86,9 @@ async function make(work: () => Promise<RpcAnswer>): Promise<CallEnding> {
   }
 }
 
-function endOf({ answer, fault }: CallEnding, left: boolean): Pick<CallEnd, 'status' | 'outcome' | 'errorCode'> {
+function endOf({ answer, fault }: CallEnding, { isDenied }: CallNotes, left: boolean): Pick<CallEnd, 'status' | 'outcome' | 'errorCode'> {
   if (left) return { status: 499, outcome: 'client_closed', errorCode: 'client_closed' }
+  if (isDenied) return { status: fault?.status ?? 200, outcome: 'error', errorCode: deniedCode }
   const outcome = hasFailed(answer) ? 'error' : 'complete'
   return { status: fault?.status ?? 200, outcome, errorCode: fault?.code ?? codeOf(answer) }
 }

@@ -1,19 +1,18 @@
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { listKinds, lists } from '../protocol/capabilities.ts'
+import { listAll } from '../upstream/upstream.ts'
 import { type ClientFacts, metaKeys, metaOf, withMeta } from '../protocol/envelope.ts'
-import { mcpFault } from '../protocol/faults.ts'
+import type { PipelineDeps } from '../../pipeline.ts'
+import { McpFault, mcpFault } from '../protocol/faults.ts'
 import { type RpcAnswer, type RpcCall, rpcCodes } from '../protocol/messages.ts'
 import type { Era } from '../protocol/revisions.ts'
 import type { ServerFacts, UpstreamLink, UpstreamRequest } from '../upstream/upstream-request.ts'
+import { type CallNotes, noteSent } from './call-notes.ts'
 import type { McpHead } from './caller.ts'
+import { deniedCode, deniedResult, guardOf, toldClient } from './guard.ts'
+import { callSearch, isOfSearch, searchList } from './search.ts'
 import type { McpParts } from './parts.ts'
-import { allowedItems, demandAllowed, thingOf } from './rights.ts'
-
-/** Facts of a call for its log, as they come. */
-export interface CallNotes {
-  sentAt: number | null
-  serverRevision: string | null
-}
+import { allowedItems, demandThing } from './rights.ts'
 
 /** The methods that go on to servers, for clients of both eras. */
 const passed: ReadonlySet<string> = new Set([
@@ -33,26 +32,77 @@ export function demandMethod(method: string): void {
 export async function openLink(
   parts: McpParts,
   head: McpHead,
-  client: ClientFacts & { readonly signal: AbortSignal },
+  client: ClientFacts & { readonly signal: AbortSignal; readonly noted?: CallNotes },
 ): Promise<UpstreamLink> {
-  const { capabilities, info, signal } = client
-  const peer = { server: head.upstream, principal: head.principal, client: { capabilities, info } }
+  const { signal, noted } = client
+  const noteAsked = (): void => {
+    if (noted !== undefined) noteSent(noted)
+  }
+  const told = await toldClient(parts.deps, head, client)
+  const peer = { server: head.upstream, principal: head.principal, client: told, noteAsked }
   return parts.upstream.link(peer, signal)
 }
 
-/** Makes one request at a server: by the rights of its caller before, and without the things that it may not use after. */
-export async function serveCall(
-  head: McpHead,
-  link: UpstreamLink,
-  { request, noted }: { request: UpstreamRequest; noted: CallNotes },
-): Promise<RpcAnswer> {
-  const thing = thingOf(request)
-  if (thing !== null) demandAllowed(head, thing)
-  noted.serverRevision = link.facts.revision
-  noted.sentAt = performance.now()
-  const answer = await link.request(request)
-  return 'result' in answer ? { result: allowedItems(head, request.method, answer.result) } : answer
+/** A request on its way to a server. */
+export interface ServedCall {
+  readonly deps: PipelineDeps
+  readonly request: UpstreamRequest
+  readonly noted: CallNotes
 }
+
+/**
+ * Makes one request at a server: by the rights of its caller and the guardrails before, and without the things that it may not use after. Where a
+ * guardrail denies the call of a tool, the tool has failed.
+ */
+export async function serveCall(head: McpHead, link: UpstreamLink, served: ServedCall): Promise<RpcAnswer> {
+  try {
+    return await callServer(head, link, served)
+  } catch (thrown) {
+    if (served.request.method === 'tools/call' && thrown instanceof McpFault && thrown.code === deniedCode) return deniedResult(thrown)
+    throw thrown
+  }
+}
+
+async function callServer(head: McpHead, link: UpstreamLink, { deps, request, noted }: ServedCall): Promise<RpcAnswer> {
+  if (isOfSearch(head, request))
+    return callSearch(head, request, () => {
+      noteSent(noted)
+      return listAll(link, 'tools', request.signal)
+    })
+  if (request.method === 'tools/list' && head.server.discovery === 'search' && link.facts.capabilities['tools'] !== undefined) {
+    const { answer, saved } = searchList(head)
+    noted.tokensSaved = saved
+    return answer
+  }
+  demandThing(head, request)
+  noted.serverRevision = link.facts.revision
+  const guard = await guardOf(deps, head, { call: request, noted })
+  const sent = guard === null ? request : await guard.before(request)
+  noteSent(noted)
+  const given = await link.request(followed(sent, noted, link))
+  noted.progress = progressOf(given)
+  const answer = guard === null ? given : await guard.after(given)
+  return 'result' in answer ? { result: await allowedItems(head, request.method, answer.result) } : answer
+}
+
+/** Returns a request whose progress is noted. */
+function followed(request: UpstreamRequest, noted: CallNotes, { facts }: UpstreamLink): UpstreamRequest {
+  const { ask } = request
+  return {
+    ...request,
+    notify: (told) => request.notify(told),
+    mark: (mark) => void (noted.progress = mark),
+    ask:
+      ask &&
+      ((questions) => {
+        if (facts.era === 'modern') noted.progress = 'asked'
+        return ask(questions)
+      }),
+  }
+}
+
+const progressOf = (answer: RpcAnswer): CallNotes['progress'] =>
+  'error' in answer ? 'refused' : answer.result['resultType'] === 'input_required' ? 'asked' : 'answered'
 
 /** So long a client may keep a list that came without such a time. Rights may change at any moment. */
 const usualTtlMs = 0

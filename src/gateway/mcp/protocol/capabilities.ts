@@ -38,11 +38,18 @@ export function boundItems(kind: ListKind, result: Fields, seen: Set<string>): r
 /** A description beyond the bound is cut; a tool stays usable without its end. */
 function shortened(item: Fields): Fields {
   const { description } = item
-  if (typeof description !== 'string' || Buffer.byteLength(description) <= listBounds.descriptionBytes) return item
-  const bytes = Buffer.from(description)
-  let end: number = listBounds.descriptionBytes
+  if (typeof description !== 'string') return item
+  const cut = cutText(description, listBounds.descriptionBytes)
+  return cut === description ? item : { ...item, description: cut }
+}
+
+/** Returns the beginning of a text that has so many bytes at most. */
+export function cutText(text: string, most: number): string {
+  if (Buffer.byteLength(text) <= most) return text
+  const bytes = Buffer.from(text)
+  let end = most
   while (end > 0 && isWithinLetter(bytes[end] ?? 0)) end -= 1
-  return { ...item, description: bytes.toString('utf8', 0, end) }
+  return bytes.toString('utf8', 0, end)
 }
 
 /** Returns true for a byte of UTF-8 that is not the first one of its letter. */

@@ -11,6 +11,12 @@ export interface McpEvent {
   readonly retryMs: number | null
 }
 
+/** A longer id, or name, is none that a stream could be asked for by. */
+const longestId = 1024
+
+/** The room of a line beside its characters: an event of empty lines is bounded by their number. */
+const lineRoom = 16
+
 const [newline, carriageReturn] = [0x0a, 0x0d]
 
 /**
@@ -59,9 +65,9 @@ export class McpEventReader {
     const value = at === -1 ? '' : line.slice(line[at + 1] === ' ' ? at + 2 : at + 1)
     if (field === 'data') {
       this.#data.push(value)
-      this.#size += value.length
-    } else if (field === 'event') this.#name = value
-    else if (field === 'id' && !value.includes('\0')) this.#id = value
+      this.#size += value.length + lineRoom
+    } else if (field === 'event') this.#name = value.slice(0, longestId)
+    else if (field === 'id' && value.length <= longestId && !value.includes('\0')) this.#id = value
     else if (field === 'retry' && /^\d{1,8}$/.test(value)) this.#retryMs = Number(value)
   }
 

@@ -71,8 +71,11 @@ export function toFault(thrown: unknown): McpFault {
   return new McpFault({ status: error.status, error: rpcErrorOf(error), code: error.code, cause: error })
 }
 
-/** Returns the error that a server gave. */
-export const toldFault = (error: RpcError): McpFault => new McpFault({ status: 200, error, code: 'mcp_error' })
+/** The code of the log for an error that the other side gave. */
+export const toldCode = 'mcp_error'
+
+/** Returns the error that a server gave, or a client in answer to a question. */
+export const toldFault = (error: RpcError): McpFault => new McpFault({ status: 200, error, code: toldCode })
 
 /** Throws the error of an answer, else returns its result. */
 export function resultOf(answer: RpcAnswer): Extract<RpcAnswer, { result: unknown }>['result'] {

@@ -114,4 +114,17 @@ export function writeParamHeaders(wanted: readonly ParamHeader[], args: unknown)
   })
 }
 
+/** Throws for a header of a client that repeats an argument in other words. */
+export function checkParamHeaders(given: HeaderList, written: HeaderList): void {
+  eachHeader(written, (name, value) => {
+    const told = headerValue(given, name.toLowerCase())
+    if (told !== undefined && !isSame(fromHeaderText(told), fromHeaderText(value)))
+      throw mismatch(`The header ${name} is ${quoted(told)}, and the arguments of the body state something else.`)
+  })
+}
+
+/** A number may be written in several ways. */
+const isSame = (one: string | null, other: string | null): boolean =>
+  one === other || (one !== null && one.trim() !== '' && other !== null && other !== '' && Number(one) === Number(other))
+
 const ownField = (fields: Fields, name: string): unknown => (Object.hasOwn(fields, name) ? fields[name] : undefined)

@@ -1,6 +1,6 @@
 import { ApiError, toApiError } from '../../../lib/errors.ts'
 import { callText, readMessage, requestText, type RpcAnswer } from '../protocol/messages.ts'
-import { createLegacySession, factsOfInitialize, initializeCall, type LegacySession } from './legacy-session.ts'
+import { createLegacySession, factsOfInitialize, initializeCall, type LegacySession, type PendingCall } from './legacy-session.ts'
 import { exchangeWith, type HttpDeps, statusFault } from './post.ts'
 import type { UpstreamPeer } from './upstream-request.ts'
 
@@ -12,7 +12,7 @@ export async function openEvents(deps: HttpDeps, peer: UpstreamPeer, signal: Abo
   const { promise: greeted, resolve: greet, reject: refuse } = Promise.withResolvers<RpcAnswer>()
   greeted.catch(() => {})
   let session: LegacySession | null = null
-  const onAbort = (): void => closing.abort()
+  const onAbort = (): void => closing.abort(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
 
   const heard = exchangeWith(
@@ -53,16 +53,17 @@ export async function openEvents(deps: HttpDeps, peer: UpstreamPeer, signal: Abo
 
   async function handshake(): Promise<LegacySession> {
     const url = await endpoint
-    async function send(text: string): Promise<void> {
-      const ask = { server, method: 'POST', url, headers: [], body: text, signal: AbortSignal.timeout(deps.bounds.idleMs) } as const
+    async function send(text: string, call: PendingCall | null): Promise<void> {
+      const inTime = { signal: AbortSignal.timeout(deps.bounds.idleMs), mark: call?.request.mark }
+      const ask = { server, method: 'POST', url, headers: [], body: text, ...inTime } as const
       const { status } = await exchangeWith(deps, ask, { message() {} })
       if (status < 200 || status > 299) throw statusFault(status)
     }
-    await send(requestText(0, initializeCall(peer)))
+    await send(requestText(0, initializeCall(peer)), null)
     const answer = await greeted
     if ('error' in answer) throw new ApiError('upstream_bad_response', 'The MCP server refused the handshake of the protocol.')
-    session = createLegacySession(factsOfInitialize(answer.result), { send: (text) => send(text), close: () => closing.abort() })
-    await send(callText({ method: 'notifications/initialized', params: {} }))
+    session = createLegacySession(factsOfInitialize(answer.result), { send, close: () => closing.abort(), totalMs: deps.bounds.totalMs })
+    await send(callText({ method: 'notifications/initialized', params: {} }), null)
     return session
   }
 }

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../lib/errors.ts'
+import { exactJson, parseExact } from '../../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import { isWanted, metaOf, withMeta } from '../protocol/envelope.ts'
 import {
@@ -14,6 +15,8 @@ import {
 } from '../protocol/messages.ts'
 import { legacyRevisions } from '../protocol/revisions.ts'
 import { toFault } from '../protocol/faults.ts'
+import { boundFacts } from './facts.ts'
+import { tooLong } from './post.ts'
 import { anyLevel, type ChangeListener, type ServerFacts, type UpstreamPeer, type UpstreamRequest } from './upstream-request.ts'
 
 /** The way on which the messages of one session go. */
@@ -21,6 +24,8 @@ export interface LegacyTransport {
   /** Sends the text of a message. Resolves when its answer has been read, as far as it comes on the same exchange. `call`: the request in it. */
   send(text: string, call: PendingCall | null): Promise<void>
   close(): void
+  /** The longest time for one request, however many exchanges it takes. */
+  readonly totalMs: number
 }
 
 /** A request that waits for its answer. */
@@ -29,6 +34,8 @@ export interface PendingCall {
   readonly request: UpstreamRequest
   /** Its own token for progress; null: it wants none. */
   readonly progressToken: unknown
+  /** Aborted when it has its end. */
+  readonly over: AbortSignal
   finish: (answer: RpcAnswer) => void
   fail(error: unknown): void
 }
@@ -60,15 +67,13 @@ export const initializeCall = ({ client }: UpstreamPeer): RpcCall => ({
 
 /** Returns the facts in the result of `initialize`. Throws for a revision that is not spoken. */
 export function factsOfInitialize(result: Fields): ServerFacts {
-  const { protocolVersion, capabilities, serverInfo, instructions } = result
+  const { protocolVersion, serverInfo } = result
   if (typeof protocolVersion !== 'string' || !legacyRevisions.includes(protocolVersion))
     throw new ApiError('upstream_bad_response', 'The MCP server speaks no revision of the protocol that is spoken here.')
   return {
     era: 'legacy',
     revision: protocolVersion,
-    capabilities: isFields(capabilities) ? capabilities : {},
-    serverInfo: isFields(serverInfo) ? serverInfo : { name: 'unknown', version: '0' },
-    instructions: typeof instructions === 'string' ? instructions : null,
+    ...boundFacts(result, serverInfo),
   }
 }
 
@@ -84,6 +89,9 @@ class Session implements LegacySession {
   /** The listeners of each resource. */
   readonly #watched = new Map<string, number>()
   #count = 0
+  /** The requests of the server that have no answer yet, and those among them that wait for a client. */
+  #asking = 0
+  readonly #questions = { count: 0, bytes: 0 }
   #level: string | null = null
   #over: ApiError | null = null
 
@@ -106,18 +114,24 @@ class Session implements LegacySession {
     const token = metaOf(request.params)['progressToken']
     const params = token === undefined ? request.params : withMeta(request.params, { progressToken: id })
     const { promise, resolve, reject } = Promise.withResolvers<RpcAnswer>()
-    const call: PendingCall = { id, request, progressToken: token ?? null, finish: resolve, fail: reject }
+    const ending = new AbortController()
+    const call: PendingCall = { id, request, progressToken: token ?? null, over: ending.signal, finish: resolve, fail: reject }
     this.#pending.set(id, call)
-    const onAbort = (): void => {
-      this.#tell({ method: 'notifications/cancelled', params: { requestId: id, reason: 'The client left.' } })
-      reject(new ApiError('client_closed', 'The call was cancelled.'))
+    const cancel = (reason: string, error: ApiError): void => {
+      this.#tell({ method: 'notifications/cancelled', params: { requestId: id, reason } })
+      reject(error)
     }
+    const onAbort = (): void => cancel('The client left.', new ApiError('client_closed', 'The call was cancelled.'))
     request.signal.addEventListener('abort', onAbort, { once: true })
+    const { totalMs } = this.#transport
+    const timer = setTimeout(() => cancel('It took too long.', tooLong(totalMs)), totalMs)
     try {
       this.#transport.send(requestText(id, { method: request.method, params }), call).catch(reject)
       return await promise
     } finally {
+      clearTimeout(timer)
       this.#pending.delete(id)
+      ending.abort()
       request.signal.removeEventListener('abort', onAbort)
     }
   }
@@ -144,17 +158,24 @@ class Session implements LegacySession {
   async listen(listener: ChangeListener): Promise<() => void> {
     if (this.#over !== null) throw this.#over
     this.#listeners.add(listener)
-    for (const uri of listener.filter.resourceSubscriptions) {
-      const users = this.#watched.get(uri) ?? 0
-      this.#watched.set(uri, users + 1)
-      if (users === 0) await this.#plain('resources/subscribe', { uri })
+    const begun: string[] = []
+    try {
+      for (const uri of listener.filter.resourceSubscriptions) {
+        const users = this.#watched.get(uri) ?? 0
+        this.#watched.set(uri, users + 1)
+        begun.push(uri)
+        if (users === 0) await this.#plain('resources/subscribe', { uri })
+      }
+    } catch (thrown) {
+      this.#leave(listener, begun)
+      throw thrown
     }
-    return () => this.#leave(listener)
+    return () => this.#leave(listener, begun)
   }
 
-  #leave(listener: ChangeListener): void {
+  #leave(listener: ChangeListener, uris: readonly string[]): void {
     if (!this.#listeners.delete(listener)) return
-    for (const uri of listener.filter.resourceSubscriptions) {
+    for (const uri of uris) {
       const users = (this.#watched.get(uri) ?? 1) - 1
       if (users > 0) this.#watched.set(uri, users)
       else this.#watched.delete(uri)
@@ -163,6 +184,8 @@ class Session implements LegacySession {
   }
 
   take(message: RpcMessage, from: PendingCall | null): void {
+    // It ends the stream on which the message came.
+    if (this.#over !== null) throw this.#over
     if (message.kind === 'notification') this.#notified(message, from)
     else if (message.kind === 'request') this.#asked(message, from).catch(() => {})
     else if (message.id !== null) this.#pending.get(message.id)?.finish(message.answer)
@@ -199,9 +222,39 @@ class Session implements LegacySession {
     return [...this.#pending.values()].at(-1) ?? null
   }
 
+  /** A server that asks on while its requests are refused would have one more answer sent for each. */
   async #asked(message: RpcCall & { readonly id: RpcId }, from: PendingCall | null): Promise<void> {
-    const answer = await answerTo(message, from ?? this.#lastCall())
-    await this.#transport.send(answerText(message.id, answer), null)
+    if (this.#asking >= askBounds.most) return this.end(tooMany())
+    this.#asking += 1
+    try {
+      const answer = await this.#answerTo(message, from ?? this.#lastCall())
+      if (this.#over === null) await this.#transport.send(answerText(message.id, answer), null)
+    } finally {
+      this.#asking -= 1
+    }
+  }
+
+  /** Answers a request of the server's: by the client of the call, where it asks for one. */
+  async #answerTo({ method, params }: RpcCall, call: PendingCall | null): Promise<RpcAnswer> {
+    if (method === 'ping') return { result: {} }
+    if (!asksClient.has(method)) return refusal('Clients have no such method.', rpcCodes.methodNotFound)
+    const ask = call?.request.ask ?? null
+    if (call === null || ask === null || call.over.aborted) return refusal('No client is there to be asked.')
+    const text = exactJson(params)
+    if (this.#questions.count >= askBounds.questions || this.#questions.bytes + text.length > askBounds.bytes)
+      return refusal('Too many questions wait for their answers, or they are too long.')
+    this.#questions.count += 1
+    this.#questions.bytes += text.length
+    try {
+      // It waits for long: the text that it was read from, which may be much longer, does not wait with it.
+      const question = { method, params: fieldsOf(parseExact(text)) }
+      return { result: (await Promise.race([ask({ question }), endOf(call)]))['question'] ?? {} }
+    } catch (thrown) {
+      return { error: toFault(thrown).error }
+    } finally {
+      this.#questions.count -= 1
+      this.#questions.bytes -= text.length
+    }
   }
 
   users(): number {
@@ -221,6 +274,12 @@ class Session implements LegacySession {
   }
 }
 
+/** The bounds of the requests of a server in one session that are open at a time: of all, and of the questions to its client. */
+const askBounds = { most: 64, questions: 16, bytes: 1024 * 1024 } as const
+
+const tooMany = () =>
+  new ApiError('upstream_bad_response', `The MCP server had more than ${askBounds.most} requests of its own open in one session.`)
+
 /** A request of the gateway's own takes no longer. */
 const quickMs = 30_000
 
@@ -231,16 +290,12 @@ const changes: ReadonlySet<string> = new Set([
   'notifications/resources/updated',
 ])
 
-/** Answers a request of the server's: by the client of the call, where it asks for one. */
-async function answerTo({ method, params }: RpcCall, call: PendingCall | null): Promise<RpcAnswer> {
-  if (method === 'ping') return { result: {} }
-  if (!asksClient.has(method)) return { error: { code: rpcCodes.methodNotFound, message: 'Clients have no such method.' } }
-  const ask = call?.request.ask ?? null
-  if (ask === null) return { error: { code: rpcCodes.invalidRequest, message: 'No client is there to be asked.' } }
-  try {
-    const results = await ask({ question: { method, params } })
-    return { result: results['question'] ?? {} }
-  } catch (thrown) {
-    return { error: toFault(thrown).error }
-  }
-}
+/** A server may answer a call although it has asked in it: its question ends then. Rejects at the end of a call. */
+const endOf = ({ over }: PendingCall): Promise<never> =>
+  new Promise((_, reject) => {
+    over.addEventListener('abort', () => reject(new ApiError('client_closed', 'The call has ended.')), { once: true })
+  })
+
+const refusal = (message: string, code: number = rpcCodes.invalidRequest): RpcAnswer => ({ error: { code, message } })
+
+const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})

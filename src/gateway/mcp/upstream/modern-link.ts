@@ -5,7 +5,9 @@ import type { HeaderList } from '../../wire/header-list.ts'
 import { boundItems, listBounds } from '../protocol/capabilities.ts'
 import { type Envelope, metaKeys, metaOf, withEnvelope } from '../protocol/envelope.ts'
 import { type RpcAnswer, type RpcCall, rpcCodes, type RpcMessage, readMessage, requestText } from '../protocol/messages.ts'
-import { namedHeaders, type ParamHeader, paramHeadersOfTool, writeParamHeaders } from '../protocol/named-headers.ts'
+import { checkParamHeaders, namedHeaders, writeParamHeaders } from '../protocol/named-headers.ts'
+import { boundFacts } from './facts.ts'
+import type { KnownParams } from './known-params.ts'
 import { exchangeWith, type HttpDeps, statusFault } from './post.ts'
 import {
   anyLevel,
@@ -20,13 +22,14 @@ import {
 /** A server may ask again after each answer, but not without end. */
 const mostRounds = 16
 
-/** The arguments that the tools of a server want repeated in headers, by tool, as far as lists have shown them. */
-export type KnownParams = Map<string, readonly ParamHeader[]>
+const mostQuestions = 16
 
 export interface ModernParts {
   readonly peer: UpstreamPeer
   readonly facts: ServerFacts
   readonly params: KnownParams
+  /** Called when more, or less, is known of them. */
+  noted(): void
 }
 
 /** Returns the link to a server of the modern revision: each request stands for itself. */
@@ -35,7 +38,7 @@ export function modernLink(deps: HttpDeps, parts: ModernParts): UpstreamLink {
     facts: parts.facts,
     async request(request) {
       const answer = await askRounds(deps, parts, request)
-      noteParams(parts.params, request, answer)
+      noteParams(parts, request, answer)
       return answer
     },
     listen: (listener) => listenTo(deps, parts, listener),
@@ -57,7 +60,10 @@ async function askRounds(deps: HttpDeps, parts: ModernParts, request: UpstreamRe
 
 function questionsOf(inputRequests: unknown): Record<string, RpcCall> {
   const questions: Record<string, RpcCall> = {}
-  for (const [key, question] of Object.entries(isFields(inputRequests) ? inputRequests : {})) {
+  const asked = Object.entries(isFields(inputRequests) ? inputRequests : {})
+  if (asked.length > mostQuestions)
+    throw new ApiError('upstream_bad_response', `The MCP server asked more than ${mostQuestions} questions at once.`)
+  for (const [key, question] of asked) {
     const method = isFields(question) ? question['method'] : undefined
     if (!isFields(question) || typeof method !== 'string')
       throw new ApiError('upstream_bad_response', 'The MCP server asked in no known form.')
@@ -70,7 +76,7 @@ function questionsOf(inputRequests: unknown): Record<string, RpcCall> {
 async function askKnowing(deps: HttpDeps, parts: ModernParts, request: UpstreamRequest): Promise<RpcAnswer> {
   const answer = await askOnce(deps, parts, request)
   const isMissing = 'error' in answer && answer.error.code === rpcCodes.headerMismatch && request.method === 'tools/call'
-  if (!isMissing || request.paramHeaders.length > 0) return answer
+  if (!isMissing) return answer
   await readParams(deps, parts, request)
   return askOnce(deps, parts, request)
 }
@@ -78,22 +84,19 @@ async function askKnowing(deps: HttpDeps, parts: ModernParts, request: UpstreamR
 async function readParams(deps: HttpDeps, parts: ModernParts, request: UpstreamRequest): Promise<void> {
   let cursor: unknown = undefined
   for (let page = 0; page < listBounds.pages; page += 1) {
-    const asked = { ...request, method: 'tools/list', params: cursor === undefined ? {} : { cursor } }
+    // It is no part of the call.
+    const asked = { ...request, method: 'tools/list', params: cursor === undefined ? {} : { cursor }, mark() {} }
     const answer = await askOnce(deps, parts, asked)
-    noteParams(parts.params, asked, answer)
+    noteParams(parts, asked, answer)
     cursor = 'result' in answer ? answer.result['nextCursor'] : undefined
     if (typeof cursor !== 'string') return
   }
 }
 
-function noteParams(known: KnownParams, { method }: RpcCall, answer: RpcAnswer): void {
+function noteParams(parts: ModernParts, { method, params }: RpcCall, answer: RpcAnswer): void {
   if (method !== 'tools/list' || !('result' in answer)) return
-  for (const tool of boundItems('tools', answer.result, new Set())) {
-    const wanted = paramHeadersOfTool(tool['inputSchema'])
-    const name = String(tool['name'])
-    if (wanted.length > 0) known.set(name, wanted)
-    else known.delete(name)
-  }
+  parts.params.note(boundItems('tools', answer.result, new Set()), params['cursor'] === undefined)
+  parts.noted()
 }
 
 const envelopeOf = ({ peer, facts }: ModernParts, logLevel: string | null): Envelope => ({
@@ -112,16 +115,20 @@ async function askOnce(deps: HttpDeps, parts: ModernParts, request: UpstreamRequ
     call,
     headers: [...namedHeaders(call, parts.facts.revision), ...paramsOf(parts.params, request)],
     signal,
+    isHeard: request.isHeard ?? true,
+    mark: request.mark,
     notify: (told) => request.notify(told),
   })
 }
 
-/** Headers of the client go on, as it may have a newer list; without them they are made by the list. */
+/** They are written from the arguments, which alone are judged: those of the client must agree. Throws for others. */
 function paramsOf(known: KnownParams, { method, params, paramHeaders }: UpstreamRequest): HeaderList {
-  if (method !== 'tools/call' || paramHeaders.length > 0) return paramHeaders
   const { name } = params
-  const wanted = typeof name === 'string' ? known.get(name) : undefined
-  return wanted === undefined ? [] : writeParamHeaders(wanted, params['arguments'])
+  const wanted = method === 'tools/call' && typeof name === 'string' ? known.get(name) : undefined
+  if (wanted === undefined) return []
+  const written = writeParamHeaders(wanted, params['arguments'])
+  checkParamHeaders(paramHeaders, written)
+  return written
 }
 
 interface ModernAsk {
@@ -129,6 +136,9 @@ interface ModernAsk {
   readonly headers: HeaderList
   readonly signal: AbortSignal
   readonly isStanding?: boolean
+  /** False: `notify` has no effect. */
+  readonly isHeard: boolean
+  readonly mark?: UpstreamRequest['mark']
   notify(call: RpcCall): void
 }
 
@@ -148,8 +158,12 @@ export async function askModern({ egress, bounds }: HttpDeps, { server }: Upstre
   const body = requestText(id, call)
   const end = await exchangeWith(
     { egress, bounds },
-    { server, method: 'POST', headers, body, signal, isStanding },
-    { message: (value) => take(readMessage(value)) },
+    { server, method: 'POST', headers, body, signal, isStanding, mark: asked.mark },
+    {
+      // A long message that is no answer need not be read where it is dropped.
+      wants: (text) => (asked.isHeard && found === null) || text.includes(id) || text.includes('"error"'),
+      message: (value) => take(readMessage(value)),
+    },
   )
   if (found !== null) return found
   if (end.status < 200 || end.status > 299) throw statusFault(end.status)
@@ -164,21 +178,15 @@ export async function discoverModern(
 ): Promise<RpcAnswer> {
   const { revision, signal } = asked
   const call = { method: 'server/discover', params: withEnvelope({}, { ...peer.client, version: revision, logLevel: null }) }
-  return askModern(deps, peer, { call, headers: namedHeaders(call, revision), signal, notify() {} })
+  return askModern(deps, peer, { call, headers: namedHeaders(call, revision), signal, isHeard: false, notify() {} })
 }
 
 /** Returns the facts in the result of `server/discover`. */
-export function factsOfDiscovery(result: Fields, revision: string): ServerFacts {
-  const { capabilities, instructions } = result
-  const info = metaOf(result)[metaKeys.server] ?? result['serverInfo']
-  return {
-    era: 'modern',
-    revision,
-    capabilities: isFields(capabilities) ? capabilities : {},
-    serverInfo: isFields(info) ? info : { name: 'unknown', version: '0' },
-    instructions: typeof instructions === 'string' ? instructions : null,
-  }
-}
+export const factsOfDiscovery = (result: Fields, revision: string): ServerFacts => ({
+  era: 'modern',
+  revision,
+  ...boundFacts(result, metaOf(result)[metaKeys.server] ?? result['serverInfo']),
+})
 
 /** Returns the filter as a request has it: the wanted changes alone. */
 const wireFilter = ({ resourceSubscriptions, ...flags }: ChangeFilter): Fields => ({
@@ -200,7 +208,7 @@ async function listenTo(deps: HttpDeps, parts: ModernParts, listener: ChangeList
   async function hear(): Promise<void> {
     const headers = namedHeaders(call, parts.facts.revision)
     try {
-      const answer = await askModern(deps, parts.peer, { call, headers, signal: stopping.signal, isStanding: true, notify })
+      const answer = await askModern(deps, parts.peer, { call, headers, signal: stopping.signal, isStanding: true, isHeard: true, notify })
       if ('error' in answer) reject(new ApiError('upstream_bad_response', 'The MCP server does not tell of changes.'))
       else resolve()
     } catch (thrown) {
@@ -209,6 +217,10 @@ async function listenTo(deps: HttpDeps, parts: ModernParts, listener: ChangeList
     if (!stopping.signal.aborted) listener.ended()
   }
   void hear()
-  await begun
+  const timer = setTimeout(() => {
+    reject(new ApiError('upstream_timeout', 'The MCP server did not confirm a subscription in time.'))
+    stopping.abort()
+  }, deps.bounds.idleMs)
+  await begun.finally(() => clearTimeout(timer))
   return () => stopping.abort()
 }

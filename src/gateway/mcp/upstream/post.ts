@@ -1,12 +1,14 @@
 import { ByteList } from '../../../lib/collections/byte-list.ts'
-import { ApiError } from '../../../lib/errors.ts'
+import { ApiError, toApiError } from '../../../lib/errors.ts'
 import { exactOrUndefined } from '../../../lib/json/exact-json.ts'
+import { hasTooManyValues, mostValues } from '../../../lib/json/many-values.ts'
+import { longBytes, longTurns } from '../../../lib/shares/long-turns.ts'
 import { duration } from '../../egress/failures.ts'
 import type { Egress, EgressCall } from '../../egress/egress.ts'
 import { egressFor } from '../../egress/narrowed.ts'
 import { type HeaderList, headerValue } from '../../wire/header-list.ts'
 import { type McpEvent, McpEventReader } from '../protocol/events.ts'
-import type { UpstreamBounds, UpstreamServer } from './upstream-request.ts'
+import type { RequestMark, UpstreamBounds, UpstreamServer } from './upstream-request.ts'
 
 /** One request of HTTP to a server of MCP. */
 export interface HttpAsk {
@@ -19,11 +21,15 @@ export interface HttpAsk {
   readonly signal: AbortSignal
   /** True for a stream that may be silent, and open, for as long as its client is there. */
   readonly isStanding?: boolean
+  /** Called when it goes out, and when the server refuses it by its status. */
+  readonly mark?: ((mark: RequestMark) => void) | undefined
 }
 
 /** Takes the parts of an answer as they come. */
 export interface HttpEars {
   head?(status: number, headers: HeaderList): void
+  /** Returns whether the message in a long text is wanted at all: others are not read. Absent: all are. */
+  wants?(text: string): boolean
   /** A message that is JSON; `undefined`: it is none. */
   message(value: unknown, event: McpEvent | null): void
 }
@@ -52,13 +58,27 @@ export async function exchangeWith(deps: HttpDeps, ask: HttpAsk, ears: HttpEars)
   const { server, signal } = ask
   const url = new URL(ask.url ?? server.url)
   const origin = await egressFor(deps.egress, { allowedHosts: null, ...server }).origin(url.origin, 'url')
-  if (signal.aborted) throw left()
+  if (signal.aborted) throw faultOfAbort(signal)
   const { promise, resolve, reject } = Promise.withResolvers<HttpEnd>()
-  const reader = new AnswerReader(deps.bounds, ears)
-  const idleMs = ask.isStanding === true ? standingIdleMs : deps.bounds.idleMs
+  const isStanding = ask.isStanding === true
+  let isOver = false
   const fail = (error: Error) => {
+    isOver = true
     call.abort()
     reject(error)
+  }
+  const step = stepsInTurns({
+    organisationId: server.organisationId,
+    isOver: () => isOver,
+    fail,
+    pause: () => call.pause(),
+    resume: () => call.resume(),
+  })
+  const reader = new AnswerReader({ bounds: deps.bounds, ears, isStanding, step })
+  const idleMs = isStanding ? standingIdleMs : deps.bounds.idleMs
+  const end = () => {
+    isOver = true
+    resolve(reader.end())
   }
   const call: EgressCall = origin.send(
     {
@@ -66,23 +86,69 @@ export async function exchangeWith(deps: HttpDeps, ask: HttpAsk, ears: HttpEars)
       path: url.pathname + url.search,
       headers: headersOf(ask),
       body: ask.body === null ? null : Buffer.from(ask.body),
-      timeouts: { firstByteMs: ask.isStanding === true ? deps.bounds.idleMs : idleMs, idleMs },
+      noteSent: () => ask.mark?.('sent'),
+      timeouts: { firstByteMs: deps.bounds.idleMs, idleMs },
     },
     {
-      onHeaders: (status, headers) => attempt(() => reader.head(status, headers), fail),
+      onHeaders(status, headers) {
+        if (status >= 300 && status < 500) ask.mark?.('refused')
+        attempt(() => reader.head(status, headers), fail)
+      },
       onData: (chunk) => attempt(() => reader.data(chunk), fail),
-      onEnd: () => attempt(() => resolve(reader.end()), fail),
+      onEnd: () => step({ bytes: reader.wholeBytes, run: end }),
       onError: reject,
     },
   )
-  const onAbort = () => fail(left())
+  const onAbort = () => fail(faultOfAbort(signal))
   signal.addEventListener('abort', onAbort, { once: true })
-  const timer = ask.isStanding === true ? undefined : setTimeout(() => fail(tooLong(deps.bounds.totalMs)), deps.bounds.totalMs)
+  const timer = isStanding ? undefined : setTimeout(() => fail(tooLong(deps.bounds.totalMs)), deps.bounds.totalMs)
   try {
     return await promise
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** A part of reading an answer. */
+interface ReadingStep {
+  /** The bytes that it reads at once. */
+  readonly bytes: number
+  readonly run: () => void
+}
+
+interface StepMeans {
+  readonly organisationId: string
+  readonly isOver: () => boolean
+  readonly fail: (error: Error) => void
+  readonly pause: () => void
+  readonly resume: () => void
+}
+
+/** Returns a way to take steps in their order. A long one waits for its turn at the event loop, and no more is taken from the server meanwhile. */
+function stepsInTurns({ organisationId, isOver, fail, pause, resume }: StepMeans): (step: ReadingStep) => void {
+  const waiting: ReadingStep[] = []
+  let isBusy = false
+
+  async function work(): Promise<void> {
+    isBusy = true
+    pause()
+    for (let step = waiting.shift(); step !== undefined && !isOver(); step = waiting.shift()) {
+      try {
+        await longTurns.before(organisationId, step.bytes, { isWanted: () => !isOver() })
+      } catch (thrown) {
+        return fail(toApiError(thrown))
+      }
+      if (!isOver()) attempt(step.run, fail)
+    }
+    isBusy = false
+    if (!isOver()) resume()
+  }
+
+  return (step) => {
+    if (isBusy || step.bytes > longBytes) waiting.push(step)
+    else attempt(step.run, fail)
+    if (!isBusy && waiting.length > 0) void work()
   }
 }
 
@@ -106,16 +172,36 @@ function headersOf({ method, server, headers, body }: HttpAsk): string[] {
   ]
 }
 
-const left = () => new ApiError('client_closed', 'The call was cancelled.')
-const tooLong = (ms: number) => new ApiError('upstream_timeout', `The MCP server did not finish within ${duration(ms)}.`)
+/** A signal ends a request when its time is up, or when its client leaves. */
+const faultOfAbort = ({ reason }: AbortSignal): ApiError =>
+  reason instanceof DOMException && reason.name === 'TimeoutError'
+    ? new ApiError('upstream_timeout', 'The MCP server did not answer in time.')
+    : new ApiError('client_closed', 'The call was cancelled.')
+/** Returns the error of a call that takes longer than it may. */
+export const tooLong = (ms: number): ApiError => new ApiError('upstream_timeout', `The MCP server did not finish within ${duration(ms)}.`)
 
 /** More of an answer that is no message is not read. */
 const mostOfOther = 64 * 1024
+
+/** One exchange has so many times the bytes of one result; a standing stream has more in a minute. */
+const mostResults = { ofCall: 4, ofMinute: 16 }
+const minuteMs = 60_000
+
+interface ReaderParts {
+  readonly bounds: UpstreamBounds
+  readonly ears: HttpEars
+  readonly isStanding: boolean
+  readonly step: (step: ReadingStep) => void
+}
 
 /** Reads one answer. A class, because it keeps the part that has come. */
 class AnswerReader {
   readonly #bounds: UpstreamBounds
   readonly #ears: HttpEars
+  readonly #isStanding: boolean
+  readonly #step: ReaderParts['step']
+  #read = 0
+  #countedFrom = performance.now()
   readonly #whole = new ByteList()
   readonly #events: McpEventReader
   #status = 0
@@ -125,9 +211,11 @@ class AnswerReader {
   #lastEventId: string | null = null
   #retryMs: number | null = null
 
-  constructor(bounds: UpstreamBounds, ears: HttpEars) {
+  constructor({ bounds, ears, isStanding, step }: ReaderParts) {
     this.#bounds = bounds
     this.#ears = ears
+    this.#isStanding = isStanding
+    this.#step = step
     this.#events = new McpEventReader(bounds.resultBytes)
   }
 
@@ -144,7 +232,25 @@ class AnswerReader {
     this.#ears.head?.(status, headers)
   }
 
+  /** The bytes that `end` reads at once. */
+  get wholeBytes(): number {
+    return this.#isJson ? this.#whole.size : 0
+  }
+
+  /** Bounds a stream as a whole: each of its events may be as long as a result. */
+  #count(bytes: number): void {
+    const now = performance.now()
+    if (this.#isStanding && now - this.#countedFrom > minuteMs) {
+      this.#countedFrom = now
+      this.#read = 0
+    }
+    this.#read += bytes
+    const most = this.#bounds.resultBytes * (this.#isStanding ? mostResults.ofMinute : mostResults.ofCall)
+    if (this.#read > most) throw tooMuch(most)
+  }
+
   data(chunk: Buffer): void {
+    this.#count(chunk.length)
     if (!this.#isStream) {
       this.#whole.push(chunk)
       const most = this.#isJson ? this.#bounds.resultBytes : mostOfOther
@@ -155,19 +261,21 @@ class AnswerReader {
     }
     const events = this.#events.push(chunk)
     if (events === null) throw tooBig(this.#bounds.resultBytes)
-    for (const event of events) this.#take(event)
+    for (const event of events) this.#step({ bytes: event.data.length, run: () => this.#take(event) })
   }
 
   #take(event: McpEvent): void {
     this.#lastEventId = event.id ?? this.#lastEventId
     this.#retryMs = event.retryMs ?? this.#retryMs
     if (event.data === '') return
-    this.#ears.message(event.name === null || event.name === 'message' ? exactOrUndefined(event.data) : undefined, event)
+    const isMessage = event.name === null || event.name === 'message'
+    if (isMessage && event.data.length > longBytes && this.#ears.wants?.(event.data) === false) return
+    this.#ears.message(isMessage ? valueOf(event.data) : undefined, event)
   }
 
   end(): HttpEnd {
     if (this.#isJson && this.#whole.size > 0) {
-      const value = exactOrUndefined(this.#whole.join().toString('utf8'))
+      const value = valueOf(this.#whole.join().toString('utf8'))
       for (const message of Array.isArray(value) ? value.slice(0, mostInBatch) : [value]) this.#ears.message(message, null)
     }
     return {
@@ -183,6 +291,20 @@ class AnswerReader {
 /** A server of 2025-03-26 may answer in a batch. */
 const mostInBatch = 1000
 
+function valueOf(text: string): unknown {
+  if (hasTooManyValues(text))
+    throw new ApiError(
+      'upstream_bad_response',
+      `The MCP server sent a message with more than ${mostValues} values, the most that one may have.`,
+    )
+  return exactOrUndefined(text)
+}
+
+const tooMuch = (bytes: number) =>
+  new ApiError(
+    'upstream_bad_response',
+    `The MCP server sent more than ${Math.round(bytes / 1024)} KiB on one stream, the most that one may have.`,
+  )
 const tooBig = (bytes: number) =>
   new ApiError('upstream_bad_response', `The MCP server sent more than ${Math.round(bytes / 1024)} KiB, the most that a result may have.`)
 

@@ -1,5 +1,7 @@
 import { ApiError } from '../../../lib/errors.ts'
 import { createShares, type Shares } from '../../../lib/shares/shares.ts'
+import { placesOf } from '../protocol/places.ts'
+import { bytesOfFacts } from './facts.ts'
 import type { LegacySession } from './legacy-session.ts'
 
 /** The open sessions with legacy servers, each of one principal, server and credential. */
@@ -15,10 +17,15 @@ export interface SessionPool {
 interface PooledFor {
   readonly key: string
   readonly organisationId: string
+  /** The bytes of all that it keeps of its server and its client. */
+  readonly bytes: number
 }
 
 interface PooledSession {
   readonly organisationId: string
+  readonly bytes: number
+  /** The places that it has taken. */
+  places: number
   readonly opening: Promise<LegacySession>
   session: LegacySession | null
   usedAt: number
@@ -57,13 +64,9 @@ class Pool implements SessionPool {
     return entry.opening
   }
 
-  #add({ key, organisationId }: PooledFor, open: () => Promise<LegacySession>): PooledSession {
-    if (!this.#shares.hasPlace(organisationId)) this.#makeRoom(organisationId)
-    if (!this.#shares.take(organisationId))
-      throw new ApiError('rate_limited', 'Too many sessions with MCP servers are open (MAX_MCP_SESSIONS). Try again shortly.', {
-        retryAfter: 5,
-      })
-    const entry: PooledSession = { organisationId, opening: open(), session: null, usedAt: performance.now() }
+  #add({ key, organisationId, bytes }: PooledFor, open: () => Promise<LegacySession>): PooledSession {
+    if (!this.#take(organisationId, 1)) throw tooMany()
+    const entry: PooledSession = { organisationId, bytes, places: 1, opening: open(), session: null, usedAt: performance.now() }
     this.#pooled.set(key, entry)
     this.#timer ??= setInterval(() => this.#sweep(), Math.max(lookMs.least, Math.min(this.#idleMs / 2, lookMs.most))).unref()
     void this.#settle(key, entry)
@@ -72,11 +75,33 @@ class Pool implements SessionPool {
 
   async #settle(key: string, entry: PooledSession): Promise<void> {
     try {
-      entry.session = await entry.opening
-      if (this.#pooled.get(key) !== entry) entry.session.end(unused())
+      const session = await entry.opening
+      const more = placesOf(entry.bytes + bytesOfFacts(session.facts)) - 1
+      if (this.#pooled.get(key) !== entry) session.end(unused())
+      else if (this.#take(entry.organisationId, more)) entry.places += more
+      else {
+        this.#remove(key, tooMany())
+        session.end(tooMany())
+      }
+      entry.session = session
     } catch {
       if (this.#pooled.get(key) === entry) this.#remove(key, unused())
     }
+  }
+
+  /** Takes places, or none; unused sessions of the organisation make room. */
+  #take(organisationId: string, places: number): boolean {
+    for (let taken = 0; taken < places; taken += 1) {
+      if (!this.#shares.hasPlace(organisationId)) this.#makeRoom(organisationId)
+      if (this.#shares.take(organisationId)) continue
+      this.#giveBack(organisationId, taken)
+      return false
+    }
+    return true
+  }
+
+  #giveBack(organisationId: string, places: number): void {
+    for (let left = places; left > 0; left -= 1) this.#shares.giveBack(organisationId)
   }
 
   /** Closes the session of an organisation that was unused for longest. */
@@ -92,7 +117,7 @@ class Pool implements SessionPool {
     const found = this.#pooled.get(key)
     if (found === undefined) return
     this.#pooled.delete(key)
-    this.#shares.giveBack(found.organisationId)
+    this.#giveBack(found.organisationId, found.places)
     found.session?.end(error)
   }
 
@@ -126,4 +151,6 @@ class Pool implements SessionPool {
   }
 }
 
+const tooMany = () =>
+  new ApiError('rate_limited', 'Too many sessions with MCP servers are open (MAX_MCP_SESSIONS). Try again shortly.', { retryAfter: 5 })
 const unused = () => new ApiError('upstream_bad_response', 'The session with the MCP server has ended.')

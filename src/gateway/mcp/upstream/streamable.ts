@@ -38,6 +38,7 @@ export async function openStreamable(deps: HttpDeps, peer: UpstreamPeer, signal:
   ]
   const closing = new AbortController()
   const session = createLegacySession(facts, {
+    totalMs: deps.bounds.totalMs,
     send: (text, call) => post({ deps, peer, own, take: (value, from) => take(value, from), isSession: sessionId !== null }, text, call),
     close() {
       closing.abort()
@@ -90,7 +91,7 @@ interface PostMeans {
 async function post(posting: PostMeans, text: string, call: PendingCall | null): Promise<void> {
   const { deps, peer, own, take } = posting
   const signal = call?.request.signal ?? AbortSignal.timeout(deps.bounds.idleMs)
-  const headers = [...own, ...(call?.request.paramHeaders ?? [])]
+  const mark = call?.request.mark
   const ears = {
     head(status: number) {
       if (status === 404 && posting.isSession) throw new SessionGone()
@@ -98,7 +99,7 @@ async function post(posting: PostMeans, text: string, call: PendingCall | null):
     message: (value: unknown) => take(value, call),
   }
   const answered = followed(call)
-  const end = await exchangeWith(deps, { server: peer.server, method: 'POST', headers, body: text, signal }, ears)
+  const end = await exchangeWith(deps, { server: peer.server, method: 'POST', headers: own, body: text, signal, mark }, ears)
   if (answered.isOver()) return
   if (end.status < 200 || end.status > 299) throw statusFault(end.status)
   if (call !== null) await resume(posting, { call, end, isOver: answered.isOver })

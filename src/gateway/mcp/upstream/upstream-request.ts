@@ -22,6 +22,8 @@ export interface UpstreamPeer {
   readonly server: UpstreamServer
   readonly principal: string
   readonly client: ClientFacts
+  /** Called when the server is asked about itself first. */
+  noteAsked?(): void
 }
 
 /** The facts that a server states about itself. */
@@ -42,14 +44,21 @@ export type QuestionResults = Readonly<Record<string, Fields>>
 /** The level of a legacy client that has set none: it gets all that the server sends by itself. */
 export const anyLevel = 'any'
 
+/** How far a request got at its server: it went out, or the server has refused it by its status. */
+export type RequestMark = 'sent' | 'refused'
+
 /** One request to a server, in the form of the modern revision without its envelope. */
 export interface UpstreamRequest extends RpcCall {
   /** The level from which on its client wants log messages, or `anyLevel`; null: it wants none. */
   readonly logLevel: string | null
-  /** Arguments that the client repeated in headers. */
+  /** Arguments that the client repeated in headers: they are compared, and never sent. */
   readonly paramHeaders: HeaderList
   readonly signal: AbortSignal
+  /** False: `notify` has no effect. Absent: it has. */
+  readonly isHeard?: boolean
   notify(call: RpcCall): void
+  /** Called with each mark as it comes; the last one counts. */
+  readonly mark?: ((mark: RequestMark) => void) | undefined
   /** Asks the client; null: questions are given back as a result (`input_required`). Rejects when the client does not answer them. */
   readonly ask: ((questions: Questions) => Promise<QuestionResults>) | null
 }

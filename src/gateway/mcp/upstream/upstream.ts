@@ -7,7 +7,7 @@ import { boundItems, type ListKind, listBounds, lists } from '../protocol/capabi
 import type { ClientFacts } from '../protocol/envelope.ts'
 import { resultOf } from '../protocol/faults.ts'
 import { openEvents } from './event-transport.ts'
-import { createEras, type Eras, findEra } from './eras.ts'
+import { createEras, type CredentialOwner, type Eras, type EraVerdict, findEra } from './eras.ts'
 import type { LegacySession } from './legacy-session.ts'
 import { modernLink } from './modern-link.ts'
 import { createSessionPool, type SessionPool } from './session-pool.ts'
@@ -52,7 +52,7 @@ export function createUpstream(options: UpstreamOptions): McpUpstream {
   return {
     link,
     async discover(server, signal) {
-      state.eras.forget(credentialOf(server))
+      state.eras.forget(ownerOf(server))
       return (await link(ownPeer(server), signal)).facts
     },
     listAll: async (server, kind, signal) => listAll(await link(ownPeer(server), signal), kind, signal),
@@ -69,22 +69,29 @@ interface UpstreamState extends UpstreamOptions {
 /** Names a server with its credential. */
 const credentialOf = ({ id, url, headers }: UpstreamServer): string => hash('sha256', JSON.stringify([id, url, headers]))
 
+const ownerOf = (server: UpstreamServer): CredentialOwner => ({ organisationId: server.organisationId, credential: credentialOf(server) })
+
 /** Names all owners of a session; capabilities are among them, because a legacy client states them once. */
 const sessionKey = ({ server, principal, client }: UpstreamPeer): string =>
   hash('sha256', JSON.stringify([credentialOf(server), principal, canonicalJson(client.capabilities)]))
 
 async function linkTo(state: UpstreamState, peer: UpstreamPeer, signal: AbortSignal): Promise<UpstreamLink> {
   const { server } = peer
-  const credential = credentialOf(server)
-  const known = server.transport === 'sse' ? legacyVerdict : (state.eras.get(credential) ?? (await findEra(state, peer, signal)))
+  const owner = ownerOf(server)
+  const known = server.transport === 'sse' ? legacyVerdict : (state.eras.get(owner) ?? (await askEra(state, peer, signal)))
   if (known.era === 'legacy') {
     const link = await legacyLink(state, peer)
     // A server that only failed for a moment is not taken for a legacy one.
-    if (server.transport !== 'sse') state.eras.set(credential, known)
+    if (server.transport !== 'sse') state.eras.set(owner, known)
     return link
   }
-  state.eras.set(credential, known)
-  return modernLink(state, { peer, facts: known.facts, params: known.params })
+  state.eras.set(owner, known)
+  return modernLink(state, { peer, facts: known.facts, params: known.params, noted: () => state.eras.weigh(owner, known) })
+}
+
+function askEra(state: UpstreamState, peer: UpstreamPeer, signal: AbortSignal): Promise<EraVerdict> {
+  peer.noteAsked?.()
+  return findEra(state, peer, signal)
 }
 
 const legacyVerdict = { era: 'legacy' } as const
@@ -93,8 +100,13 @@ const legacyVerdict = { era: 'legacy' } as const
 async function legacyLink(state: UpstreamState, peer: UpstreamPeer): Promise<UpstreamLink> {
   const key = sessionKey(peer)
   const { organisationId } = peer.server
+  const bytes = JSON.stringify([peer.server.url, peer.server.headers, peer.client]).length
   // Others wait for the same session: it is opened also when its first caller leaves.
-  const session = () => state.pool.get({ key, organisationId }, () => openSession(state, peer, AbortSignal.timeout(state.bounds.totalMs)))
+  const session = () =>
+    state.pool.get({ key, organisationId, bytes }, () => {
+      peer.noteAsked?.()
+      return openSession(state, peer, AbortSignal.timeout(state.bounds.totalMs))
+    })
   const { facts } = await session()
   return {
     facts,
@@ -127,7 +139,8 @@ async function openSession(state: UpstreamState, peer: UpstreamPeer, signal: Abo
   }
 }
 
-async function listAll(link: UpstreamLink, kind: ListKind, signal: AbortSignal): Promise<readonly Fields[]> {
+/** Reads a whole list of a server, within the bounds of lists. */
+export async function listAll(link: UpstreamLink, kind: ListKind, signal: AbortSignal): Promise<readonly Fields[]> {
   const capability = kind === 'resourceTemplates' ? 'resources' : kind
   if (link.facts.capabilities[capability] === undefined) return []
   const seen = new Set<string>()
@@ -136,7 +149,9 @@ async function listAll(link: UpstreamLink, kind: ListKind, signal: AbortSignal):
   for (let page = 0; page < listBounds.pages && seen.size < listBounds.items; page += 1) {
     const params = cursor === undefined ? {} : { cursor }
     const { method } = lists[kind]
-    const result = resultOf(await link.request({ method, params, logLevel: null, paramHeaders: [], signal, notify() {}, ask: null }))
+    const result = resultOf(
+      await link.request({ method, params, logLevel: null, paramHeaders: [], signal, isHeard: false, notify() {}, ask: null }),
+    )
     all.push(...boundItems(kind, result, seen))
     cursor = result['nextCursor']
     if (typeof cursor !== 'string') break

@@ -17,10 +17,20 @@ const server = {
   passthroughHeaders: {},
   era: null,
   status: 'active',
-} as const satisfies Omit<McpServer, 'admits' | 'decide' | 'judge'>
+  discovery: 'full',
+  inputGuardrails: [],
+  outputGuardrails: [],
+} as const satisfies Omit<McpServer, 'admits' | 'countedName' | 'decide' | 'judge' | 'priceOf' | 'toolTokens'>
 const scopes: ReadonlySet<string> = new Set(['mcp.invoke'])
 const caller = { workspaceId: 'w', userId: null, scopes }
-const rules = { defaultAccess: 'deny', defaultUserAccess: 'allow', pinning: 'off', capabilities: [], users: new Map() } as const
+const rules = {
+  defaultAccess: 'deny',
+  defaultUserAccess: 'allow',
+  pinning: 'off',
+  toolPrice: null,
+  capabilities: [],
+  users: new Map(),
+} as const
 const definitionOf = (kind: CapabilityKind, name: string, description = 'd', inputs: object = { type: 'object' }) => ({
   name,
   description,
@@ -38,6 +48,8 @@ const ruleOf = (kind: CapabilityKind, name: string, more: Partial<CapabilityRule
   pinned: null,
   rejectedHash: null,
   approved: null,
+  price: null,
+  tokens: 0,
   ...more,
 })
 const withRules = (capabilities: readonly CapabilityRule[], more: Partial<McpRules> = {}) =>
@@ -207,4 +219,112 @@ test('a resource that is not listed is decided by the templates that it fits, th
   t.is(capabilityName('resource_template', { uriTemplate: 'file:///{a}' }), 'file:///{a}')
   t.is(capabilityName('tool', { name: '' }), null)
   t.is(withRules([], { defaultAccess: 'allow' }).judge('tool', { title: 'x' }, caller).decision, 'not_allowed')
+})
+
+/** The thing that is off, and names for which a server may take it. */
+const withdrawn: readonly (readonly [kind: CapabilityKind, rule: string, asked: readonly string[]])[] = [
+  ['tool', 'delete', ['DELETE', 'delete\u200b', ' delete', 'delete\0x', `delete${'\u0301'.repeat(10)}`]],
+  ['tool', 'DELETE\u00ad', ['delete', 'Delete', 'ｄｅｌｅｔｅ']],
+  ['prompt', '\u3000straße', ['strasse', 'STRASSE']],
+  ['resource', 'http://h/secret', ['http://h/secret?x=1', 'http://h/secret;x', 'http://h/secret#x', 'http://h./secret?y#x']],
+  ['resource', 'http://h/secret#x', ['http://h/secret', 'http://h/secret?a=1']],
+  ['resource', 'http://u@h:80//secret/', ['http://h/secret', 'http://v@h/secret', 'https://h/secret?x']],
+  ['resource', 'http://h/a/../secret', ['http://h/secret', 'http://h/a/../secret?']],
+  [
+    'resource',
+    'http://h/s?token=1',
+    ['http://h/s?token=1&', 'http://h/s?&token=1', 'http://h/s?x=2&token=1', 'http://h/s?token=1#x', 'http://h/s?token=%31'],
+  ],
+  ['resource', 'file://localhost/secret.txt', ['file:///secret.txt', '/secret.txt', 'file:///secret.txt%00.png']],
+  [
+    'resource_template',
+    'http://h/secret/{id}',
+    ['http://h./secret/1', 'http://h/secret;/1', 'http://h/Secret/1?x', 'http://h/secret/', 'http://h/secret%2F1', 'http://h/secret/1%00'],
+  ],
+  ['resource_template', 'http://u@h:80/secret/{id}', ['http://h/secret/1', 'https://h/secret/2#x']],
+  ['resource_template', 'http://bücher.example/{+path}', ['http://xn--bcher-kva.example/1/2', 'http://B\u00dcCHER.example/']],
+  ['resource_template', 'http://h/s{?q}', ['http://h/s?q=1', 'http://h/s', 'http://h:80/s?q=%31']],
+  ['resource_template', 'http://h/s?id={id}', ['http://h/s?id=1', 'http://h/s?x&id=2', 'http://h:80/s?id=2#x']],
+  ['resource_template', 'file://localhost/{+path}', ['file:///a/b', '/a', 'FILE:/a']],
+]
+const nearby: readonly (readonly [kind: CapabilityKind, rule: string, asked: readonly string[]])[] = [
+  ['tool', 'delete', ['delete_all', 'délete', 'undelete', `delete${'\u0301'.repeat(9)}`]],
+  ['resource', 'http://h/secret?a=1', ['http://h/secret', 'http://h/secret?a=2']],
+  ['resource', 'http://h/secret', ['http://h/secret/of/others', 'http://h:8080/secret', 'http://h/']],
+  ['resource_template', 'http://h/s?id={id}', ['http://h/s', 'http://h/s?other=1']],
+  ['resource_template', 'http://h/secret/{id}', ['http://h/secret/1/2', 'http://h/secrets/1']],
+]
+
+/** Returns the kind of the things that are asked for. */
+const kindOf = (kind: CapabilityKind) => (kind === 'resource_template' ? 'resource' : kind)
+
+for (const access of ['switched off', 'held'] as const)
+  test(`a thing that is ${access} is so in all forms of its name and of the rule, and nothing beside it is`, (t) => {
+    const of = (kind: CapabilityKind, name: string) =>
+      access === 'held'
+        ? withRules([ruleOf(kind, name, { seen: known })], { defaultAccess: 'allow', pinning: 'hold' })
+        : withRules([ruleOf(kind, name, { enabled: false })], { defaultAccess: 'allow' })
+    for (const [kind, rule, asked] of withdrawn)
+      for (const name of asked) t.not(of(kind, rule).decide(kindOf(kind), name, caller), 'allowed', JSON.stringify([kind, rule, name]))
+    if (access === 'held') return
+    for (const [kind, rule, asked] of nearby)
+      for (const name of asked) t.is(of(kind, rule).decide(kindOf(kind), name, caller), 'allowed', JSON.stringify([kind, rule, name]))
+  })
+
+test('a name with a rule goes by that rule, and likeness opens nothing', (t) => {
+  const both = [ruleOf('tool', 'pay', { enabled: false }), ruleOf('tool', 'PAY', { enabled: true })]
+  for (const defaultAccess of ['allow', 'deny'] as const) {
+    const seen = withRules(both, { defaultAccess })
+    t.deepEqual(
+      ['pay', 'PAY', 'Pay'].map((name) => seen.decide('tool', name, caller)),
+      ['not_allowed', 'allowed', 'not_allowed'],
+    )
+  }
+})
+
+test('the price of a tool, and the name under which it counts, are those of the tool for which a server may take it', (t) => {
+  const of = (toolPrice: bigint | null) =>
+    withRules(
+      [
+        ruleOf('tool', 'pay', { price: 7n }),
+        ruleOf('tool', 'free', { price: 0n }),
+        ruleOf('tool', 'Twin'),
+        ruleOf('tool', 'twin', { price: 9n }),
+      ],
+      { toolPrice },
+    )
+  for (const [name, price, counted] of [
+    ['pay', 7n, 'pay'],
+    ['PAY', 7n, 'pay'],
+    [' pay', 7n, 'pay'],
+    ['pay\u200b', 7n, 'pay'],
+    ['ｐａｙ', 7n, 'pay'],
+    [`${' '.repeat(300)}pay`, 7n, 'pay'],
+    ['pay\0x', 7n, 'pay'],
+    ['free', 0n, 'free'],
+    ['Twin', 9n, 'Twin'],
+    ['TWIN', 9n, 'Twin'],
+    ['other', 3n, 'other'],
+    ['OTHER', 3n, 'other'],
+  ] as const) {
+    t.is(of(3n).priceOf(name), price, name)
+    t.is(of(null).priceOf(name), price === 3n ? 0n : price, name)
+    t.is(of(null).countedName('tool', name), counted, name)
+  }
+  t.is(of(8n).priceOf('PAY'), 8n, 'the dearest')
+  const addressed = withRules([ruleOf('resource', 'http://h:80/a')])
+  for (const uri of ['http://h/a', 'https://h/a#x', 'http://h:80/a']) t.is(addressed.countedName('resource', uri), 'http://h:80/a', uri)
+})
+
+test('names of a server that would take long to compare allow nothing that is not listed', (t) => {
+  const letters = `a${'\u0301'.repeat(9)}`.repeat(200)
+  const many = Array.from({ length: 4000 }, (_, at) => ruleOf('tool', `${letters}${at}`, { enabled: false }))
+  const seen = withRules(many, { defaultAccess: 'allow' })
+  const before = process.cpuUsage()
+  t.is(seen.decide('tool', 'other', caller), 'not_allowed')
+  const { user } = process.cpuUsage(before)
+  t.true(user < 2_000_000, `${user} us`)
+  const priced = withRules(many.map((rule, at) => ({ ...rule, price: BigInt(at) })))
+  t.is(priced.priceOf('other'), 3999n, 'it may be the dearest one')
+  t.is(withRules(many.slice(0, 100), { defaultAccess: 'allow' }).decide('tool', 'other', caller), 'allowed')
 })
