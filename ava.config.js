@@ -28,8 +28,8 @@ export default {
     '--preserve-symlinks',
   ],
   sortTestFiles: (a, b) => costOf(b) - costOf(a),
-  // Many files wait for processes, locks and events, so that one more than there are cores keeps the cores at work.
-  concurrency: availableParallelism() + 1,
+  // Many files wait for processes, locks and events, so that two more than there are cores keep the cores at work.
+  concurrency: availableParallelism() + 2,
   timeout: '3m',
   workerThreads: false,
 }

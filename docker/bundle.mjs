@@ -9,7 +9,8 @@ const project = path.resolve(process.argv[2] ?? path.resolve(import.meta.dirname
 const folder = path.resolve(process.argv[3] ?? path.join(project, 'program'))
 
 /** One flat folder, so that a thread is found beside whoever starts it. */
-const entryPoints = ['src/main.ts', 'src/cli/gatehouse.ts', 'src/app/journal/journal-worker.ts', 'src/app/log-store/log-store-worker.ts'].map((file) => ({
+const threads = ['src/app/journal/journal-worker.ts', 'src/app/log-store/log-store-worker.ts', 'src/description-worker.ts']
+const entryPoints = ['src/main.ts', 'src/cli/gatehouse.ts', ...threads].map((file) => ({
   in: file,
   out: path.basename(file, '.ts'),
 }))
@@ -53,7 +54,8 @@ function demandShipped(files) {
 function demandNames(inputs) {
   for (const [file, { imports }] of Object.entries(inputs))
     for (const { path: imported, kind } of imports)
-      if (kind === 'dynamic-import' && inputs[imported]?.format === 'cjs') throw new Error(`${file} imports ${imported}: let a module of ours export its names`)
+      if (kind === 'dynamic-import' && inputs[imported]?.format === 'cjs')
+        throw new Error(`${file} imports ${imported}: let a module of ours export its names`)
 }
 
 /** Changes what is new and leaves the rest, so that a program that runs meanwhile goes on finding its parts. */

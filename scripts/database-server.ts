@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { rm } from 'node:fs/promises'
 import pino from 'pino'
 import { startEmbedded } from '../src/app/database/embedded/embedded.ts'
+import { makeRunFolder } from './memory-folder.ts'
 
 /** A PostgreSQL of one run's own. */
 export interface DatabaseServer {
@@ -13,7 +12,7 @@ export interface DatabaseServer {
 
 /** Starts one server for a whole run. It does without `fsync`: tests on it kill processes, never the machine. */
 export async function startDatabaseServer(): Promise<DatabaseServer> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'gatehouse-tests-'))
+  const dataDir = await makeRunFolder('gatehouse-tests-')
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' }
   const database = await startEmbedded({ dataDir, log: pino({ level: 'error' }), settings })
   return {

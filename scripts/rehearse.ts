@@ -1,4 +1,4 @@
-// Rehearses upgrades: `npm run rehearse -- [--pairs all|neighbours|<from>-<to>,...] [--json] [--report <file>] [--only <part>,...]`.
+// Rehearses upgrades: `npm run rehearse -- [--pairs all|neighbours|changes|<from>-<to>,...] [--json] [--report <file>] [--only <part>,...]`.
 // Without `--pairs all` everything is bounded, for every build; with it, it is the nightly run. Ends with 1 when anything failed.
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
@@ -14,7 +14,7 @@ const releases = table.releases.map(({ version }) => version)
 function readOptions() {
   const { values } = parseArgs({
     options: {
-      pairs: { type: 'string', default: 'neighbours' },
+      pairs: { type: 'string', default: 'changes' },
       json: { type: 'boolean', default: false },
       report: { type: 'string' },
       only: { type: 'string' },

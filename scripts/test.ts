@@ -5,12 +5,13 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { rm, writeFile } from 'node:fs/promises'
+import { chmod, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { stripVTControlCharacters } from 'node:util'
 import { inParallel } from '../test/support/in-parallel.ts'
 import { startDatabaseServer } from './database-server.ts'
+import { makeRunFolder } from './memory-folder.ts'
 import { costSummary, readCosts, recordCosts } from './test-costs.ts'
 import { planSuites, removeSuites } from './test-suites.ts'
 
@@ -52,15 +53,15 @@ async function main(filters: readonly string[]): Promise<Tally> {
   if (filters.length === 0) await inParallel(Object.entries(staticChecks), 2, ([title, script]) => check(title, script, tally))
   await build()
   const database = needsDatabase(filters) ? await startDatabaseServer() : null
+  // Data folders, journals and programs of the tests, of which some run as another user.
+  const folder = await makeRunFolder('gatehouse-run-')
+  await chmod(folder, 0o1777)
   try {
-    const record = { GATEHOUSE_TEST_RECORD: costRecord }
-    await runTests(
-      filters,
-      { ...environment, ...record, GATEHOUSE_TEST_PROGRAM: path.join(root, 'program'), ...database?.variables },
-      tally,
-    )
+    const own = { GATEHOUSE_TEST_RECORD: costRecord, GATEHOUSE_TEST_PROGRAM: path.join(root, 'program'), TMPDIR: folder }
+    await runTests(filters, { ...environment, ...own, ...database?.variables }, tally)
   } finally {
     await database?.stop()
+    await rm(folder, { recursive: true, force: true })
   }
   return tally
 }

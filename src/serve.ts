@@ -5,17 +5,24 @@ import { limitHeap } from './app/cluster/heap.ts'
 import { createLoggers, type Loggers } from './app/logging/log.ts'
 import { run, type StartNotes } from './app/cluster/run.ts'
 import { reportWrongSettings } from './app/start/start-failure.ts'
-import type { StartMode } from './app/start/start-mode.ts'
+import type { Demo, StartMode } from './app/start/start-mode.ts'
 import { ConfigError, effectiveSettings, environment, loadConfig, suspiciousNames, type Config } from './config/index.ts'
 import { version } from './config/version.ts'
 import { features } from './features/index.ts'
 
-/** Serves until it is stopped, in one process or in a primary with workers, and returns the exit code. */
-export async function serve(mode: StartMode): Promise<number> {
+/** Opens the demo provider. Returns the settings under which it can be reached. */
+type OpenDemo = (config: Config) => Promise<{ readonly config: Config; readonly demo: Demo }>
+
+/** Serves until it is stopped, in one process or in a primary with workers, and returns the exit code. `openDemo`: one process, with a demo provider. */
+export async function serve(mode: StartMode, openDemo?: OpenDemo): Promise<number> {
   limitHeap()
   const start = readSettings(mode)
   if (start === null) return 78
   const { config, loggers, notes } = start
+  if (openDemo !== undefined) {
+    const { config: reaching, demo } = await openDemo({ ...config, workers: 1 })
+    return run(reaching, features, { loggers, notes: { ...notes, mode: { ...mode, demo } } })
+  }
   if (cluster.isWorker) return runWorker(config, features, loggers)
   return config.workers > 1 ? runPrimary(config, features, { loggers, notes }) : run(config, features, { loggers, notes })
 }

@@ -20,7 +20,7 @@ import { prompts } from './makers/prompts.ts'
 import { integrations, providers, virtualKeys } from './makers/providers.ts'
 import { auth, organisations, rights, setting, users, workspaces } from './makers/tenancy.ts'
 import { scim, scimGroupMapping } from './makers/scim.ts'
-import { mcpIntegrations, mcpMetadata, mcpServers } from './makers/mcp.ts'
+import { mcpIntegrations, mcpMetadata, mcpServers, mcpSignIns } from './makers/mcp.ts'
 import { secrets } from './makers/secrets.ts'
 import { multiOrganisationSso, oidcCustomScopes, sso, ssoAutoProvisioning } from './makers/sso.ts'
 import { jwtAuthentication, tokenIntrospection } from './makers/tokens.ts'
@@ -51,6 +51,8 @@ export const makers: Readonly<Record<string, Maker>> = {
   'mcp-invoke-permission': withoutData,
   'provider-beta-option': withoutData,
   responses,
+  // A batch has ended, or goes on in the next release: its lines are requests like any other.
+  batches: withoutData,
   'ptu-cost-attribution': withoutData,
   'retention-display': withoutData,
   'workspace-grouped-analytics': workspaceGroupedAnalytics,
@@ -76,6 +78,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   'mcp-integrations': mcpIntegrations,
   'mcp-servers': mcpServers,
   'mcp-metadata': mcpMetadata,
+  'mcp-sign-ins': mcpSignIns,
   providers,
   'virtual-keys': virtualKeys,
   breakers,

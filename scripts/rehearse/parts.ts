@@ -144,10 +144,7 @@ const rolled = async (seconds: number, builds: Roll): Promise<Rolled> =>
   Object.assign({ title: `${builds.old.release} to ${builds.next.release}` }, await rollingUpgrade(seconds, builds))
 
 async function runPairs({ pairs, table, processes, say }: PartOptions): Promise<PartResult> {
-  const jumps = readPairs(
-    pairs,
-    table.releases.map(({ version }) => version),
-  )
+  const jumps = readPairs(pairs, table)
   let done = 0
   const onOutcome = ({ from, to, faults, ms }: Outcome) => {
     done += 1

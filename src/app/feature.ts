@@ -4,6 +4,7 @@ import { isBuiltWith } from '../config/version.ts'
 import type { Deletion } from '../gateway/ports/batches.ts'
 import type { Authenticator } from './authenticator.ts'
 import type { Deps } from './deps.ts'
+import type { MountedApp } from './mounted-app.ts'
 import type { Protocol } from './protocol.ts'
 import type { Route } from './route.ts'
 import type { Views } from './snapshot/view.ts'
@@ -29,6 +30,8 @@ export interface Feature {
   /** The protocols that it speaks, with paths of their own. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the type of a protocol's answers is private to the protocol
   readonly protocols?: readonly Protocol<any>[]
+  /** Applications of libraries, which answer requests by themselves. */
+  readonly apps?: readonly MountedApp[]
   readonly jobs?: readonly Job[]
   /** Reads the costs of jobs before the provider deletes them. */
   readonly settleBefore?: (deps: Deps, deletion: Deletion) => Promise<void>

@@ -27,7 +27,7 @@ export const cacheSettings = {
     example: 'text-embedding-3-large',
   }),
   SEMANTIC_CACHE_EMBEDDING_DIMENSIONS: optional(integer(1, 4000), {
-    desc: 'The number of dimensions that the embedding model is asked for; not every model can be asked. Default: as many as it makes.',
+    desc: 'The number of dimensions that the embedding model is asked for; not every model can be asked. Default: as many as it makes. The table of pgvector has so many: where a model is none of OpenAI, its embeddings are compared in memory until this is set.',
     example: '512',
   }),
   SEMANTIC_CACHE_EMBEDDING_TIMEOUT: setting(duration(10), '1s', {

@@ -309,6 +309,10 @@ export interface Config {
   /** The most bytes of kept responses, and of spans, of one organisation. */
   readonly storedResponseBytes: number
   readonly storedSpanBytes: number
+  /** The most bytes of files of one organisation, and of one workspace. */
+  readonly storedFileBytes: { readonly organisation: number; readonly workspace: number }
+  /** The most lines of batches that this process runs at a time. */
+  readonly batchLinesAtOnce: number
   /** How many things of each kind an organisation may store. */
   readonly storedItems: StoredBounds
   /** Null: answers are given again to equal requests only. */

@@ -1,5 +1,5 @@
 import { isStoredKind, storedKinds, type StoredKindName } from '../lib/stored-kinds.ts'
-import { choice, duration, fault, type Kind, list, quoted, size } from './kinds.ts'
+import { choice, duration, fault, integer, type Kind, list, quoted, size } from './kinds.ts'
 import { optional, setting } from './setting.ts'
 
 const MiB = 1024 * 1024
@@ -38,6 +38,18 @@ export const limitSettings = {
   KEPT_RESPONSES_STORED_IN_MB: setting(size(MiB, { least: 1, most: 1_048_576 }), '4096', {
     desc: 'The most responses of one organisation that Gatehouse keeps for `GET /v1/responses/{id}`. A job deletes the oldest ones above it every ten minutes.',
     example: '16384',
+  }),
+  FILES_STORED_IN_MB: setting(size(MiB, { least: 1, most: 1_048_576 }), '16384', {
+    desc: 'The most files of one organisation that Gatehouse keeps for `POST /v1/files`. Uploads and new batches beyond it are refused. Results may pass it by a quarter; then lines of batches wait.',
+    example: '65536',
+  }),
+  FILES_OF_WORKSPACE_STORED_IN_MB: setting(size(MiB, { least: 1, most: 1_048_576 }), '8192', {
+    desc: 'The same for one workspace.',
+    example: '16384',
+  }),
+  BATCH_LINES_AT_ONCE: setting(integer(0, 1000), '16', {
+    desc: 'How many lines of batches that Gatehouse runs itself one process has on their way at a time, as far as requests of callers leave room: each of them takes the place of a line, up to half of them. One organisation has at most three quarters. `0`: this process runs none.',
+    example: '64',
   }),
   TRACE_SPANS_STORED_IN_MB: setting(size(MiB, { least: 1, most: 1_048_576 }), '8192', {
     desc: 'The most spans of one organisation that Gatehouse keeps of those that clients send by OTLP. A job deletes the oldest ones above it every hour.',

@@ -14,6 +14,8 @@ export const sideSessions = {
   limits: { most: 3, work: 'reserve and settle budgets and rate limits' },
   answers: { most: 4, work: 'read and write cached answers' },
   responses: { most: 4, work: 'read and write stored responses' },
+  files: { most: 4, work: 'read and write files and batches' },
+  batches: { most: 4, work: 'run the lines of batches' },
   breakers: { most: 1, work: 'share circuit breakers with other processes' },
   secrets: { most: 1, work: 'record the outcomes of reading secret references' },
   vault: { most: 2, work: 'read the data keys of organisations' },

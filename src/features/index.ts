@@ -5,6 +5,7 @@ import { limitList } from './limit-list/index.ts'
 import { apiKeyExpiry, apiKeys, userApiKeyLimits, mcpInvokePermission } from './api-keys/index.ts'
 import { auth } from './auth/index.ts'
 import { audit } from './audit/index.ts'
+import { batches } from './batches/index.ts'
 import { breakers } from './breakers/index.ts'
 import { cache } from './cache/index.ts'
 import { collections } from './collections/index.ts'
@@ -16,6 +17,7 @@ import { guardrailKinds, guardrails } from './guardrails/index.ts'
 import { integrations, tags } from './integrations/index.ts'
 import { mcpIntegrations } from './mcp-integrations/index.ts'
 import { mcpMetadata, mcpServers } from './mcp-servers/index.ts'
+import { mcpSignIns } from './mcp-sign-ins/index.ts'
 import { labels } from './labels/index.ts'
 import { analytics, groupedAnalytics, workspaceGroupedAnalytics } from './analytics/index.ts'
 import { logExports } from './log-exports/index.ts'
@@ -71,6 +73,7 @@ export const features: readonly Feature[] = [
   mcpIntegrations,
   mcpServers,
   mcpMetadata,
+  mcpSignIns,
   limitList,
   collections,
   labels,
@@ -82,6 +85,7 @@ export const features: readonly Feature[] = [
   breakers,
   cache,
   responses,
+  batches,
   policies,
   policyEntities,
   logs,

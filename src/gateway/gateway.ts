@@ -9,6 +9,7 @@ import { createSockets, type Sockets } from './sockets/sockets.ts'
 import type { Call } from './call.ts'
 import { createMirrors } from './mirrors/mirrors.ts'
 import { type PipelineDeps, runExchange } from './pipeline.ts'
+import type { Journal, Ledger } from './ports.ts'
 import type { WaitingExchange } from './attempts/try-target.ts'
 import { headerPrefixes } from './wire/headers.ts'
 
@@ -56,14 +57,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     mirrors,
     prefixes: headerPrefixes(options.settings.headerAliases),
   }
-  // A copy for a mirror, and a call by the process itself, is no request of a client's; each is counted as its own kind.
-  const uncounted: PipelineDeps = { ...deps, metrics: { ...deps.metrics, record() {} } }
+  const depsOf = chooseDeps(deps)
   const running = countRunning()
   const take = (exchange: Exchange): void => {
     running.take(exchange)
     options.taken?.(exchange)
   }
-  const run = (exchange: Exchange, made: Call | null, own = made === null && exchange.caller === null ? deps : uncounted): void => {
+  const run = (exchange: Exchange, made: Call | null, own = depsOf(exchange, made)): void => {
     take(exchange)
     runExchange(own, exchange, made).then(
       () => running.over(),
@@ -102,6 +102,23 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   }
 }
+
+/** Returns the function that finds the parts for an exchange. */
+function chooseDeps(deps: PipelineDeps): (exchange: Exchange, made: Call | null) => PipelineDeps {
+  // A copy for a mirror, and a call by the process itself, is no request of a client's; each is counted as its own kind.
+  const uncounted: PipelineDeps = { ...deps, metrics: { ...deps.metrics, record() {} } }
+  // A request whose log and charge are there already, since a process died before it had written the answer.
+  const settled: PipelineDeps = {
+    ...uncounted,
+    metrics: { ...uncounted.metrics, spent() {} },
+    journal: unlogged(deps.journal),
+    ledger: uncharged,
+  }
+  return (exchange, made) => (exchange.line?.isSettled === true ? settled : made === null && exchange.caller === null ? deps : uncounted)
+}
+
+const unlogged = (journal: Journal): Journal => ({ ...journal, append() {} })
+const uncharged: Ledger = { reserve: () => ({ maxOutput: null, standings: null, settle: () => null }) }
 
 /** Counts the exchanges that run, and those of which no record was made yet; some of them are closed already. */
 function countRunning() {

@@ -11,6 +11,7 @@ import type { AnswerCache } from './cache/recall.ts'
 import { deletionOf, type SettleBefore } from './batches/deletion.ts'
 import type { Call, CallHead } from './call.ts'
 import type { FailedCredentials } from './callers/failed-credentials.ts'
+import { callerOf } from './callers/caller-of.ts'
 import { type Caller, identify } from './callers/identify.ts'
 import type { Tokens } from './callers/tokens/tokens.ts'
 import { planGuardrails } from './checks/plan.ts'
@@ -29,6 +30,8 @@ import { readCall } from './front/read-call.ts'
 import { checkRequestLine, misplacedKey, readOperation } from './front/request-line.ts'
 import { clientDialect } from './operations/fronts.ts'
 import { rateHeaders } from './limits/rate-headers.ts'
+import { type ManagedAnswer, type ManagedMeans, managedByCall, managedByHead } from './managed/managed.ts'
+import { sendManaged } from './managed/send-managed.ts'
 import type { Mirrors } from './mirrors/mirrors.ts'
 import { asksForOwnModels, ownModels } from './models/own-models.ts'
 import type { Journal, Ledger, PriceSource, Snapshot } from './ports.ts'
@@ -64,6 +67,8 @@ export interface PipelineDeps {
   readonly waiting: IndexedSet<WaitingExchange>
   readonly routing: RoutingState
   readonly mirrors: Mirrors
+  /** Absent: all files and batches live with providers. */
+  readonly managed?: ManagedMeans
   /** Absent: no job is settled before its provider forgets it. */
   readonly settleBefore?: SettleBefore
   /** Returns the paths of both planes, for the answer to a misspelt one; absent: those of the operations. */
@@ -102,8 +107,7 @@ export async function runExchange(deps: PipelineDeps, exchange: Exchange, made: 
 }
 
 async function endFailed(deps: PipelineDeps, trail: Trail, thrown: unknown): Promise<void> {
-  const turn = turnToEnd(trail)
-  if (turn !== null) await turn
+  await turnToEnd(trail)
   answerFailure(deps, trail, explainPath(toApiError(thrown), trail, deps.knownPaths?.()))
 }
 
@@ -120,13 +124,20 @@ const takeCall = (deps: PipelineDeps, trail: Trail): MaybePromise<Call | null> =
     if (asksForOwnModels(head) && !asksToExplain(head)) return answerItself(deps, trail, ownModels(deps, head))
     const kept = ownResponseAsked(head)
     if (kept !== null) return answerItself(deps, trail, ownResponse(deps.responses, head, kept))
-    return settled(readWhole(deps, trail, head), (call) => {
-      const { ownAnswer } = head.exchange
-      if (ownAnswer !== undefined) return answerItself(deps, trail, Promise.resolve(ownAnswer))
-      if (asksToExplain(call)) return answerItself(deps, trail, explain(call, deps))
-      const deletion = deps.settleBefore === undefined ? null : deletionOf(call)
-      return deletion === null ? call : settled(deps.settleBefore?.(deletion), () => call)
-    })
+    const managed = deps.managed === undefined ? null : managedByHead(deps.managed, head)
+    if (managed === null) return callForTarget(deps, trail, head)
+    return managed.then((given) => (given === null ? callForTarget(deps, trail, head) : answerManaged(deps, trail, given)))
+  })
+
+const callForTarget = (deps: PipelineDeps, trail: Trail, head: CallHead): MaybePromise<Call | null> =>
+  settled(readWhole(deps, trail, head), (call) => {
+    const { ownAnswer } = head.exchange
+    if (ownAnswer !== undefined) return answerItself(deps, trail, Promise.resolve(ownAnswer))
+    if (asksToExplain(call)) return answerItself(deps, trail, explain(call, deps))
+    const managed = deps.managed === undefined ? null : managedByCall(deps.managed, call)
+    if (managed !== null) return managed.then((given) => answerManaged(deps, trail, given))
+    const deletion = deps.settleBefore === undefined ? null : deletionOf(call)
+    return deletion === null ? call : settled(deps.settleBefore?.(deletion), () => call)
   })
 
 const upgradeRequired = (path: string): ApiError =>
@@ -171,6 +182,12 @@ async function answerItself(deps: PipelineDeps, trail: Trail, body: Promise<obje
   return null
 }
 
+async function answerManaged(deps: PipelineDeps, trail: Trail, given: ManagedAnswer): Promise<null> {
+  const record = (status: number) => finish(deps, trail, { status, outcome: 'complete', error: null, relayed: null })
+  await sendManaged(trail.exchange, given, { own: answerHeaders(trail), record })
+  return null
+}
+
 /** Notes a call that is complete already. */
 function noteCall(trail: Trail, call: Call): Call {
   const { caller, headers, trace, metadata, path, operation, work, prompt, mirror, body, before } = call
@@ -203,8 +220,7 @@ function readHead(deps: PipelineDeps, trail: Trail): MaybePromise<CallHead> {
   const headers = (trail.headers = sortHeaders(exchange.headers, deps.prefixes))
   const trace = (trail.trace = readTrace(headers, exchange.requestId, headerValue(headers.forward, 'traceparent')))
   const queryKey = googleKey(trail.path)
-  const found =
-    exchange.caller ?? identify(headers, { ...deps, queryKey, chosenKeys: deps.settings.chosenKeys, address: exchange.clientAddress })
+  const found = callerOf(exchange, headers, { ...deps, queryKey, chosenKeys: deps.settings.chosenKeys })
   return settled(found, (caller) => readHeadOf(caller, { headers, trace, queryKey }, { deps, trail }))
 }
 
@@ -299,8 +315,7 @@ function limitHeaders({ exchange, headers }: Trail, attempt: Attempt | null, the
   return rateHeaders(standings, { dialect: clientDialect(exchange), prefix: headers.prefix, theirs, now: Date.now() })
 }
 
-const nothingDropped: readonly string[] = []
-const droppedBy = (attempt: Attempt | null): readonly string[] => attempt?.translated?.dropped ?? nothingDropped
+const droppedBy = (attempt: Attempt | null): readonly string[] => attempt?.translated?.dropped ?? noHeaders
 
 const usedOption = (attempt: Attempt | null): string | null => (attempt !== null && hasSource(attempt) ? attempt.option : null)
 

@@ -53,7 +53,7 @@ export function beginTrail(exchange: Exchange): Trail {
     mirror: null,
     work: null,
     config: null,
-    receivedAt: Math.round(Date.now() - (performance.now() - exchange.startedAt)),
+    receivedAt: exchange.line?.loggedAt ?? Math.round(Date.now() - (performance.now() - exchange.startedAt)),
     headers: null,
     operation: passThrough,
     caller: null,

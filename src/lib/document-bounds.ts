@@ -5,7 +5,7 @@ export const usualDocumentBytes = 64 * KiB
 
 /** The bounds of columns that are no usual documents; null: of a column that has a bound of another kind, which stands beside it. */
 const others: Readonly<Record<string, number | null>> = {
-  // A prompt has more to say: the schemas of tools, examples of answers.
+  // A prompt has more contents: the schemas of tools, examples of answers.
   'prompt_versions.parameters': 128 * KiB,
   'prompt_versions.functions': 128 * KiB,
   'prompt_versions.tools': 128 * KiB,

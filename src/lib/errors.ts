@@ -30,6 +30,7 @@ const problems = {
   precondition_failed: { status: 412, type: 'conflict_error' },
   request_timeout: { status: 408, type: 'timeout_error' },
   payload_too_large: { status: 413, type: 'invalid_request_error' },
+  range_not_satisfiable: { status: 416, type: 'invalid_request_error' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },
   upgrade_required: { status: 426, type: 'invalid_request_error' },
   headers_too_large: { status: 431, type: 'invalid_request_error' },

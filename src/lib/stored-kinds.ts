@@ -30,6 +30,7 @@ export const storedKinds = {
   labels: { most: 1000, words: 'labels', live: active },
   log_exports: { most: 100, words: 'exports that have not ended', live: `status IN ('draft', 'in_progress')` },
   mcp_integrations: { most: 2000, words: 'MCP integrations', live: active },
+  mcp_sign_ins: { most: 50_000, words: 'sign-ins of programs at MCP servers' },
   mcp_servers: { most: 10_000, words: 'MCP servers', live: active },
   plugins: { most: 1000, words: 'plugins', live: active },
   prompt_partial_versions: { most: 200_000, words: 'versions of prompt partials' },

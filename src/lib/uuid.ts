@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 import { isUuid } from './is-uuid.ts'
 
 const uuidBytes = 16
@@ -24,6 +24,12 @@ export function uuidv7(now: number = Date.now()): string {
   random[bytes + 8] = 0x80 | ((random[bytes + 8] ?? 0) & 0x3f)
   for (let index = 0; index < uuidBytes; index += 1) writeByte(positions[index] ?? 0, random[bytes + index] ?? 0)
   return text.toString('latin1')
+}
+
+/** A UUID of version 8 (RFC 9562): the same for the same text. */
+export function uuidOf(source: string): string {
+  const hex = hash('sha256', source)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 function writeByte(position: number, byte: number): void {

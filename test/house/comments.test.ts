@@ -11,6 +11,7 @@ const ceilings: Readonly<Record<string, number>> = {
   app: 0,
   cli: 0,
   config: 0,
+  demo: 0,
   distribution: 0,
   features: 0,
   gateway: 8,

@@ -35,7 +35,7 @@ test('only the client of the API sends requests, and nothing makes markup of tex
 })
 
 test('a page imports the API, the parts and the frame, and of other pages only what they share', (t) => {
-  const shared = /^pages\/(?:logs\/(?:range|snippet|use-range|use-tail)|providers\/add-integration|system\/health)\.tsx?$/
+  const shared = /^pages\/(?:logs\/(?:filter|range|snippet|use-range|use-tail)|providers\/add-integration|system\/health)\.tsx?$/
   const breaks = files.flatMap(({ name, text }) =>
     [...text.matchAll(/from '(\.[^']+)'/g)]
       .map(([, to = '']) => path.posix.join(path.posix.dirname(name), to))

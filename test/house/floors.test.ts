@@ -14,15 +14,15 @@ interface House {
 
 const houses: Readonly<Record<string, House>> = {
   'src/app': {
-    floors: `metrics logging own-origin feature due-work boot-refusal database job-locks stored-responses secrets mail deps answer-shapes route openapi
+    floors: `metrics logging own-origin feature due-work boot-refusal database job-locks stored-responses secrets mail deps managed answer-shapes route mounted-app openapi
       snapshot tenant-egress level events journal secret-managers prices log-store cache breakers audit jobs health-report protocol limits http trial-limit
       start authenticator cluster`,
     climbs: [],
   },
   // Tables are the ground of all features.
   'src/features': {
-    floors: `references organisations sessions limits workspaces logs api-keys policies parts policy-entities explain log-replay responses users
-      secret-references saved-filters plugins limit-list labels feedback collections cache alerts integrations mcp-integrations mcp-servers breakers tokens providers
+    floors: `references organisations sessions limits workspaces logs api-keys policies parts policy-entities explain log-replay responses batches users
+      secret-references saved-filters plugins limit-list labels feedback collections cache alerts integrations mcp-integrations mcp-servers mcp-sign-ins breakers tokens providers
       virtual-keys prompts access-settings model-configs audit scim identity-providers auth sso rights traces log-exports guardrails configs
       events costs analytics index`,
     ground: /\.entity\.ts$/,
@@ -31,7 +31,7 @@ const houses: Readonly<Record<string, House>> = {
   'src/gateway': {
     floors: `wire egress call operations journal patterns tracing key-sets dialects bounds tokens providers credentials secrets targets checks
       stored-responses settings routing answers cache exchange prices metering mirrors prompts outgoing models limits callers front trail
-      config batches ending attempts explain pipeline mcp sockets gateway ports`,
+      config batches ending attempts explain managed pipeline mcp sockets gateway ports`,
     climbs: [],
   },
 }

@@ -14,7 +14,6 @@ const { releases } = readOwnTable()
 const marked: Readonly<Record<string, string>> = {
   '1.3.1 guardrail-add-prefix': 'src/gateway/checks/default/add-prefix.ts',
   '1.3.1 guardrail-allowed-request-types': 'src/gateway/checks/default/allowed-request-types.ts',
-  '1.3.2 multi-organisation-sso': 'src/features/identity-providers/provider.routes.ts',
   '1.3.3 guardrails': 'src/gateway/checks/default/jwt.ts',
   '1.4.0 email-templates': 'src/config/settings.ts',
   '1.5.1 guardrail-partner-backend': 'src/gateway/checks/partners/f5.ts',

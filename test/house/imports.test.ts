@@ -91,8 +91,8 @@ test('a port has no code, and no name that the rest of the house does not use', 
 
 test('the product has no code that only its makers use', (t) => {
   const texts = new Map(sources.map((source) => [source.file, source]))
-  const programs = /^const entryPoints = \[([^\]]*)\]/m.exec(readFileSync(path.join(root, 'docker/bundle.mjs'), 'utf8'))?.[1] ?? ''
-  const loaded = new Set([...programs.matchAll(/'([^']+)'/g)].map(([, file = '']) => file))
+  const lists = readFileSync(path.join(root, 'docker/bundle.mjs'), 'utf8').matchAll(/^const (?:threads|entryPoints) = \[([^\]]*)\]/gm)
+  const loaded = new Set([...lists].flatMap(([, list = '']) => [...list.matchAll(/'([^']+)'/g)].map(([, file = '']) => file)))
   t.true(loaded.size > 2)
   for (const file of loaded) for (const name of imports(texts.get(file) ?? { file, text: '' })) if (texts.has(name)) loaded.add(name)
   const own = sources.filter(({ file }) => file.startsWith('src/') && !file.endsWith('.d.ts'))

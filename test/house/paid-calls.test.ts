@@ -57,6 +57,7 @@ const doors: Readonly<Record<string, Door>> = {
   'app/log-store/object-store.ts': { what: 'logs in a bucket of the customer', cost: told },
   'app/prices/layer-sources.ts': { what: 'price lists', cost: 'a file is read' },
   'features/alerts/deliveries.ts': { what: 'alerts', cost: told },
+  'features/mcp-sign-ins/client-documents.ts': { what: 'the metadata documents of clients of MCP', cost: identity },
   'features/identity-providers/client.ts': { what: 'sign-ins', cost: identity },
   'features/identity-providers/test-provider.ts': { what: 'the trial of an identity provider', cost: identity },
   'features/identity-providers/examine/oidc.ts': { what: 'the trial of an identity provider', cost: identity },
@@ -78,6 +79,12 @@ const inner: Readonly<Record<string, Door>> = {
   'gateway/sockets/provider-session.ts': {
     what: 'the turns of realtime sessions',
     cost: [['integration/gateway/realtime-sockets.test.ts', 'turns cost what their tokens of text and sound cost, cached ones less']],
+  },
+  'app/managed/open-managed.ts': {
+    what: 'the lines of batches, at the expense of the key that made the batch',
+    cost: [
+      ['integration/process/managed-batches.test.ts', 'after kills at random moments each line has one result, one log and one settlement'],
+    ],
   },
   'app/http/routes/send.ts': { what: 'requests of the control plane, such as the trial of a provider or a prompt', cost: settled },
 }

@@ -32,6 +32,7 @@ const senders: Readonly<Record<string, string | readonly string[]>> = {
   'app/log-store/object-store.ts': operator('the log store is a setting'),
   'app/prices/layer-sources.ts': operator('price lists are settings'),
   'features/alerts/deliveries.ts': here,
+  'features/mcp-sign-ins/client-documents.ts': here,
   'features/identity-providers/client.ts': here,
   'features/identity-providers/test-provider.ts': here,
   'features/identity-providers/examine/oidc.ts': here,

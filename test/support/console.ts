@@ -92,6 +92,8 @@ async function openWindow(
     await context.addCookies([{ name: cookie.slice(0, at), value: cookie.slice(at + 1), url: app.baseUrl }])
   }
   const [faults, failedLoads]: [string[], string[]] = [[], []]
+  // A busy machine takes long to draw a page; what a page may take is measured by other tests.
+  context.setDefaultTimeout(120_000)
   const page = await context.newPage()
   page.on('request', (request) => {
     if (/^https?:/.test(request.url()) && !request.url().startsWith(app.baseUrl)) faults.push(`a request to ${request.url()}`)

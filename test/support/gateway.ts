@@ -207,11 +207,13 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
     ...(options.taken === undefined ? {} : { taken: options.taken }),
     snapshot: {
       key: (secret) => keys.get(secret) ?? null,
+      keyById: (id) => [...keys.values()].find((key) => key.id === id) ?? null,
       provider: (_, slug) => providers.get(slug) ?? null,
       providers: () => [...providers.keys()].map((slug) => ({ slug, models: options.enabledModels?.[slug] ?? [] })),
       config: (_, slug) => configs.get(slug) ?? null,
       prompt: (_, reference) => options.prompts?.[reference] ?? null,
       policies: () => null,
+      mcpSignIn: () => null,
       mcpServer: (_, slug) => options.mcpServers?.[slug] ?? null,
       guardrail: (_, slug) => guardrails.get(slug) ?? null,
       pluginCredentials: (_, plugin) => options.plugins?.[plugin] ?? null,

@@ -54,7 +54,13 @@ export async function openPage(origin: string, path: string, cookies = new Map<s
     hash: hash && `#${hash}`,
     to: path,
   }
+  const kept = new Map<string, string>()
   const context = createContext({
+    sessionStorage: {
+      getItem: (name: string) => kept.get(name) ?? null,
+      setItem: (name: string, value: string) => void kept.set(name, value),
+      removeItem: (name: string) => void kept.delete(name),
+    },
     URLSearchParams,
     Object,
     JSON,

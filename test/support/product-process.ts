@@ -14,13 +14,17 @@ export interface ProductProcess {
   exit(): Promise<number | null>
 }
 
-/** Starts the server, or the command line with arguments, with these settings and none of our own environment but PATH and HOME. */
-export function startProduct(env: Readonly<Record<string, string>>, command: readonly string[] | null = null): ProductProcess {
+/** Starts the server, with flags, or the command line with arguments, with these settings and none of our own environment but PATH and HOME. */
+export function startProduct(
+  env: Readonly<Record<string, string>>,
+  command: readonly string[] | null = null,
+  flags: readonly string[] = [],
+): ProductProcess {
   const { HOME = '' } = process.env
   // One pipe for both, so that the order of the lines is the one in which they were written.
   const child = spawn(
     'sh',
-    ['-c', 'exec "$0" "$@" 2>&1', process.execPath, programFile(command === null ? 'main' : 'gatehouse'), ...(command ?? [])],
+    ['-c', 'exec "$0" "$@" 2>&1', process.execPath, programFile(command === null ? 'main' : 'gatehouse'), ...(command ?? flags)],
     {
       env: { ...nodeEnvironment, HOME, ...env },
       stdio: ['ignore', 'pipe', 'ignore'],

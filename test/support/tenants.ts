@@ -38,6 +38,7 @@ export type Noun =
   | 'secret-references'
   | 'mcp-integrations'
   | 'mcp-servers'
+  | 'mcp-sign-ins'
 
 export interface Department {
   readonly workspaceId: string
@@ -213,6 +214,23 @@ const addTool = (gatehouse: Pick<Gatehouse, 'superuser'>, integrationId: string)
     )
   })
 
+/** Writes down that a person of its own let a program use an MCP server, as their browser does, and returns the id. */
+const addSignIn = (gatehouse: Pick<Gatehouse, 'superuser'>, serverId: string): Promise<string> =>
+  inDatabase(gatehouse.superuser, async (client) => {
+    const id = randomUUID()
+    await client.query(
+      `WITH served AS (SELECT * FROM mcp_servers WHERE id = $2),
+            person AS (INSERT INTO users (id, organisation_id, email, role)
+                       SELECT gen_random_uuid(), organisation_id, slug || '@programs.example', 'member' FROM served RETURNING id)
+       INSERT INTO mcp_sign_ins (id, organisation_id, workspace_id, user_id, server_id, client_id, redirect_uri, resource, expires_at)
+       SELECT $1, s.organisation_id, s.workspace_id, person.id, s.id, 'https://client.example/' || s.slug || '.json', 'http://127.0.0.1/callback',
+              'https://gate.example/' || s.slug || '/mcp', now() + interval '30 days'
+         FROM served s, person`,
+      [id, serverId],
+    )
+    return id
+  })
+
 /** A key of the first organisation. */
 async function makeKey(
   gatehouse: Pick<Gatehouse, 'origin'>,
@@ -258,6 +276,7 @@ async function makeThings(
   const mcpIntegration = await post('/mcp-integrations', mcp)
   const mcpServer = await post('/mcp-servers', { name: `${name} s`, slug: `${name}-s`, mcp_integration_id: `${name}-m` })
   await addTool(gatehouse, String(mcpIntegration['id']))
+  const signIn = await addSignIn(gatehouse, String(mcpServer['id']))
   await post('/virtual-keys', { name: `${name} v`, provider: 'openai', key: `sk-${name}`, configurations })
   const config = (await post('/configs', { name, slug: `${name}-c`, config: { provider: `@${name}-p` } }))['data'] as { id: string }
   const guardrail = await post('/guardrails', { name, slug: `${name}-g`, checks: [{ id: 'default.notNull' }], actions: { onFail: 'warn' } })
@@ -292,6 +311,7 @@ async function makeThings(
     integrations: [String(integration['id']), `${name}-i`],
     'mcp-integrations': [String(mcpIntegration['id']), `${name}-m`],
     'mcp-servers': [String(mcpServer['id']), `${name}-s`],
+    'mcp-sign-ins': [signIn],
     providers: [await idOf(`/providers/${name}-p`), `${name}-p`],
     'virtual-keys': [await idOf(`/virtual-keys/${name}-v`), `${name}-v`],
     collections: [String(collection['id']), `${name}-c`],

@@ -29,7 +29,7 @@ export interface ChartSources {
 export const chartFolder = 'charts/app'
 
 /**
- * The generated files of the chart, as they are and as they should be. The chart contains only what existed in the release that it was cut for, so
+ * The generated files of the chart, as they are and as they should be. The chart contains only the parts that existed in the release that it was cut for, so
  * that it is the same with every release that it deploys.
  */
 export function chartFiles(root: string, newest: ReleaseTable, sources: ChartSources): Project['generated'] {

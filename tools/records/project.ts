@@ -43,14 +43,12 @@ export const chartSources = (): ChartSources => ({
 
 const beginning = (at: string): string => at.split('/', at.startsWith('/v1/') ? 3 : 2).join('/')
 
-/** Returns where the control plane serves anything: routes below `/v1` and below the root, files, protocols of others, pages for people. */
+/** Returns where the control plane serves anything: routes below `/v1` and below the root, files, protocols of others, applications of libraries, pages for people. */
 function controlPaths(): ChartSources['controlPaths'] {
-  const ofFeatures = features.flatMap(({ since, routes, files = [], protocols = [] }) =>
-    [...routes.map(wholePath), ...files.map((file) => wholePath(file)), ...protocols.flatMap(({ prefixes }) => prefixes)].map((at) => ({
-      since,
-      path: beginning(at),
-    })),
-  )
+  const ofFeatures = features.flatMap(({ since, routes, files = [], protocols = [], apps = [] }) => {
+    const below = [...protocols.flatMap(({ prefixes }) => prefixes), ...apps.flatMap(({ paths }) => paths)]
+    return [...routes.map(wholePath), ...files.map((file) => wholePath(file)), ...below].map((at) => ({ since, path: beginning(at) }))
+  })
   return [...ofFeatures, ...pagePaths.map((at) => ({ since: firstRelease, path: beginning(at) }))]
 }
 

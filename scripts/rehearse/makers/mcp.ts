@@ -49,3 +49,9 @@ export const mcpMetadata: Maker = async ({ admin, providerUrl, name }) => {
   await admin.get(`/mcp-integrations/${integration.id}/metadata`)
   await admin.get(`/mcp-servers/${id}/metadata`)
 }
+
+/** No sign-in can be made without a browser, and none lasts over an upgrade that long. */
+export const mcpSignIns: Maker = async ({ admin }) => {
+  await admin.list('/mcp-sign-ins', 0)
+  await admin.refused(404, 'DELETE', '/mcp-sign-ins/00000000-0000-4000-8000-000000000000')
+}

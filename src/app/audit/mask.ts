@@ -49,12 +49,12 @@ export function withoutSecrets(value: unknown, replace: Replace, place: Place = 
 }
 
 function withoutSecretMembers(value: object, replace: Replace, place: Place): unknown {
-  const known = { ...place, paths: pathsIn(place, value) }
-  if (Array.isArray(value)) return value.map((item, at) => withoutSecrets(item, replace, memberPlace(known, at)))
+  const below = byFirstStep(pathsIn(place, value))
+  if (Array.isArray(value)) return value.map((item, at) => withoutSecrets(item, replace, memberPlace(place, at, below.get(at))))
   const parts = privateParts(value)
   return Object.fromEntries(
     Object.entries(value).map(([name, child]) => {
-      const at = memberPlace(known, name)
+      const at = memberPlace(place, name, below.get(name))
       return [storable(name), withoutSecrets(child, replace, { ...at, secret: at.secret || parts.has(name) })]
     }),
   )
@@ -62,13 +62,24 @@ function withoutSecretMembers(value: object, replace: Replace, place: Place): un
 
 /** Returns the place of a member of a value: of a field, or of an item of a list. */
 export const placeWithin = (place: Place, value: unknown, member: string | number): Place =>
-  memberPlace({ ...place, paths: pathsIn(place, value) }, member)
+  memberPlace(place, member, byFirstStep(pathsIn(place, value)).get(member))
 
 const pathsIn = ({ forms = [], paths = [] }: Place, value: unknown): readonly JsonPath[] => [...paths, ...secretPathsIn(forms, value)]
 
-function memberPlace({ secret, list = '', forms = [], paths = [] }: Place, member: string | number): Place {
+/** Returns the rest of each path by its first step, in one walk: a list may hold very many secrets. */
+function byFirstStep(paths: readonly JsonPath[]): ReadonlyMap<string | number, readonly JsonPath[]> {
+  const found = new Map<string | number, JsonPath[]>()
+  for (const [first, ...rest] of paths) {
+    if (first === undefined) continue
+    const held = found.get(first)
+    if (held === undefined) found.set(first, [rest])
+    else held.push(rest)
+  }
+  return found
+}
+
+function memberPlace({ secret, list = '', forms = [] }: Place, member: string | number, below: readonly JsonPath[] = []): Place {
   const inner = formsAt(forms, member)
-  const below = paths.filter(([first]) => first === member).map(([, ...rest]) => rest)
   const isSecret = secret || isSecretForm(inner) || below.some(({ length }) => length === 0)
   return {
     secret: isSecret || (typeof member === 'string' && isSecretName(member, list)),

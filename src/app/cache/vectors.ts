@@ -11,9 +11,14 @@ export interface OpenVectorsOptions {
   readonly log: Logger
   /** Bytes of vectors in memory, of all organisations together, where the server has no pgvector. */
   readonly memoryBytes: number
+  /** The number of dimensions in the database; null: it is not known, so that all vectors are in memory. */
+  readonly dimensions: number | null
 }
 
-/** Vectors in PostgreSQL where the server has pgvector, else in memory. */
+/**
+ * Vectors in PostgreSQL where the server has pgvector, else in memory. The table of all organisations has the dimensions that the installation's
+ * settings name: vectors of another length, which a provider of one workspace may make, stay in memory.
+ */
 export interface OpenVectors extends Vectors {
   /** Drops the vectors that a purge in any process made stale. */
   changed(change: Change): void
@@ -29,7 +34,7 @@ const shareOfOne = 0.5
 /** Vectors on their way to the database. */
 const mostWaiting = 200
 
-interface State extends Pick<OpenVectorsOptions, 'log'> {
+interface State extends Pick<OpenVectorsOptions, 'log' | 'dimensions'> {
   /** Those of the cache of answers. */
   readonly connections: SideConnections
   readonly work: SpareWork
@@ -40,14 +45,23 @@ interface State extends Pick<OpenVectorsOptions, 'log'> {
   waiting: number
 }
 
-export function openVectors({ side, log, memoryBytes: most }: OpenVectorsOptions): OpenVectors {
+export function openVectors({ side, log, memoryBytes: most, dimensions }: OpenVectorsOptions): OpenVectors {
   const memory = createNearMemory({ most, mostOfOne: most * shareOfOne })
   const work = createSpareWork(log, 'the cache of answers cannot compare texts in the database')
-  const state: State = { log, connections: side.of('answers'), work, memory, place: 'undecided', deciding: null, waiting: 0 }
+  const state: State = {
+    log,
+    connections: side.of('answers'),
+    work,
+    memory,
+    dimensions,
+    place: dimensions === null ? 'memory' : 'undecided',
+    deciding: null,
+    waiting: 0,
+  }
   return {
     nearest: (asked, threshold) =>
-      state.place === 'memory' ? memory.nearest(asked, threshold) : work.resultOf(() => search(state, asked, threshold), []),
-    put: (answer) => (state.place === 'memory' ? memory.put(answer) : keep(state, answer)),
+      isInMemory(state, asked) ? memory.nearest(asked, threshold) : work.resultOf(() => search(state, asked, threshold), []),
+    put: (answer) => (isInMemory(state, answer) ? memory.put(answer) : keep(state, answer)),
     changed({ kind, entityId }) {
       if (kind === 'cache_purges') memory.forget(entityId)
     },
@@ -57,14 +71,17 @@ export function openVectors({ side, log, memoryBytes: most }: OpenVectorsOptions
   }
 }
 
+const isInMemory = ({ place, dimensions }: State, { vector }: PlacedVector): boolean => place === 'memory' || vector.length !== dimensions
+
 async function search(state: State, asked: PlacedVector, threshold: number): Promise<readonly string[]> {
-  if (await decide(state, asked.vector.length)) return nearestInDatabase(state.connections, asked, threshold)
+  if (await decide(state)) return nearestInDatabase(state.connections, asked, threshold)
   return state.memory.nearest(asked, threshold)
 }
 
 /** Asks the server once whether it can keep vectors. */
-async function decide(state: State, dimensions: number): Promise<boolean> {
-  if (state.place !== 'undecided') return state.place === 'pgvector'
+async function decide(state: State): Promise<boolean> {
+  const { dimensions } = state
+  if (state.place !== 'undecided' || dimensions === null) return state.place === 'pgvector'
   state.deciding ??= prepareVectors(state.connections, dimensions)
     .then((support) => {
       state.place = support === 'ready' ? 'pgvector' : 'memory'
@@ -87,6 +104,6 @@ function keep(state: State, answer: PlacedAnswer): void {
 }
 
 async function keepNow(state: State, answer: PlacedAnswer): Promise<void> {
-  if (await decide(state, answer.vector.length)) await keepInDatabase(state.connections, answer)
+  if (await decide(state)) await keepInDatabase(state.connections, answer)
   else state.memory.put(answer)
 }

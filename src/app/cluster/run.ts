@@ -49,7 +49,10 @@ async function serve(app: App, config: Config, { log, stopping, mode }: ServeOpt
     const { provisioned, deps } = await app.started
     collectStartGarbage()
     log.info({ roles: [...config.roles] }, 'ready')
-    process.stdout.write(announcement(config, port, { provisioned, sealed: deps.vault.sealed !== null }))
+    const sealed = deps.vault.sealed !== null
+    const hasDemo = mode.demo !== undefined && !sealed
+    if (hasDemo) await mode.demo.provide(deps)
+    process.stdout.write(announcement(config, port, { provisioned, sealed, hasDemo }))
     if (mode.buildsConsole === true) buildConsole(log)
     return await forEver()
   } catch (error) {

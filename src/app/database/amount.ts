@@ -43,7 +43,7 @@ export class AmountType extends Type<bigint | null, string | null> {
   }
 }
 
-/** US dollars or tokens, to the billionth: the columns of builds before 1.11.0. */
+/** US dollars or tokens, to the billionth: also the columns of limits in builds before 1.11.0. */
 const decimal: Form = { type: 'numeric(20, 9)', write: formatPico, read: parsePico, select: (column) => column }
 
 /**
@@ -57,6 +57,9 @@ const pico = (former: string): Form => ({
   select: (column) =>
     `coalesce(${column}, (to_jsonb(${column.slice(0, column.lastIndexOf('.'))}) ->> '${former}')::numeric * 1e12)::numeric(30, 0)`,
 })
+
+/** The column of an amount with nine digits behind the point, which has no other form. */
+export const decimalAmount = (name: string) => p.type(new AmountType(name, decimal)).$type<bigint>().fieldName(name)
 
 /** The columns of whole amounts. */
 const whole = { since: '1.11.0' }

@@ -51,7 +51,7 @@ export function findDependants(
 
 const named = 20
 
-const nouns: Readonly<Record<string, string>> = { api_key: 'API key', virtual_key: 'virtual key' }
+const nouns: Readonly<Record<string, string>> = { api_key: 'API key', virtual_key: 'virtual key', mcp_server: 'MCP server' }
 
 /** A stored provider goes by the name that requests give it, all else by the name that people do. */
 const inWords = ({ kind, slug, name }: Dependant): string =>

@@ -75,7 +75,7 @@ function deletionOf(kind: StoredKindName): string {
   DELETE FROM ${kind} WHERE id IN (SELECT id FROM gone)`
 }
 
-/** Deletes for good what people have deleted, beyond the number that an organisation may have: creating and deleting fills no table. */
+/** Deletes for good the rows that people have deleted, beyond the number that an organisation may have: creating and deleting fills no table. */
 export const evictDeleted: Job = {
   name: 'evict-deleted',
   every: '23 * * * *',

@@ -1,6 +1,7 @@
 import type { ClientConfig, Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg'
 import type { Logger } from 'pino'
 import { sidePoolName, sidePoolSize, sideSessions, type SharedUse } from '../../config/side-sessions.ts'
+import { createTurns } from '../../lib/shares/turns.ts'
 import { sessionPool } from './session.ts'
 import { systemSession } from './side-sessions.ts'
 
@@ -14,12 +15,14 @@ export interface SidePool {
 /** The connections of one use. */
 export interface SideConnections {
   query<Row extends QueryResultRow>(statement: string | QueryConfig, values?: readonly unknown[]): Promise<QueryResult<Row>>
-  /** Runs work in one transaction that sees the rows of one organisation and no other. */
+  /** Runs work in one transaction that sees the rows of one organisation and no other. An organisation has three quarters of the connections at most. */
   inOrganisation<T>(organisationId: string, work: (client: PoolClient) => Promise<T>): Promise<T>
 }
 
-/** Work waits so long for a connection of its use. */
-const waitMs = 2000
+/** Work waits so long for a connection of its use, and so much of one organisation. */
+const [mostWaitMs, mostWaiting] = [2000, 1000]
+/** The work of Gatehouse itself is many requests of all organisations. */
+const ownWork = { mostWaiting: Infinity } as const
 const idleMs = 30_000
 
 /** Makes the pool. Its connections are opened when they are needed, and do not keep the process alive. */
@@ -40,10 +43,11 @@ export function openSidePool(client: ClientConfig, log?: Logger): SidePool {
 }
 
 function connectionsOf(pool: Pool, most: number): SideConnections {
-  const inPlace = createPlaces(most)
+  const inTurn = createTurns({ most, mostOfOne: Math.max(1, Math.floor((most * 3) / 4)), mostWaiting, mostWaitMs, tooMany })
   return {
-    query: (statement, values) => inPlace(() => (values === undefined ? pool.query(statement) : pool.query(statement, [...values]))),
-    inOrganisation: (organisationId, work) => inPlace(() => transact(pool, organisationId, work)),
+    query: (statement, values) =>
+      inTurn(null, () => (values === undefined ? pool.query(statement) : pool.query(statement, [...values])), ownWork),
+    inOrganisation: (organisationId, work) => inTurn(organisationId, () => transact(pool, organisationId, work)),
   }
 }
 
@@ -65,40 +69,5 @@ async function transact<T>(pool: Pool, organisationId: string, work: (client: Po
   }
 }
 
-/** Returns places for so much work at a time. Other work waits for one, first come, first served, and is refused when that takes too long. */
-function createPlaces(most: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let free = most
-  const waiting = new Set<() => void>()
-
-  async function turn(): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const timer = setTimeout(() => {
-      waiting.delete(resolve)
-      reject(lateError())
-    }, waitMs)
-    waiting.add(resolve)
-    await promise.finally(() => clearTimeout(timer))
-  }
-
-  function leave(): void {
-    const [next] = waiting
-    if (next === undefined) {
-      free += 1
-      return
-    }
-    waiting.delete(next)
-    next()
-  }
-
-  return async (work) => {
-    if (free > 0) free -= 1
-    else await turn()
-    try {
-      return await work()
-    } finally {
-      leave()
-    }
-  }
-}
-
-const lateError = (): Error => Object.assign(new Error(`no connection to the database was free for ${waitMs} ms`), { code: 'ETIMEDOUT' })
+const tooMany = (): Error =>
+  Object.assign(new Error(`no connection to the database was free for ${mostWaitMs} ms, or too much waits for one`), { code: 'ETIMEDOUT' })

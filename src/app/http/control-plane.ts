@@ -6,6 +6,7 @@ import { mountFeatures, unavailableError, type Unavailable } from '../level/moun
 import { pendingOperations } from '../level/announced-operations.ts'
 import { routeAdapter } from './routes/adapter.ts'
 import { fileAdapter } from './routes/files.ts'
+import { mountedApps } from './routes/mounted.ts'
 import { protocolsOf, type ProtocolMiddleware } from './routes/protocols.ts'
 import type { Context, Middleware, State } from './context.ts'
 import type { Frame } from './frame.ts'
@@ -21,6 +22,8 @@ export interface ControlPlane {
   readonly routes: ReturnType<ControlRouter['routes']>
   /** Runs before `routes`: the answers of protocols of others. */
   readonly protocols: ProtocolMiddleware
+  /** Runs before `routes`: the applications of libraries. */
+  readonly apps: Middleware
   /** After `routes`: a path that is ours, with another method or another end. */
   readonly otherwise: Middleware
   /** Returns the plane that serves a request below `/v1`. */
@@ -74,6 +77,7 @@ function create(frame: Frame): ControlPlane {
     claims: (url) => isClaimed(unshared, url),
     routes: router.routes(),
     protocols: protocolsOf(frame, (req) => ownerOf(req)),
+    apps: mountedApps(frame),
     otherwise: (ctx, next) => refuse(ctx, { served, off }, next),
   }
 }

@@ -23,7 +23,7 @@ export function answeredAsPage(ctx: Context, error: ApiError): boolean {
 const lostPage = ({ message }: ApiError): string =>
   pageOf({
     title: 'Not found',
-    scripted: false,
+    script: null,
     main: `<h1>There is no such page</h1>
       <p role="alert">${escapeHtml(message)}</p>
       <p><a href="/">Start page</a>, <a href="/docs">the API</a>, <a href="/console">console</a></p>`,
@@ -33,7 +33,7 @@ const lostPage = ({ message }: ApiError): string =>
 const htmlOf = ({ message, code }: ApiError, requestId: string): string =>
   pageOf({
     title: 'Not signed in',
-    scripted: false,
+    script: null,
     main: `<h1>You are not signed in</h1>
       <p role="alert">${escapeHtml(message)}</p>
       <p><a href="/console/sign-in">Sign in again</a></p>

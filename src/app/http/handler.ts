@@ -26,6 +26,7 @@ export function createHandler(frame: Frame): RequestListener {
     .use(processRoutes(frame))
     .use(consoleRoutes(frame))
     .use<State, RouterContext<State>>((ctx, next) => control().protocols(ctx, next))
+    .use((ctx, next) => control().apps(ctx, next))
     .use<State, RouterContext<State>>((ctx, next) => control().routes(ctx, next))
     .use((ctx, next) => control().otherwise(ctx, next))
     .use(nothingHere(knownPaths(frame.features, frame)))

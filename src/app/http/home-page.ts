@@ -51,7 +51,7 @@ export function homePage(config: Settings): StaticAnswer {
       ${snippets(origin)
         .map(([client, code]) => `<h3>${client}</h3>\n      <pre>${escapeHtml(code)}</pre>`)
         .join('\n      ')}`
-  return cached(html, pageOf({ title: 'Running', scripted: false, main }), pageHeaders())
+  return cached(html, pageOf({ title: 'Running', script: null, main }), pageHeaders())
 }
 
 /** Returns the picture of the pages. */

@@ -24,21 +24,21 @@ export const pageHeaders = (images: readonly string[] = ["'self'"]): Readonly<Re
 
 interface Page {
   readonly title: string
-  /** With the script of the pages for people. */
-  readonly scripted: boolean
+  /** The file of its script, such as `page.js`; null: it has none. */
+  readonly script: string | null
   /** HTML. */
   readonly main: string
 }
 
 /** Returns the HTML of a page for people. Text from a request has to be escaped in it. */
-export const pageOf = ({ title, scripted, main }: Page): string => `<!doctype html>
+export const pageOf = ({ title, script: file, main }: Page): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${title} - Gatehouse</title>
     <link rel="icon" href="/favicon.ico" />
-    <link rel="stylesheet" href="/console/page.css" />${scripted ? '\n    <script defer src="/console/page.js"></script>' : ''}
+    <link rel="stylesheet" href="/console/page.css" />${file === null ? '' : `\n    <script defer src="/console/${file}"></script>`}
   </head>
   <body>
     <main>

@@ -117,16 +117,45 @@ const pages: readonly FormPage[] = [
   },
 ]
 
+const letInPath = '/console/let-in'
+
 /** The paths of the pages for people; the console is below the same segment. */
-export const pagePaths: readonly string[] = pages.map(({ path }) => path)
+export const pagePaths: readonly string[] = [...pages.map(({ path }) => path), letInPath]
+
+/** The page for the decision on a program. Its script fills in the name of the program, as text. */
+const letIn = pageOf({
+  title: 'Let a program in',
+  script: 'let-in.js',
+  main: `<h1>Let a program use an MCP server as you?</h1>
+      <p id="fault" role="alert"></p>
+      <form hidden>
+        <p><strong id="client"></strong> asks to use an MCP server with your rights, for 30 days.</p>
+        <dl>
+          <dt>Vouched for by</dt>
+          <dd id="host"></dd>
+          <dt>The answer goes to</dt>
+          <dd id="redirect"></dd>
+          <dt>Server</dt>
+          <dd><select id="server" aria-label="Server"></select></dd>
+          <dt>Tools that it could call</dt>
+          <dd id="tools"></dd>
+        </dl>
+        <p id="loopback" hidden>The answer goes to your own machine: any program there may be the one that asks. Go on only if you have just begun this.</p>
+        <button value="deny">Do not allow</button>
+        <button value="allow">Allow</button>
+      </form>
+      <noscript><p>This page needs its script.</p></noscript>`,
+})
 
 const files = [
   ['/console/page.js', 'page.js', script],
+  ['/console/let-in.js', 'let-in.js', script],
   ['/console/page.css', 'page.css', style],
 ] as const
 
 /** Returns the readers of the pages for people, with their script and style, which load on the first request. */
 export const peoplePages = (): readonly (readonly [path: string, answer: () => StaticAnswer])[] => [
+  [letInPath, whenAsked(() => cached(html, letIn, pageHeaders()))] as const,
   ...pages.map((page) => [page.path, whenAsked(() => cached(html, htmlOf(page), pageHeaders()))] as const),
   ...files.map(([path, file, type]) => [path, whenAsked(() => cached(type, readAsset(`assets/pages/${file}`), pageHeaders()))] as const),
 ]
@@ -138,7 +167,7 @@ export const signInPage = (notice: string): string => htmlOf({ ...signIn, notice
 const htmlOf = ({ title, method, to, withToken, fields, button, done, greets, thenPassword, next, notice, help }: FormPage): string =>
   pageOf({
     title,
-    scripted: true,
+    script: 'page.js',
     main: `<h1>${title}</h1>${notice === undefined ? '' : `\n      <p>${escapeHtml(notice)}</p>`}
       <form data-method="${method}" data-path="${to}" data-token="${withToken ? 'yes' : 'no'}" data-greets="${greets ? 'yes' : 'no'}" data-then="${thenPassword ? 'password' : ''}" data-next="${next ?? ''}" data-done="${done}">
         ${fields.map(inputOf).join('\n        ')}

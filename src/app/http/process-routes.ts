@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { atLevel } from '../../release/at-level.ts'
 import { since } from '../../release/since.ts'
-import { openapiDocument } from '../openapi/openapi.ts'
-import { featuresOn } from '../level/mount.ts'
-import { readExamples } from '../openapi/examples.ts'
+import { describeApi } from '../openapi/describe.ts'
 import { consolePath } from './console.ts'
 import { admitToDocs, admitToMetrics } from './admittance.ts'
 import type { Context, Middleware } from './context.ts'
@@ -102,22 +100,23 @@ const releases = ({ config, level }: Frame) => ({
   finalized_level: level.finalized,
 })
 
-/** Written on the first request, and kept until the level rises: it takes 0.1 s and 20 MB, which no start and no idle process should pay. */
-function apiDescription({ features, config, level }: Frame): Answer {
-  const write = () => {
-    const about = {
-      version: level.release,
-      ...(level.off !== undefined && { off: level.off }),
-      publicUrl: config.publicUrl,
-      examples: readExamples(),
+/** Written on the first request, and kept until the level rises. */
+function apiDescription({ config, level }: Frame): Answer {
+  const write = async () =>
+    cached(
+      'application/json; charset=utf-8',
+      await describeApi({ config, level: level.release, off: level.off ?? null, publicUrl: config.publicUrl }),
+    )
+  let written: { readonly level: string; readonly answer: Promise<StaticAnswer> } | null = null
+  return async (ctx) => {
+    const held = written?.level === level.release ? written : { level: level.release, answer: write() }
+    written = held
+    try {
+      sendStatic(ctx, await held.answer)
+    } catch (error) {
+      if (written === held) written = null
+      throw error
     }
-    const document = openapiDocument(featuresOn(features, { config, level }), about)
-    return { level: level.release, answer: cached('application/json; charset=utf-8', JSON.stringify(document)) }
-  }
-  let written: { readonly level: string; readonly answer: StaticAnswer } | null = null
-  return (ctx) => {
-    if (written?.level !== level.release) written = write()
-    sendStatic(ctx, written.answer)
   }
 }
 

@@ -48,6 +48,7 @@ export const reservations: readonly Reservation[] = [
   { feature: 'secret-references', since: '1.12.0', paths: ['/secret-references'] },
   { feature: 'mcp', since: '1.3.0', paths: ['/mcp-integrations', '/mcp-servers', '/mcp'] },
   { feature: 'mcp', since: '1.3.0', paths: ['/oauth/register', '/oauth/authorize', '/oauth/token', '/oauth/revoke'] },
+  { feature: 'mcp-sign-ins', since: '1.3.0', paths: ['/mcp-sign-ins'] },
   { feature: 'mcp-metadata', since: '1.9.0', paths: ['/mcp-integrations/:id/metadata', '/mcp-servers/:id/metadata'] },
   { feature: 'scim', since: '1.3.0', paths: ['/scim'] },
   { feature: 'scim-group-mapping', since: '1.6.0', paths: ['/scim/workspaces', '/scim/workspaces/:scimWorkspaceGroupId'] },

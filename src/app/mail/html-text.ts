@@ -1,4 +1,4 @@
-/** Elements whose content nobody reads. */
+/** Elements whose content no reader sees. */
 const silent: ReadonlySet<string> = new Set(['head', 'style', 'script', 'title'])
 /** Tags that end a line. */
 const breaks: ReadonlySet<string> = new Set(['br', '/p', '/div', '/h1', '/h2', '/h3', '/h4', '/h5', '/h6', '/li', '/tr', '/table'])
@@ -35,7 +35,7 @@ export function textIn(html: string): string {
   return parts.join('')
 }
 
-/** Returns the tags one after the other, without the elements whose content nobody reads; the last holds what stands behind all of them. */
+/** Returns the tags one after the other, without the elements whose content no reader sees; the last holds what stands behind all of them. */
 function* tagsOf(html: string): Generator<TagWithText> {
   const lower = html.toLowerCase()
   const unclosed = new Set<string>()

@@ -15,6 +15,11 @@ const measured = {
   gateway_websockets_accepted_total: { help: 'WebSockets that were accepted.', labelNames: [] },
   gateway_mcp_streams: { help: 'Streams of MCP that are open to clients.', labelNames: [] },
   gateway_mcp_sessions: { help: 'Sessions with MCP servers of before 2026-07-28 that are open.', labelNames: [] },
+  gateway_batch_lines_running: { help: 'Lines of batches that Gatehouse runs itself, and that are on their way.', labelNames: [] },
+  gateway_batch_lines_total: {
+    help: 'Lines of batches that have ended, by outcome; those that began again when a process had died are `repeated` too.',
+    labelNames: ['kind'],
+  },
   gateway_log_spool_bytes: { help: 'Bytes of the journal that wait for the database.', labelNames: [] },
   gateway_log_spool_records: { help: 'Records of the journal that wait for the database.', labelNames: [] },
   gateway_log_spool_dropped_total: { help: 'Records and bodies that the journal had to drop, by kind.', labelNames: ['kind'] },

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client'
+import { mcpOperation } from '../../gateway/ports/operations.ts'
 import { findProvider } from '../../gateway/ports/providers.ts'
 import { type CounterCell, counterFamily } from './cells.ts'
 
@@ -26,7 +27,7 @@ function byProvider(registry: Registry, name: string, help: string): (provider: 
   const family = counterFamily(registry, { name, help, labelNames: ['provider'] })
   const cells = new Map<string, CounterCell>()
   return (provider) => {
-    const known = findProvider(provider) === null ? 'other' : provider
+    const known = provider !== mcpOperation && findProvider(provider) === null ? 'other' : provider
     const cell = cells.get(known) ?? family({ provider: known })
     cells.set(known, cell)
     return cell

@@ -72,7 +72,7 @@ const commonHeaders: readonly Json[] = [
     'x-service-config',
     'The slug of a stored config, or a config as JSON: target, parameters, timeout and guardrails of this request.',
   ),
-  header('x-service-sensitive-headers', 'The names of headers, separated by commas, whose values the log does not keep.'),
+  header('x-service-sensitive-headers', 'The names of at most 32 headers, separated by commas, whose values the log does not keep.'),
   header('x-service-metadata', 'A flat JSON object, e.g. `{"team":"search","_user":"u-42"}`: kept in the log, and used by policies.'),
   header('x-service-trace-id', 'The trace that the request belongs to, in the log.'),
   header('x-service-span-id', 'Its span in the trace.'),
@@ -93,6 +93,10 @@ const commonHeaders: readonly Json[] = [
   header(
     'x-service-explain',
     '`true`: no provider is called, and the answer shows the request for each target, and the reasons. The key needs the scope `configs.read`.',
+  ),
+  header(
+    'x-service-job-mode',
+    'For files and batches: `managed` lets Gatehouse keep and run them, `provider` passes them on. Without it, those that name no provider are of Gatehouse.',
   ),
   header(
     'x-service-debug',

@@ -29,6 +29,7 @@ export const groups: Readonly<Record<string, string>> = {
   integrations: 'Provider accounts, their models and the workspaces that may use them.',
   'model-catalog': 'Models, their prices and abilities.',
   'mcp-integrations': 'Servers of MCP, how one signs in there, and the workspaces that may use them.',
+  'mcp-sign-ins': 'The programs that people let use MCP servers as themselves.',
   'mcp-servers': 'The MCP servers that a workspace calls, and the rights on each of their tools.',
   'mcp-metadata': 'The facts about MCP servers, as syncs found them.',
   providers: 'The providers that a workspace calls by `@slug`.',
@@ -60,4 +61,5 @@ export const groups: Readonly<Record<string, string>> = {
   scim: 'Provisioning of people and groups by SCIM.',
   'scim-group-mapping': 'The workspaces that SCIM groups lead to.',
   sso: 'Sign-on by OpenID Connect and SAML.',
+  'multi-organisation-sso': 'The callbacks of further organisations.',
 }

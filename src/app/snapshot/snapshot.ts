@@ -131,12 +131,27 @@ function answerWith(
   views: Partial<Views>,
   readerOf: <One, Other, Result>(view: View<One, Other, Result>) => Reader<One, Other, Result>,
 ): Snapshot & TokenSource {
-  const { key, provider, providers, config, guardrail, pluginCredentials, prompt, policies, mcpServer, tokenIssuer, tokenHolder } =
-    complete(views)
+  const {
+    key,
+    keyById,
+    provider,
+    providers,
+    config,
+    guardrail,
+    pluginCredentials,
+    prompt,
+    policies,
+    mcpServer,
+    mcpSignIn,
+    tokenIssuer,
+    tokenHolder,
+  } = complete(views)
   const list = readerOf(providers)
   const readPolicies = readerOf(policies)
+  const readKey = readerOf(keyById)
   return {
     key: readerOf(key),
+    keyById: (id) => readKey(id, undefined),
     provider: readerOf(provider),
     providers(scope) {
       return settled(list(scope, undefined), (rows) => rows ?? [])
@@ -147,6 +162,7 @@ function answerWith(
     prompt: readerOf(prompt),
     policies: (scope) => readPolicies(scope, undefined),
     mcpServer: readerOf(mcpServer),
+    mcpSignIn: readerOf(mcpSignIn),
     tokenIssuer: readerOf(tokenIssuer),
     tokenHolder: readerOf(tokenHolder),
   }

@@ -80,22 +80,14 @@ const nothing: View<unknown, unknown, never> = {
   find: () => ({ read: () => Promise.resolve(null) }),
 }
 
-/** All views. Throws when no feature gives one of them. Policies come with a later release, and a process of tests may be without MCP. */
+/** The views that every build has. */
+const needed = ['key', 'provider', 'providers', 'config', 'guardrail', 'pluginCredentials', 'prompt', 'tokenIssuer', 'tokenHolder'] as const
+
+/** All views. Throws when no feature gives one of them. Policies come with a later release, and a process of tests may be without MCP and without batches. */
 export function complete(views: Partial<Views>): Views {
-  const {
-    key,
-    provider,
-    providers,
-    config,
-    guardrail,
-    pluginCredentials,
-    prompt,
-    policies = nothing,
-    mcpServer = nothing,
-    tokenIssuer,
-    tokenHolder,
-  } = views
-  if (!key || !provider || !providers || !config || !guardrail || !pluginCredentials || !prompt || !tokenIssuer || !tokenHolder)
-    throw new Error(`The features give only these views: ${Object.keys(views).join(', ')}.`)
-  return { key, provider, providers, config, guardrail, pluginCredentials, prompt, policies, mcpServer, tokenIssuer, tokenHolder }
+  const all: Partial<Views> = { keyById: nothing, policies: nothing, mcpServer: nothing, mcpSignIn: nothing, ...views }
+  if (!isWhole(all)) throw new Error(`The features give only these views: ${Object.keys(views).join(', ')}.`)
+  return all
 }
+
+const isWhole = (views: Partial<Views>): views is Views => needed.every((name) => views[name] !== undefined)

@@ -8,12 +8,14 @@ export interface Outcome {
   /** The first keys, when this start made them. */
   readonly provisioned: FirstTenant | null
   readonly sealed: boolean
+  /** There is a provider that needs no key. */
+  readonly hasDemo?: boolean
 }
 
 type Settings = Pick<Config, 'host' | 'publicUrl' | 'init' | 'logFile' | 'tls' | 'roles' | 'version' | 'releaseLevel'>
 
 /** Returns the text on the terminal when the process is up: its address, the first keys, and lines that work when pasted. Not for the log. */
-export function announcement(config: Settings, port: number, { provisioned, sealed }: Outcome): string {
+export function announcement(config: Settings, port: number, { provisioned, sealed, hasDemo = false }: Outcome): string {
   const origin = ownOrigin({ ...config, port })
   if (sealed)
     return `\nGatehouse is sealed: it lacks the right encryption key, and answers 503.   Base URL: ${origin}/v1   Why: ${origin}/readyz\n\n`
@@ -26,6 +28,7 @@ export function announcement(config: Settings, port: number, { provisioned, seal
     '',
     ...(provisioned === null ? [] : firstKeys(config.init, provisioned)),
     ...(provisioned !== null && config.roles.has('control') ? ownerLink : []),
+    ...(hasDemo ? demoCall(origin, keysToPaste(config.init, provisioned)) : []),
     ...firstMinute(origin, keysToPaste(config.init, provisioned), { makesProvider }),
     '',
     '',
@@ -66,6 +69,13 @@ const json = '-H "content-type: application/json"'
 interface FirstSteps {
   readonly makesProvider: boolean
 }
+
+const demoCall = (origin: string, { workspace }: Keys): readonly string[] => [
+  'The demo provider answers without a key and without a network. Its model `error-429` fails, with any status from 400 to 599:',
+  '',
+  `  curl ${origin}/v1/chat/completions -H "authorization: Bearer ${workspace}" ${json} -d '{"model":"@demo/demo-chat","messages":[{"role":"user","content":"Say hello"}]}'`,
+  '',
+]
 
 const firstMinute = (origin: string, { admin, workspace }: Keys, { makesProvider }: FirstSteps): readonly string[] => [
   "A first minute, with your own provider's key in OPENAI_API_KEY:",

@@ -21,13 +21,16 @@ import { warmPriceLists } from '../prices/warm-lists.ts'
 import { packReceiver } from '../journal/open-exporter.ts'
 import { recordReads } from '../secret-managers/record-reads.ts'
 import { startShipper, type Shipper } from '../journal/shipper.ts'
+import { measureJournal } from './measure-journal.ts'
 import { watchJournal } from '../journal/watch.ts'
 import type { ResponseStore } from '../../gateway/ports/stored-responses.ts'
 import { createEmbed, createAnswerCache, type SimilaritySearch } from '../../gateway/ports/cache.ts'
 import { openSharedBreakers, type SharedBreakers } from '../breakers/shared-breakers.ts'
 import { type Answers, createAnswers } from '../cache/answers.ts'
 import { openStoredAnswers } from '../cache/stored-answers.ts'
+import { openManaged, type OpenManaged } from '../managed/open-managed.ts'
 import { openStoredResponses } from '../stored-responses/stored-responses.ts'
+import { dimensionsOf } from '../cache/dimensions.ts'
 import { type OpenVectors, openVectors } from '../cache/vectors.ts'
 import { openEventFeed } from '../events/event-feed.ts'
 import { createSnapshot, type LiveSnapshot } from '../snapshot/snapshot.ts'
@@ -80,12 +83,10 @@ export function openPlanes(options: PlanesOptions): Planes {
   if (events !== null) deps.metrics.measure('gateway_event_streams', () => events.listeners())
   const reads = recordReads({ side: options.db.side, log: deps.log, signing: deps.signing })
   // The control plane calls models too: for prompts that are completed by their paths, tests of providers and repeated logs.
-  const gateway = openGateway(options, { snapshot, journal, answers, vectors, breakers, responses, limits, ...callers })
-  deps.metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
-  deps.metrics.measure('gateway_websockets', () => gateway.sockets.open())
-  deps.metrics.measure('gateway_websockets_accepted_total', () => gateway.sockets.accepted())
-  deps.metrics.measure('gateway_mcp_streams', () => gateway.mcp.streams())
-  deps.metrics.measure('gateway_mcp_sessions', () => gateway.mcp.sessions())
+  const managed = openManaged({ side: options.db.side, ...deps })
+  const gateway = openGateway(options, { snapshot, journal, answers, vectors, breakers, responses, managed, limits, ...callers })
+  const runner = managed.run(gateway)
+  measureGateway(deps, gateway)
   void warmPriceLists({ client: options.db.connection.runtime, log: deps.log, catalogue: deps.catalogue })
   return {
     deps: Object.freeze({ ...deps, journal, events }),
@@ -94,8 +95,12 @@ export function openPlanes(options: PlanesOptions): Planes {
     gateway,
     journal: { directory, fault: () => journal.stats().fault },
     limits,
-    leave: () => events?.end(),
+    leave() {
+      events?.end()
+      runner.stop()
+    },
     async close() {
+      await runner.stopped()
       await limits.stop()
       await events?.stop()
       reads.stop()
@@ -103,6 +108,14 @@ export function openPlanes(options: PlanesOptions): Planes {
       await closeAll({ snapshot, breakers })
     },
   }
+}
+
+function measureGateway({ metrics }: Deps, gateway: Gateway): void {
+  metrics.measure('gateway_inflight', () => gateway.inflight(), { kind: 'exchange' })
+  metrics.measure('gateway_websockets', () => gateway.sockets.open())
+  metrics.measure('gateway_websockets_accepted_total', () => gateway.sockets.accepted())
+  metrics.measure('gateway_mcp_streams', () => gateway.mcp.streams())
+  metrics.measure('gateway_mcp_sessions', () => gateway.mcp.sessions())
 }
 
 async function closeAll({ snapshot, breakers }: Pick<Doors, 'snapshot' | 'breakers'>): Promise<void> {
@@ -155,7 +168,7 @@ function openLogging({ deps, db }: PlanesOptions) {
     maxBodyBytes: config.maxLogBodyBytes,
     maxSpoolBytes: Math.floor(maxSpoolBytes / config.workers),
   })
-  measure(deps, { journal, shipper })
+  measureJournal(deps, { journal, shipper })
   const unwatch = watchJournal({ journal, directory, log })
   return {
     directory,
@@ -182,7 +195,8 @@ function openAnswers({ deps: { config, vault, log, metrics }, db }: PlanesOption
   const answers = createAnswers({ stored, memoryBytes: config.answerMemoryBytes, maxBodyBytes: config.maxAnswerBytes })
   metrics.measure('gateway_cached_answers_bytes', () => answers.memoryBytes())
   metrics.measure('gateway_cached_answers_dropped_total', () => stored.dropped())
-  const vectors = openVectors({ side: db.side, log, memoryBytes: config.vectorMemoryBytes })
+  const dimensions = config.semantic === null ? null : dimensionsOf(config.semantic)
+  const vectors = openVectors({ side: db.side, log, memoryBytes: config.vectorMemoryBytes, dimensions })
   metrics.measure('gateway_cached_vectors_bytes', () => vectors.memoryBytes())
   if (config.semantic !== null) metrics.state('gateway_semantic_index_info', () => [{ place: vectors.place() }])
   return { answers, vectors }
@@ -226,6 +240,7 @@ interface Doors {
   readonly vectors: OpenVectors
   readonly breakers: SharedBreakers
   readonly responses: ResponseStore
+  readonly managed: OpenManaged
   readonly tokens: Tokens
   readonly failures: FailedCredentials
   readonly recordRefusal: RecordRefusal
@@ -233,7 +248,7 @@ interface Doors {
 }
 
 function openGateway(options: PlanesOptions, doors: Doors): Gateway {
-  const { snapshot, journal, answers, vectors, breakers, responses, tokens, failures, recordRefusal, limits } = doors
+  const { snapshot, journal, answers, vectors, breakers, responses, managed, tokens, failures, recordRefusal, limits } = doors
   const { deps, loggers } = options
   const lines = openAccessLog(loggers)
   const near = openNear(deps, vectors, (request) => gateway.perform(request))
@@ -250,6 +265,7 @@ function openGateway(options: PlanesOptions, doors: Doors): Gateway {
     mcpSecret: () => deps.vault.logKey(),
     signing: deps.signing,
     responses,
+    managed: managed.managed,
     answers: createAnswerCache({ store: answers, near, now: () => deps.clock.now() }),
     metrics: deps.metrics,
     settings: {
@@ -301,18 +317,4 @@ function isFeatureActive(id: string, { features, deps: { config, level } }: Plan
 /** Returns the keys that INIT_* settings chose. */
 function chosenKeys({ init }: Config): ReadonlySet<string> {
   return new Set([init.adminApiKey, init.workspaceApiKey].flatMap((key) => (key === null ? [] : [key.reveal()])))
-}
-
-interface JournalSources {
-  readonly journal: OpenJournal
-  readonly shipper: Shipper
-}
-
-function measure({ metrics }: Deps, { journal, shipper }: JournalSources): void {
-  metrics.measure('gateway_log_spool_bytes', () => journal.stats().bytes)
-  metrics.measure('gateway_log_spool_records', () => Math.max(0, journal.stats().records - shipper.stats().shipped))
-  metrics.measure('gateway_log_spool_dropped_total', () => journal.stats().dropped.body, { kind: 'body' })
-  metrics.measure('gateway_log_spool_dropped_total', () => journal.stats().dropped.record, { kind: 'record' })
-  metrics.measure('gateway_spans_exported_total', () => shipper.stats().spans.exported)
-  metrics.measure('gateway_spans_dropped_total', () => shipper.stats().spans.dropped)
 }

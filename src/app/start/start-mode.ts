@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts'
+import type { Deps } from '../deps.ts'
 
 /** How a process starts. */
 export interface StartMode {
@@ -8,6 +9,14 @@ export interface StartMode {
   readonly deployed: boolean
   /** It is a checkout, whose web console is built once the process serves. */
   readonly buildsConsole?: boolean
+  /** It has a provider of its own, to try things out with. */
+  readonly demo?: Demo
+}
+
+/** A provider that runs in this process. */
+export interface Demo {
+  /** Stores the provider for the first organisation. */
+  readonly provide: (deps: Deps) => Promise<void>
 }
 
 /** `npm start`: everything that is needed, and a server to look at even without the right key. */

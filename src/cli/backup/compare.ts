@@ -22,10 +22,10 @@ export function compareRows(
   { exact }: { readonly exact: boolean },
 ): readonly ComparedTable[] {
   const known = new Set(database.map(({ table }) => table))
-  const dumpedParents = new Set(database.flatMap(({ table, parent }) => (parent !== null && dump.has(table) ? [parent] : [])))
+  const newest = newestDumped(dump, database)
   const here = database.map(({ table, parent, rows }) => {
     const dumped = dump.get(table) ?? null
-    const isNewer = dumped === null && parent !== null && dumpedParents.has(parent)
+    const isNewer = dumped === null && parent !== null && table > (newest.get(parent) ?? table)
     const fault = exact ? exactFault(dumped, rows, table) : isNewer || passing.test(table) ? null : looseFault(dumped, rows)
     return { table, dump: dumped, database: rows, fault }
   })
@@ -38,6 +38,14 @@ export function compareRows(
       fault: exact && rows > 0 ? 'the table is not in the database' : null,
     }))
   return [...here, ...gone]
+}
+
+/** Returns the last partition in the dump of each partitioned table: names of partitions end in their dates. */
+function newestDumped(dump: ReadonlyMap<string, number>, database: readonly TableRows[]): ReadonlyMap<string, string> {
+  const newest = new Map<string, string>()
+  for (const { table, parent } of database)
+    if (parent !== null && dump.has(table) && table > (newest.get(parent) ?? '')) newest.set(parent, table)
+  return newest
 }
 
 function exactFault(dump: number | null, database: number, table: string): string | null {

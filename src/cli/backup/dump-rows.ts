@@ -6,6 +6,8 @@ import type { Readable } from 'node:stream'
 import { CommandError, UsageError } from '../failure.ts'
 
 const newline = 0x0a
+/** pg_dump and pg_restore write it last: a dump without it lacks its end, such as keys and policies. */
+const lastLine = '-- PostgreSQL database dump complete'
 const copyLine = /^COPY (.+?) \([^\n]*\) FROM stdin;\r?$/
 /** A line of SQL that names the next table is never longer than this. */
 const longestHead = 64 * 1024
@@ -41,20 +43,29 @@ async function isArchive(file: string): Promise<boolean> {
   }
 }
 
-/** Counts the lines of each COPY of an SQL script, whose rows are a line each. */
+/** Counts the lines of each COPY of an SQL script, whose rows are a line each. Throws a CommandError for one that was cut. */
 export async function countCopied(script: Readable): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
+  const count = (name: string, rows: number) => counts.set(name, (counts.get(name) ?? 0) + rows)
   let table: string | null = null
+  let isComplete = false
   for await (const line of headsOfLines(script)) {
     if (table === null) {
-      if (line.startsWith('INSERT INTO ')) throw new CommandError('the dump was made with --inserts, whose rows cannot be counted')
-      table = copyLine.exec(line)?.[1] ?? null
-      if (table !== null) counts.set(table, counts.get(table) ?? 0)
-    } else if (line === '\\.' || line === '\\.\r') table = null
-    else counts.set(table, (counts.get(table) ?? 0) + 1)
+      isComplete ||= line.startsWith(lastLine)
+      table = copiedTable(line)
+      if (table !== null) count(table, 0)
+    } else if (/^\\\.\r?$/.test(line)) table = null
+    else count(table, 1)
   }
   if (table !== null) throw new CommandError(`the dump ends within the rows of ${table}`)
+  if (!isComplete) throw new CommandError(`the dump lacks its last line, "${lastLine}": it was cut`)
   return counts
+}
+
+/** Returns the table whose rows come behind a line of SQL; null: none. */
+function copiedTable(line: string): string | null {
+  if (line.startsWith('INSERT INTO ')) throw new CommandError('the dump was made with --inserts, whose rows cannot be counted')
+  return copyLine.exec(line)?.[1] ?? null
 }
 
 /** The lines of a text whose rows may have any length, cut to the length that identifies them. */

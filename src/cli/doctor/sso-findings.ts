@@ -15,6 +15,11 @@ export const ssoAdvice: Readonly<Record<SsoFindingId, Advice>> = {
     means: 'The address to which people are sent back is not one at which their browsers keep a session safely.',
     fix: 'Set `PUBLIC_URL` to the `https` address by which people reach Gatehouse, leave `OIDC_REDIRECT_URI` out, and register `PUBLIC_URL` and `/auth/oidc/callback` at the provider.',
   },
+  'sso-shared-callback': {
+    means:
+      'An organisation that is not the first one still uses the callback of all. An administrator of another organisation could then sign in with a code of its people.',
+    fix: 'Register `PUBLIC_URL` and `/auth/oidc/ORGANISATION/callback` at the provider, set `"callback": "organisation"` with `PUT /v1/admin/organisation/sso`, test a sign-in, and take the old redirect URI out at the provider.',
+  },
   'sso-unreachable': {
     means: 'Gatehouse cannot reach the identity provider.',
     fix: 'If the address is refused, put the host into `TRUSTED_CUSTOM_HOSTS` (and into `ALLOWED_CUSTOM_HOSTS` if that is set). If it is not reached, look at name resolution and network policies. If its certificate comes from an unknown authority, set that as `ca` (`OIDC_CA`), or in `NODE_EXTRA_CA_CERTS` for all calls.',

@@ -48,7 +48,7 @@ export interface OperatorRequest {
 
 /** Runs a route of the API as the operator: the same rules, the same transaction, the same row in the audit trail. */
 export async function performAsOperator(
-  { config, log, orm, vault, clock, level }: Installation,
+  { config, log, orm, vault, clock, level }: Pick<Installation, 'config' | 'log' | 'orm' | 'vault' | 'clock' | 'level'>,
   route: Route,
   asked: OperatorRequest,
 ): Promise<unknown> {

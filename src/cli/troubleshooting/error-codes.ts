@@ -125,6 +125,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     means: 'The path opens a WebSocket, and the request was none for a WebSocket of version 13.',
     fix: 'Connect with a WebSocket client; a proxy in front must pass on `Connection: Upgrade` and `Upgrade: websocket`.',
   },
+  range_not_satisfiable: {
+    means: 'The range of the request begins behind the end of the file.',
+    fix: 'Ask for a part that the file has: `content-range` of the answer states its size.',
+  },
   headers_too_large: {
     means: 'The request has too many headers, or too large ones.',
     fix: 'Send fewer or shorter headers; cookies of a browser are the usual cause.',

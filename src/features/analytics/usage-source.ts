@@ -18,7 +18,7 @@ export interface Usage {
   readonly to: number
   /** The longest time that one figure may stand for. */
   readonly step: 'minute' | 'hour' | 'day'
-  /** True: values are told apart to the letter, as lists of logs do; otherwise a model in any case is one. */
+  /** True: values are distinguished to the letter, as lists of logs do; otherwise a model in any case is one. */
   readonly exact?: boolean
   /** Logs are read on one of so many of their pages, and counted so many times; absent: all are. */
   readonly every?: number

@@ -3,12 +3,12 @@ import { ApiKey } from './api-key.entity.ts'
 import { expireKeys } from './expiry.jobs.ts'
 import { createApiKey, deleteApiKey, listApiKeys, readApiKey, rotateApiKey, updateApiKey } from './api-keys.routes.ts'
 import { keyScopes } from './key-scopes.ts'
-import { keyView } from './key.view.ts'
+import { keyByIdView, keyView } from './key.view.ts'
 
 export { addKey, findKey, missingKeyMetadata, visibleKeyIds } from './api-keys.ts'
 export { apiKeyParams } from './api-key.schema.ts'
 export { demandRankOfKey, makerOf, makerOfKey, rankOfKey, roleOfPerson } from './key-rank.ts'
-export { checkMayGrant, checkScopesFit, keyScopes, keyTypes, scopesOfType } from './key-scopes.ts'
+export { checkMayGrant, checkScopesFit, keyScope, keyScopes, keyTypes, scopesOfType } from './key-scopes.ts'
 
 /** The keys that callers of both planes show. */
 export const apiKeys = feature({
@@ -21,7 +21,7 @@ export const apiKeys = feature({
   entities: [ApiKey],
   // `/:id/rotate` comes before `/:type/:subType`, which has the same shape.
   routes: [rotateApiKey, createApiKey, listApiKeys, readApiKey, updateApiKey, deleteApiKey],
-  views: { key: keyView },
+  views: { key: keyView, keyById: keyByIdView },
 })
 
 /** Keys that have run out are marked as such; they are refused before that. */

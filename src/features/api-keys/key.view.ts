@@ -33,8 +33,8 @@ interface KeyRow
   readonly remainingMs: number | null
 }
 
-/** Both secrets of a key that is being rotated find it; the old one for as long as the transition lasts. */
-const keyByHash = `
+/** The columns of a key whose secret has the hash `$1`. */
+const selectKey = `
   SELECT k.id, k.type, k.name, k.organisation_id AS "organisationId", k.workspace_id AS "workspaceId", w.slug AS "workspaceSlug",
          k.user_id AS "userId", k.scopes, k.status, k.defaults -> 'metadata' AS metadata,
          w.defaults -> 'metadata' AS "workspaceMetadata",
@@ -52,8 +52,13 @@ const keyByHash = `
     CROSS JOIN LATERAL (SELECT CASE WHEN k.key_hash = $1 THEN k.maker_id ELSE k.previous_maker_id END AS by) made
     LEFT JOIN users maker ON maker.id = made.by AND maker.status = 'active'
     LEFT JOIN workspace_members place ON place.user_id = made.by AND place.workspace_id = k.workspace_id
-   WHERE (k.key_hash = $1 OR (k.previous_key_hash = $1 AND k.previous_key_expires_at > now()))
-     AND k.status <> 'archived' AND o.status = 'active' AND w.status IS DISTINCT FROM 'archived'`
+   WHERE k.status <> 'archived' AND o.status = 'active' AND w.status IS DISTINCT FROM 'archived'`
+
+/** Both secrets of a key that is being rotated find it; the old one for as long as the transition lasts. */
+const keyByHash = `${selectKey} AND (k.key_hash = $1 OR (k.previous_key_hash = $1 AND k.previous_key_expires_at > now()))`
+
+/** By its id, as by its present secret. */
+const keyWithId = selectKey.replaceAll('$1', 'k.key_hash') + ' AND k.id = $1'
 
 /** The key with a secret, if it still serves. */
 export const keyView: Views['key'] = {
@@ -73,6 +78,20 @@ export const keyView: Views['key'] = {
       },
     }
   },
+}
+
+/** The key with an id, for work that goes on without its secret. */
+export const keyByIdView: Views['keyById'] = {
+  limits: usualLimits,
+  tables: ['api_keys'],
+  key: (id) => id,
+  find: (id) => ({
+    async read(ask) {
+      const askedAt = performance.now()
+      const [row] = await ask<KeyRow>({ name: 'key-by-id', text: keyWithId, values: [id] })
+      return row === undefined ? null : toKey(row, askedAt)
+    },
+  }),
 }
 
 /** `askedAt` is on the clock of the cache. */

@@ -5,25 +5,54 @@ import { effectiveSettings } from '../../lib/access/access-settings.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { csrfTokenOf, demandNoForeignOrigin, isForeign, openSession, revokePresented, type SignIn } from '../sessions/index.ts'
 import { User } from '../users/user.entity.ts'
-import { accountOf, wrongPassword, type Account } from './accounts.ts'
+import { accountsOf, openedAccount, wrongPassword, type Account } from './accounts.ts'
 import type { Login } from './auth.schema.ts'
 import { deviceCookie, isKnownDevice } from './device.ts'
 import { prove, type Proof } from './factors/prove.ts'
 import { demandLocal } from './local.ts'
+import { boundToProvider } from './of-provider.ts'
 import { demandPace, forgive, type PaceSubject } from './pace.ts'
 import { UserPassword } from './user-password.entity.ts'
 
-/** The hashes of the passwords that people have shown. */
-const shown = new WeakMap<Actor, string>()
+/** An attempt whose password was right. */
+interface Attempt {
+  readonly passwordHash: string
+  /** The counters that the attempt clears when the second factor is right too. */
+  readonly forgiven: readonly PaceSubject[]
+}
+
+const attempts = new WeakMap<Actor, Attempt>()
 
 /** Returns the person whom a password shows. AB05, or AB06 after too many attempts. */
 export async function identifyByPassword({ body, ...asked }: AnonymousCall<unknown, unknown, Login>, deps: Deps): Promise<Actor> {
   demandLocal(deps)
-  const counted = countedOf(deps, body.email, asked)
-  await demandPace(deps, counted)
-  const account = await accountOf(deps, { ...body, network: asked.clientNetwork })
+  const accounts = await accountsOf(deps, body.email, body.organisation)
+  const known = accounts.find(({ userId }) => isKnownDevice(deps, userId, asked.headers.cookie))
+  const shown = { password: body.password, network: asked.clientNetwork }
+  if (known !== undefined) {
+    const counted = [['device', known.userId]] as const
+    await demandPace(deps, counted)
+    const opened = await openedAccount([known], shown)
+    if (opened !== null) return identified(opened, counted)
+    if (accounts.length === 1) throw wrongPassword()
+  }
+  // By the address, so that the count reveals no account.
+  const network = ['network', `${body.email} ${asked.clientNetwork}`] as const
+  await demandPace(deps, [network, ['account', body.email]])
+  const opened = await openedAccount(
+    accounts.filter((account) => account !== known),
+    shown,
+  )
+  if (opened === null) throw wrongPassword()
+  // Else an account of the address in another organisation would clear the guesses at this one.
+  return identified(opened, opened.isOnly ? [network] : [])
+}
+
+function identified(account: Account, forgiven: readonly PaceSubject[]): Actor {
+  // Only a person who has shown the password learns that it does not serve.
+  if (account.isBound) throw boundToProvider()
   const actor = toActor(account)
-  if (account.hash !== null) shown.set(actor, account.hash)
+  if (account.hash !== null) attempts.set(actor, { passwordHash: account.hash, forgiven })
   return actor
 }
 
@@ -33,37 +62,21 @@ export async function identifyByPassword({ body, ...asked }: AnonymousCall<unkno
  */
 export async function holdPerson(em: EntityManager, actor: Actor): Promise<User> {
   const user = await em.findOne(User, { id: actor.id, status: 'active' }, { lockMode: LockMode.PESSIMISTIC_READ })
-  const passwordHash = shown.get(actor)
+  const passwordHash = attempts.get(actor)?.passwordHash
   if (user === null || passwordHash === undefined) throw wrongPassword()
   if ((await em.count(UserPassword, { userId: user.id, passwordHash })) === 0) throw wrongPassword()
   return user
 }
 
 /** Returns the second factor of a person whose password was right. Attempts are forgiven only when both are good. */
-export async function proveBeside({ actor, body, ...asked }: EarlyCall<unknown, unknown, Login>, deps: Deps): Promise<Proof | null> {
-  const proof = await prove(deps, { ...body, cookie: asked.headers.cookie, userId: actor.id, organisationId: actor.organisationId })
-  await forgive(
-    deps,
-    countedOf(deps, body.email, asked).filter(([pace]) => pace !== 'account'),
-  )
+export async function proveBeside({ actor, body, headers }: EarlyCall<unknown, unknown, Login>, deps: Deps): Promise<Proof | null> {
+  const proof = await prove(deps, { ...body, cookie: headers.cookie, userId: actor.id, organisationId: actor.organisationId })
+  await forgive(deps, attempts.get(actor)?.forgiven ?? [])
   return proof
 }
 
-/** Returns the keys by which attempts against an account are counted. */
-export function countedOf(
-  deps: Deps,
-  email: string,
-  { headers, clientNetwork }: Pick<AnonymousCall<unknown, unknown, unknown>, 'headers' | 'clientNetwork'>,
-): readonly PaceSubject[] {
-  if (isKnownDevice(deps, email, headers.cookie)) return [['device', email]]
-  return [
-    ['network', `${email} ${clientNetwork}`],
-    ['account', email],
-  ]
-}
-
 /** A known person without a session yet: they may do nothing else. */
-export const toActor = ({ userId, organisationId, email }: Omit<Account, 'hash' | 'isBound'>): Actor => ({
+export const toActor = ({ userId, organisationId, email }: Omit<Account, 'hash' | 'isBound' | 'isOnly'>): Actor => ({
   type: 'user',
   id: userId,
   name: email,
@@ -93,7 +106,7 @@ export async function signIn(
   // First: a request that ends all sessions of a person locks the person before the sessions, too.
   const { session, cookie } = await openSession(em, deps, { user, method, client, ...(provider !== undefined && { provider }) })
   await revokePresented(em, deps, headers.cookie)
-  for (const text of [cookie, deviceCookie(deps, user.email)]) reply.cookie(text)
+  for (const text of [cookie, deviceCookie(deps, user.id)]) reply.cookie(text)
   return {
     session,
     answer: {

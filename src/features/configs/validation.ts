@@ -4,7 +4,7 @@ import { withPatterns } from '../../gateway/ports/patterns.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { Issue } from '../../lib/issue.ts'
 import { pathText } from '../../lib/json/json-path.ts'
-import { plainIssue } from '../../lib/json/plain-issue.ts'
+import { parseGiven } from '../../lib/json/parse-given.ts'
 import { schemaFaults, toIssues } from '../../lib/json/schema-faults.ts'
 import { maskFault, restoreSecrets } from '../../lib/text/masked-secrets.ts'
 import { atLevel } from '../../release/at-level.ts'
@@ -31,7 +31,7 @@ export async function validateConfig(em: EntityManager, given: unknown, { home, 
   const size = tooLarge(given)
   if (size !== null) return report([{ param: 'config', code: 'invalid_value', message: size }])
   const schema = atLevel(gatewayConfig, writing.level.release, 'request')
-  const { result } = await withPatterns({ owner: home.organisationId }, () => schema.safeParse(given, { error: plainIssue }))
+  const { result } = await withPatterns({ owner: home.organisationId }, () => parseGiven(schema, given))
   if (!result.success) return report(toIssues(schemaFaults(result.error, { value: given, above: 'config', whole: 'config' })))
   const config = result.data
   const issues = await faultsOf(em, config, { home, writing })

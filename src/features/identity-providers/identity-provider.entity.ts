@@ -17,8 +17,17 @@ export interface CommonSettings {
   readonly role_mappings: readonly RoleMapping[]
 }
 
+/**
+ * The path to which an OpenID provider sends people back. `shared`: that of all organisations, which is for the first one. `organisation`: the
+ * organisation's own, so that a code for one organisation never arrives in a sign-in of another one (RFC 9700, section 4.4.2.2).
+ */
+export const callbacks = ['shared', 'organisation'] as const
+export type Callback = (typeof callbacks)[number]
+
 /** The settings of a provider that no column holds. */
 export interface ProviderSettings extends CommonSettings {
+  /** Absent: `shared`, since it was set before organisations had callbacks of their own, or by SAML. */
+  readonly callback?: Callback
   /** In place of the usual ones; empty: the usual ones. */
   readonly scopes: readonly string[]
   readonly token_endpoint_auth_method: AuthMethod

@@ -1,8 +1,8 @@
 import type { Role } from '../../lib/access/roles.ts'
-import type { CommonSettings, IdentityProvider, ProviderSettings, ProviderType } from './identity-provider.entity.ts'
+import type { Callback, CommonSettings, IdentityProvider, ProviderSettings, ProviderType } from './identity-provider.entity.ts'
 
 /** The identity provider of an organisation. */
-export interface Provider extends Omit<ProviderSettings, 'ca' | 'end_session_endpoint' | 'post_logout_redirect_uri'> {
+export interface Provider extends Omit<ProviderSettings, 'callback' | 'ca' | 'end_session_endpoint' | 'post_logout_redirect_uri'> {
   readonly post_logout_redirect_uri: string | null
   readonly end_session_endpoint: string | null
   /** PEM; null: the usual authorities sign its certificates. */
@@ -17,6 +17,7 @@ export interface Provider extends Omit<ProviderSettings, 'ca' | 'end_session_end
   readonly issuer: string
   /** For SAML: the entity id of Gatehouse. */
   readonly clientId: string
+  readonly callback: Callback
   /** For SAML: the URL that takes assertions. */
   readonly redirectUri: string
   /** The `domains` that the organisation owns. */

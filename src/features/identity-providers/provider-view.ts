@@ -1,7 +1,7 @@
 import type { Deps } from '../../app/deps.ts'
 import { ownOrigin } from '../../app/own-origin.ts'
 import type { SamlSettings } from './identity-provider.entity.ts'
-import { loginPathOf, redirectUriOf, type Provider, type OrganisationPlace } from './provider.ts'
+import { loginPathOf, redirectUriOf, usualCallback, type Provider, type OrganisationPlace } from './provider.ts'
 import { certificateFacts } from './saml/metadata.ts'
 import { acsUrlOf, entityIdOf, metadataIn, metadataUrlOf } from './saml/saml-provider.ts'
 
@@ -20,7 +20,8 @@ export const presentProvider = (provider: Provider | null, { deps, standing }: V
     acs_url: acsUrlOf(deps, standing),
     metadata_url: metadataUrlOf(deps, standing),
   },
-  redirect_uri: provider?.redirectUri ?? redirectUriOf(deps),
+  callback: provider?.type === 'oidc' ? provider.callback : usualCallback(standing),
+  redirect_uri: provider?.redirectUri ?? redirectUriOf(deps, standing, usualCallback(standing)),
   login_url: `${ownOrigin(deps.config)}${loginPathOf(standing, provider?.type ?? 'oidc')}`,
 })
 

@@ -5,15 +5,16 @@ import { route, type Actor, type Call } from '../../app/route.ts'
 import type { Deps } from '../../app/deps.ts'
 import { inTrial } from '../../app/trial-limit.ts'
 import { rankOf } from '../../lib/access/rank.ts'
+import { isAtLeast } from '../../lib/access/roles.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { hold, settlePlaces } from '../scim/index.ts'
-import { findWorkspace } from '../workspaces/index.ts'
+import { findWorkspaces } from '../workspaces/index.ts'
 import { forgetGroups } from './claimed-groups.ts'
 import { endpointNames, neededEndpoints } from './endpoints.ts'
 import { privateKeyOf } from './client.ts'
-import { IdentityProvider, secretPlace, type CommonSettings, type RoleMapping } from './identity-provider.entity.ts'
-import { providerOf, standingOf, type OrganisationPlace } from './provider.ts'
+import { IdentityProvider, secretPlace, type Callback, type CommonSettings, type RoleMapping } from './identity-provider.entity.ts'
+import { providerOf, standingOf, usualCallback, type OrganisationPlace } from './provider.ts'
 import { providerTested, providerView, putProviderBody, type PutOidc, type PutProvider } from './provider.schema.ts'
 import type { TypedValues } from './provider-facts.ts'
 import { presentProvider } from './provider-view.ts'
@@ -115,21 +116,21 @@ async function settingsOf(em: EntityManager, actor: Actor, body: PutProvider): P
 }
 
 async function mappingsOf(em: EntityManager, actor: Actor, { role_mappings: wanted = [] }: PutProvider): Promise<readonly RoleMapping[]> {
-  const found: RoleMapping[] = []
-  for (const [at, { group, workspace_id: reference, role }] of wanted.entries()) {
-    const { id } = await findWorkspace(em, actor, { reference, param: `role_mappings[${at}].workspace_id` })
-    found.push({ group, workspace_id: id, role })
-  }
-  return found
+  const named = wanted.map(({ workspace_id: reference, ...rest }, at) => ({
+    ...rest,
+    reference,
+    param: `role_mappings[${at}].workspace_id`,
+  }))
+  return (await findWorkspaces(em, actor, named)).map(({ group, role, workspace }) => ({ group, workspace_id: workspace.id, role }))
 }
 
-async function store({ em, actor, deps, body }: Call<unknown, unknown, PutProvider>): Promise<IdentityProvider> {
+async function store({ em, actor, deps, body, found }: PutCall): Promise<IdentityProvider> {
   const { organisationId } = actor
   const common = await settingsOf(em, actor, body)
   if (body.type === 'oidc') await demandUrls(deps, body)
   await em.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`gatehouse:identity-provider:${organisationId}`])
   const before = await em.findOne(IdentityProvider, { organisationId })
-  const { secret, settings, ...fields } = body.type === 'saml' ? await samlValues(deps, before, body) : oidcValues(before, body)
+  const { secret, settings, ...fields } = body.type === 'saml' ? await samlValues(deps, before, body) : oidcValues(before, body, found)
   const id = before?.id ?? uuidv7()
   const sealed = typeof secret === 'string' ? Buffer.from(await deps.vault.encrypt(secretPlace({ id, organisationId }), secret)) : null
   const values = {
@@ -139,25 +140,28 @@ async function store({ em, actor, deps, body }: Call<unknown, unknown, PutProvid
     ...(secret !== undefined && { clientSecret: sealed }),
   }
   if (before === null) return em.create(IdentityProvider, { id, organisationId, createdBy: actor.id, rank: rankOf(actor), ...values })
-  if (!isSame(before, values)) before.rank = rankOf(actor)
+  const [rank, own] = [before.rank ?? 'organisation-admin', rankOf(actor)] as const
+  // The same again, as Terraform sends it, takes nothing from the one that set it, and an owner confirms it so.
+  if (!isSame(before, values) || !isAtLeast(rank, own)) before.rank = own
   // Also when no other field changes: discovered data is thrown away.
   return Object.assign(before, { ...values, lastUpdatedAt: new Date(deps.clock.now()) })
 }
+
+type PutCall = Call<unknown, unknown, PutProvider> & { readonly found: OrganisationPlace }
 
 /**
  * Returns true if a provider's claims about people are unchanged: a client that sends the same again, such as Terraform, takes nothing from the one
  * that set it.
  */
-const isSame = (before: IdentityProvider, values: Partial<IdentityProvider>): boolean =>
-  isDeepStrictEqual(
-    sameNames.map((name) => toPlain(values[name])),
-    sameNames.map((name) => toPlain(before[name])),
-  )
+const isSame = (before: IdentityProvider, values: ClaimSource): boolean => isDeepStrictEqual(claimSourceOf(values), claimSourceOf(before))
 
-const sameNames = ['type', 'issuer', 'clientId', 'settings'] as const
-const toPlain = (value: unknown): unknown => (value === undefined ? null : JSON.parse(JSON.stringify(value)))
+type ClaimSource = Pick<IdentityProvider, 'type' | 'issuer' | 'clientId' | 'settings'>
 
-function oidcValues(before: IdentityProvider | null, body: PutOidc): TypedValues {
+/** The path by which people come back changes no claim about them. */
+const claimSourceOf = ({ type, issuer, clientId, settings }: ClaimSource): unknown =>
+  JSON.parse(JSON.stringify([type, issuer, clientId, { ...settings, callback: null }]))
+
+function oidcValues(before: IdentityProvider | null, body: PutOidc, standing: OrganisationPlace): TypedValues {
   const secret = secretIn(body)
   const keeps = secret === null && body.token_endpoint_auth_method !== 'none'
   if (keeps && !mayKeep(before, body))
@@ -171,6 +175,7 @@ function oidcValues(before: IdentityProvider | null, body: PutOidc): TypedValues
     settings: {
       scopes: body.scopes ?? [],
       token_endpoint_auth_method: body.token_endpoint_auth_method,
+      callback: callbackOf(before, body, standing),
       authorization_endpoint: body.authorization_endpoint,
       token_endpoint: body.token_endpoint,
       jwks_uri: body.jwks_uri,
@@ -182,6 +187,27 @@ function oidcValues(before: IdentityProvider | null, body: PutOidc): TypedValues
     },
   }
 }
+
+const addresses = [...neededEndpoints, 'userinfo_endpoint'] as const
+
+/** Returns true if people still sign in at the same provider. */
+const isSameProvider = (before: IdentityProvider | null, body: PutOidc): boolean =>
+  before !== null &&
+  before.type === 'oidc' &&
+  before.issuer === body.issuer &&
+  before.clientId === body.client_id &&
+  addresses.every((name) => before.settings[name] === body[name])
+
+/** Returns the callback of a provider. One that was set while all organisations shared a callback keeps it until it is another provider. */
+function callbackOf(before: IdentityProvider | null, body: PutOidc, standing: OrganisationPlace): Callback {
+  const stays = before?.settings.callback === 'organisation' || isSameProvider(before, body)
+  const kept = stays ? (before?.settings.callback ?? 'shared') : usualCallback(standing)
+  const wanted = body.callback ?? kept
+  if (wanted === 'organisation' || kept === 'shared' || standing.isFirst) return wanted
+  throw new ApiError('AB01', sharedCallback, { param: 'callback' })
+}
+
+const sharedCallback = 'The shared callback is for the first organisation: a code for it could arrive in a sign-in of another one.'
 
 const secretField = ({ token_endpoint_auth_method: method }: PutOidc) => (method === 'private_key_jwt' ? 'client_jwks' : 'client_secret')
 

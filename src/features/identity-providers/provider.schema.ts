@@ -4,7 +4,7 @@ import { faultOfCertificates } from '../../lib/certificates.ts'
 import { nameField } from '../../lib/text/slug.ts'
 import { textField } from '../../lib/text/text.ts'
 import { since } from '../../release/since.ts'
-import { authMethods } from './identity-provider.entity.ts'
+import { authMethods, callbacks } from './identity-provider.entity.ts'
 import { secretField } from '../../lib/json/secret-fields.ts'
 import { namesNoUser, userFault } from '../../lib/text/url-user.ts'
 
@@ -82,6 +82,13 @@ export const oidcBody = z
           'For `private_key_jwt`, in place of `client_secret`: the private key as a JSON Web Key, or a set of which the first counts.',
       }),
     token_endpoint_auth_method: z.enum(authMethods).default('client_secret_basic'),
+    callback: since(
+      '1.3.2',
+      z.enum(callbacks).optional().meta({
+        description:
+          'The path to which the provider sends people back: `organisation` (of this organisation alone) or `shared` (of the first organisation). Absent: the one before stays, as long as `issuer`, `client_id` and the endpoints do; else `shared` for the first organisation and `organisation` for others.',
+      }),
+    ),
     scopes: since(
       '1.11.1',
       z
@@ -199,6 +206,12 @@ export const providerView = z
     saml: samlView.meta({
       description: 'Its first three fields are there without a provider too: the provider asks for them first.',
     }),
+    callback: since(
+      '1.3.2',
+      z
+        .enum(callbacks)
+        .meta({ description: 'The path in `redirect_uri`: of this organisation alone, or of the first one (OpenID Connect).' }),
+    ),
     redirect_uri: z.url().meta({ description: 'The redirect URI that the provider must allow.' }),
     login_url: z.url().meta({ description: 'Where people begin to sign in.' }),
   })

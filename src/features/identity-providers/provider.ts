@@ -3,7 +3,7 @@ import { asSystem, inTenant } from '../../app/database/orm.ts'
 import type { Deps } from '../../app/deps.ts'
 import { ownOrigin } from '../../app/own-origin.ts'
 import type { OidcConfig } from '../../config/config.ts'
-import { IdentityProvider, secretPlace, type ProviderType } from './identity-provider.entity.ts'
+import { IdentityProvider, secretPlace, type Callback, type ProviderType } from './identity-provider.entity.ts'
 import type { Provider, OrganisationPlace } from './provider-facts.ts'
 import { acsUrlOf, entityIdOf, ofSamlSettings, samlLoginPathOf } from './saml/saml-provider.ts'
 
@@ -31,10 +31,14 @@ export async function onlyOrganisation({ orm }: Pick<Deps, 'orm'>): Promise<Orga
   return row ?? null
 }
 
-const callbackPath = '/auth/oidc/callback'
+/** Returns the callback of a provider that is set now: the shared one has one organisation. */
+export const usualCallback = ({ isFirst }: Pick<OrganisationPlace, 'isFirst'>): Callback => (isFirst ? 'shared' : 'organisation')
 
-/** Returns where a provider sends people back to. */
-export const redirectUriOf = ({ config }: Pick<Deps, 'config'>): string => config.oidc?.redirectUri ?? `${ownOrigin(config)}${callbackPath}`
+/** Returns the URL to which an OpenID provider sends people of an organisation back. */
+export function redirectUriOf({ config }: Pick<Deps, 'config'>, { slug }: Pick<OrganisationPlace, 'slug'>, callback: Callback): string {
+  if (callback === 'organisation') return `${ownOrigin(config)}/auth/oidc/${encodeURIComponent(slug)}/callback`
+  return config.oidc?.redirectUri ?? `${ownOrigin(config)}/auth/oidc/callback`
+}
 
 /** Returns the path at which people of an organisation begin to sign in. */
 export const loginPathOf = ({ slug }: Pick<OrganisationPlace, 'slug'>, type: ProviderType): string =>
@@ -68,6 +72,7 @@ export async function servingProvider(em: EntityManager, deps: Needs, standing: 
 
 function ofRow(deps: Needs, standing: OrganisationPlace, row: IdentityProvider): Provider {
   const { type, organisationId, name, enabled, issuer, clientId, clientSecret, settings, rank } = row
+  const callback = type === 'saml' ? 'organisation' : (settings.callback ?? 'shared')
   const ownedDomains = settings.domains.filter((domain) => standing.isOnly || ownerIn(deps, domain) === standing.slug)
   return {
     ...settings,
@@ -83,7 +88,8 @@ function ofRow(deps: Needs, standing: OrganisationPlace, row: IdentityProvider):
     enabled,
     issuer,
     clientId: type === 'saml' && clientId === '' ? entityIdOf(deps, standing) : clientId,
-    redirectUri: type === 'saml' ? acsUrlOf(deps, standing) : redirectUriOf(deps),
+    callback,
+    redirectUri: type === 'saml' ? acsUrlOf(deps, standing) : redirectUriOf(deps, standing, callback),
     ownedDomains,
     rank: rank ?? 'organisation-admin',
     version: `${row.id} ${row.lastUpdatedAt.getTime()} ${JSON.stringify(standing.allowedHosts)}`,
@@ -91,8 +97,9 @@ function ofRow(deps: Needs, standing: OrganisationPlace, row: IdentityProvider):
   }
 }
 
-function ofSettings(deps: Needs, { id: organisationId }: OrganisationPlace, oidc: OidcConfig): Provider {
+function ofSettings(deps: Needs, standing: OrganisationPlace, oidc: OidcConfig): Provider {
   const { level } = deps
+  const { id: organisationId } = standing
   const secret = oidc.authMethod === 'private_key_jwt' ? oidc.clientJwks : oidc.clientSecret
   return {
     type: 'oidc',
@@ -103,7 +110,8 @@ function ofSettings(deps: Needs, { id: organisationId }: OrganisationPlace, oidc
     enabled: true,
     issuer: oidc.issuer,
     clientId: oidc.clientId,
-    redirectUri: redirectUriOf(deps),
+    callback: 'shared',
+    redirectUri: redirectUriOf(deps, standing, 'shared'),
     domains: oidc.domains,
     ownedDomains: oidc.domains,
     scopes: level.atLeast('1.11.1') ? oidc.scopes : [],

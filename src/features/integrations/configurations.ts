@@ -11,7 +11,7 @@ import {
 } from '../../gateway/ports/providers.ts'
 import type { Egress } from '../../gateway/ports/egress.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { plainIssue } from '../../lib/json/plain-issue.ts'
+import { parseGiven } from '../../lib/json/parse-given.ts'
 import { refusal, refusedPart } from '../../lib/json/schema-faults.ts'
 import type { Level } from '../../release/level.ts'
 import { choices, extraFields, fieldType, requiredFields } from './configuration-fields.ts'
@@ -41,7 +41,7 @@ export function parseConfigurations(given: Configurations, context: Configuratio
   const { aiProviderId, hasKey, mapped = [] } = context
   const provider = catalogueRow(aiProviderId, 'ai_provider_id')
   const schema = schemaFor(aiProviderId, provider)
-  const parsed = schema.safeParse(withoutNulls(given), { error: plainIssue })
+  const parsed = parseGiven(schema, withoutNulls(given))
   if (!parsed.success)
     throw refusedPart(parsed.error, { value: given, above: 'configurations', unknown: 'is no configuration of this provider', schema })
   const configurations = parsed.data

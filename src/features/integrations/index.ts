@@ -17,6 +17,7 @@ export { demandAccess } from './grants.ts'
 export { addProvider, settersOf, type ProviderFields } from './provider-rows.ts'
 export { configurationsField, configurationsView, providerKey } from './integration.schema.ts'
 export { demandUnused, providerDependants } from './provider-dependants.ts'
+export { createIntegration, putModels, updateIntegration }
 export { addIntegration, archiveIntegration, changeCredential } from './integrations.ts'
 
 /** Provider accounts: credentials, and how to reach the provider. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { metadataField } from '../../lib/metadata.ts'
+import { metadataWith } from '../../lib/metadata.ts'
 import { textField } from '../../lib/text/text.ts'
 import { secretField } from '../../lib/json/secret-fields.ts'
 
@@ -37,7 +37,7 @@ const response = z.strictObject({
 
 const trace = textField(255).min(1).optional()
 
-const metadata = metadataField.and(z.looseObject({ trace_id: trace, span_id: trace, parent_span_id: trace, span_name: trace })).meta({
+const metadata = metadataWith({ trace_id: trace, span_id: trace, parent_span_id: trace, span_name: trace }).meta({
   description: 'Texts. `trace_id`, `span_id`, `parent_span_id` and `span_name` place the log in a trace; the other pairs are its metadata.',
 })
 

@@ -7,7 +7,7 @@ import type { Egress } from '../../gateway/ports/egress.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { pathText } from '../../lib/json/json-path.ts'
-import { plainIssue } from '../../lib/json/plain-issue.ts'
+import { parseGiven } from '../../lib/json/parse-given.ts'
 import { refusedPart } from '../../lib/json/schema-faults.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import type { Level } from '../../release/level.ts'
@@ -90,7 +90,7 @@ async function accepted(
   { credentials, baseUrl, owner }: GivenCredentials,
   { vault, egress }: WriteContext,
 ): Promise<Buffer> {
-  const parsed = plugin.schema.safeParse(credentials, { error: plainIssue })
+  const parsed = parseGiven(plugin.schema, credentials)
   if (!parsed.success)
     throw refusedPart(parsed.error, { value: credentials, above: 'credentials', unknown: `is no credential of "${plugin.id}"` })
   if (Object.values(parsed.data).every((value) => value === undefined))

@@ -7,6 +7,7 @@ import { loadCredential } from '../integrations/index.ts'
 
 export { inWorkspace, providerFields, providerFilter, providerParams, providerRead, providerViewFields } from './provider.schema.ts'
 export { readTerms, type StoredTerms, storedTerms, termsColumns, toleranceMs } from './terms.ts'
+export { createProvider }
 export { boundsOf, changeProvider, findStoredProvider, presentShared } from './providers.ts'
 
 /** Providers give a workspace the use of integrations; requests name them as `@slug`. */

@@ -176,14 +176,16 @@ interface RoleDifference {
   readonly wanted: 'owner' | 'admin' | null
 }
 
-/** Returns the people who lose a place or a role in a workspace, and those whose role in the organisation becomes another. */
+/** Returns whether a place or a role in a workspace is gained, the people who lose one, and those whose role in the organisation becomes another. */
 const lossesOf = (places: readonly Difference[], roles: readonly RoleDifference[]) => ({
+  gaining: places.some(({ wanted, present }) => isLower(present, wanted)),
   losing: places.filter(({ wanted, present }) => isLower(wanted, present)).map(({ user_id }) => user_id),
   roles: roles.map(({ id, present, given, wanted }) => ({ id, present, next: nextRole(present, { given, wanted }) })),
 })
 
-const isLower = (wanted: WorkspaceRole | null, present: WorkspaceRole | null): boolean =>
-  present !== null && (wanted === null || !isAtLeast(wanted, present))
+/** Returns true if a role is lower than another one; null: none. */
+const isLower = (role: WorkspaceRole | null, other: WorkspaceRole | null): boolean =>
+  other !== null && (role === null || !isAtLeast(role, other))
 
 const roleDifferences = (among: People['among']): string => `
   SELECT s.id, u.role AS present, s.given_role AS given, w.role AS wanted

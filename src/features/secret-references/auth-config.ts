@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ApiError } from '../../lib/errors.ts'
 import { pathText } from '../../lib/json/json-path.ts'
-import { plainIssue } from '../../lib/json/plain-issue.ts'
+import { parseGiven } from '../../lib/json/parse-given.ts'
 import { refusedPart } from '../../lib/json/schema-faults.ts'
 import { maskFault, maskSecrets, restoreSecrets, type SecretPlace } from '../../lib/text/masked-secrets.ts'
 import type { ManagerType } from '../../gateway/ports/secrets.ts'
@@ -116,7 +116,7 @@ interface GivenAuth {
 /** Checks a sign-in against its manager, and puts stored secrets back where masks stand for them. AB01 names the field. */
 export function parseAuth({ manager, given, stored }: GivenAuth): AuthConfig {
   const plain = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
-  const result = schemas[manager].safeParse(plain, { error: plainIssue })
+  const result = parseGiven(schemas[manager], plain)
   if (!result.success)
     throw refusedPart(result.error, { value: plain, above: 'auth_config', unknown: `is no field of this sign-in at ${manager}` })
   const outcome = restoreSecrets(parsed(result.data), stored, secretsOf)

@@ -11,8 +11,8 @@ import { secretNames } from './auth-config.ts'
 const signInText = z.string().max(20_000).nullable()
 
 const authConfig = z
-  .record(z.string().max(100), signInText)
-  .and(z.looseObject(Object.fromEntries([...secretNames].map((name) => [name, secretField(signInText.optional())]))))
+  .object(Object.fromEntries([...secretNames].map((name) => [name, secretField(signInText.optional())])))
+  .catchall(signInText)
   .meta({
     description:
       'How Gatehouse signs in at the manager. `aws_sm`: `aws_auth_type` `accessKey`, `assumedRole` or `serviceRole`, with `aws_access_key_id`, `aws_secret_access_key`, `aws_session_token`, `aws_role_arn`, `aws_external_id`, `aws_region`. `azure_kv`: `azure_auth_mode` `entra`, `managed`, `workload` or `default`, with `azure_vault_url`, `azure_entra_tenant_id`, `azure_entra_client_id`, `azure_entra_client_secret` or `azure_entra_client_certificate`, `azure_managed_client_id`, `azure_workload_client_id`. `hashicorp_vault`: `vault_auth_type` `token`, `approle`, `kubernetes` or `jwt`, with `vault_addr`, `vault_namespace`, `vault_auth_mount`, `vault_token`, `vault_role_id`, `vault_secret_id`, `vault_role`, `vault_jwt`. It is stored encrypted; its secrets are never shown again.',

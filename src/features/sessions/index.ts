@@ -8,6 +8,7 @@ export { demandNoForeignOrigin, isForeign } from './origin.ts'
 export { holderOf, makeLink, useLink } from './links.ts'
 export { lockPeople } from './lock-people.ts'
 export { Session } from './session.entity.ts'
+export { sessionAuthenticator } from './session.authenticator.ts'
 export {
   csrfTokenOf,
   needsFactor,

@@ -1,7 +1,7 @@
 import { asSystem } from '../../app/database/orm.ts'
 import { feature } from '../../app/feature.ts'
 import { IdentityProvider, putProvider, readProvider, testProvider } from '../identity-providers/index.ts'
-import { backchannelLogout, loginByOidc, returnByOidc } from './oidc.routes.ts'
+import { backchannelLogout, loginByOidc, returnByOidc, returnToOrganisation } from './oidc.routes.ts'
 import { createTestSignIn, readTestSignIn } from './trial/test-sign-in.routes.ts'
 import { TestSignIn } from './trial/test-sign-in.entity.ts'
 import { pruneTests, testLifeMs } from './trial/trial.ts'
@@ -51,7 +51,7 @@ export const multiOrganisationSso = feature({
   requires: ['sso'],
   permissions: [],
   entities: [],
-  routes: [],
+  routes: [returnToOrganisation],
 })
 
 /** People become members when they first sign in. */

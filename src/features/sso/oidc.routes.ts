@@ -36,6 +36,22 @@ export const returnByOidc = route({
   response: comeBack,
 })(enter)
 
+export const returnToOrganisation = route({
+  method: 'GET',
+  path: '/auth/oidc/:organisation/callback',
+  below: '/',
+  summary: 'Sign in with the answer of the identity provider of one organisation, and go on from there',
+  permission: [],
+  answers: redirect,
+  identify: arrive,
+  effect: 'change',
+  resource: 'session',
+  action: 'sign-in',
+  params: loginParams,
+  query: callbackQuery,
+  response: comeBack,
+})(enter)
+
 export const backchannelLogout = route({
   method: 'POST',
   path: '/auth/oidc/backchannel-logout',

@@ -7,7 +7,7 @@ import { clientOf, providerError, servingProvider, standingOf, type Provider } f
 import { welcome } from './arrival.ts'
 import { claimAt, type Claims } from './claims.ts'
 import { farewell } from './departure.ts'
-import { begin, destinationOf, end } from './journey.ts'
+import { begin, destinationOf, end, lost } from './journey.ts'
 import type { VouchedPerson } from './people.ts'
 import type { CallbackQuery, LoginQuery } from './sso.schema.ts'
 import { failed } from './trial/outcome.ts'
@@ -47,10 +47,10 @@ const usualScopes = ['openid', 'profile', 'email']
 
 const scopesOf = ({ scopes }: Provider): string => [...new Set(['openid', ...(scopes.length === 0 ? usualScopes : scopes)])].join(' ')
 
-type CallbackCall = Pick<AnonymousCall<undefined, CallbackQuery, undefined>, 'query' | 'headers'>
+type CallbackCall = Pick<AnonymousCall<{ organisation: string } | undefined, CallbackQuery, undefined>, 'params' | 'query' | 'headers'>
 
 /** Identifies the person who comes back from a provider. AB05 if that cannot be verified, AB03 if the provider refuses. */
-export async function arrive({ query, headers }: CallbackCall, deps: Deps): Promise<Actor> {
+export async function arrive({ params, query, headers }: CallbackCall, deps: Deps): Promise<Actor> {
   const { journey, marks } = end(deps, headers.cookie, query.state)
   const standing = await standingOf(deps, { id: journey.organisationId })
   const { test } = journey
@@ -59,6 +59,8 @@ export async function arrive({ query, headers }: CallbackCall, deps: Deps): Prom
     (await inTenant(deps.orm, standing.id, (em) => servingProvider(em, deps, { ...standing, type: 'oidc', alsoOff: test !== undefined })))
   if (!provider || destinationOf(provider) !== journey.to)
     throw new ApiError('AB05', 'The identity provider of the organisation has changed meanwhile. Begin again.', { param: 'state' })
+  // A code for another organisation would else go to the token endpoint of this one (RFC 9700, section 4.4).
+  if (params?.organisation !== (provider.callback === 'shared' ? undefined : standing.slug)) throw lost('state')
   const client = await reached(clientOf(deps.egress, provider))
   const vouched = await vouch(client, provider, { query, marks }).catch((error: unknown) => {
     deps.log.warn({ err: error, org: provider.organisationId, issuer: provider.issuer }, 'a sign-in by an identity provider failed')

@@ -91,7 +91,7 @@ export const resendInvite = route({
   response: resentInvite,
 })(async ({ em, actor, deps, params, audit, afterCommit }) => {
   const invite = await findInvite(em, actor, { id: params.inviteId, open: true })
-  const link = await renewInvite(em, invite, deps)
+  const link = await renewInvite(em, invite, { actor, deps })
   audit({ id: invite.id })
   afterCommit(() => deliverMails(deps, actor))
   return { inviteLink: link, invite_link: link }

@@ -11,7 +11,7 @@ import { searching } from '../../lib/paging.ts'
 import { isUuid } from '../../lib/is-uuid.ts'
 import { checkMayGrant, checkScopesFit, makerOf, missingKeyMetadata, roleOfPerson } from '../api-keys/index.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
-import { demandRank, findWorkspace } from '../workspaces/index.ts'
+import { demandRank, findWorkspace, findWorkspaces } from '../workspaces/index.ts'
 import { Workspace } from '../workspaces/workspace.entity.ts'
 import { Invite, type InvitedWorkspace } from './invite.entity.ts'
 import type { CreateInvite, InviteFilter } from './invite.schema.ts'
@@ -64,12 +64,11 @@ export async function addInvite(
 }
 
 async function invitedWorkspaces(em: EntityManager, actor: Actor, { workspaces }: CreateInvite): Promise<readonly InvitedWorkspace[]> {
+  const named = workspaces.map(({ id: reference, role }, at) => ({ reference, role, param: `workspaces[${at}].id` }))
   const found: InvitedWorkspace[] = []
-  for (const [at, { id, role }] of workspaces.entries()) {
-    const workspace = await findWorkspace(em, actor, { reference: id, param: `workspaces[${at}].id` })
+  for (const [at, { workspace, role, param }] of (await findWorkspaces(em, actor, named)).entries()) {
     demandRank(actor, role, `workspaces[${at}].role`)
-    if (found.some((other) => other.id === workspace.id))
-      throw new ApiError('AB01', 'A workspace comes twice.', { param: `workspaces[${at}].id` })
+    if (found.some(({ id }) => id === workspace.id)) throw new ApiError('AB01', 'A workspace comes twice.', { param })
     found.push({ id: workspace.id, role })
   }
   return found
@@ -101,8 +100,15 @@ async function demandNew(em: EntityManager, { organisationId }: Actor, { email, 
   await em.flush()
 }
 
-/** Gives an invitation another link, and time. */
-export async function renewInvite(em: EntityManager, invite: Invite, deps: Deps): Promise<string> {
+/** Gives an invitation another link, and time. The caller has to be one who could have made it, and it is at their word from now on. */
+export async function renewInvite(em: EntityManager, invite: Invite, { actor, deps }: InviteContext): Promise<string> {
+  demandRank(actor, rankedRole(invite.role), 'inviteId')
+  for (const { id, role } of invite.workspaces) {
+    await findWorkspace(em, actor, { reference: id, param: 'inviteId' })
+    demandRank(actor, role, 'inviteId')
+  }
+  if (invite.apiKeyScopes) checkMayGrant(actor, invite.apiKeyScopes)
+  invite.makerId = makerOf(actor)
   const token = newToken()
   invite.tokenHash = hashToken(deps, token)
   invite.expiresAt = new Date(deps.clock.now() + lifeMs)
@@ -131,6 +137,7 @@ async function sendLink(em: EntityManager, { invite, token, deps }: { invite: In
 /** Returns true if the person at whose word an invitation was made may still give the roles that it gives. */
 export async function isStillGiven(em: EntityManager, { makerId, organisationId, role, workspaces }: Invite): Promise<boolean> {
   if (!makerId) return true
+  if ((await em.count(User, { id: makerId, organisationId, status: 'active' })) === 0) return false
   const own = (await roleOfPerson(em, makerId, { organisationId })) ?? 'member'
   if (!isAtLeast(own, rankedRole(role))) return false
   for (const place of workspaces) {

@@ -64,6 +64,27 @@ export async function findWorkspace(
   return orMeant(row, { noun: 'workspace', reference, param }, () => em.find(Workspace, visible, onlySlugs))
 }
 
+type NamedWorkspace = Pick<WorkspaceQuery, 'reference' | 'param'>
+
+/** Returns the items of a body that name workspaces, each with its active workspace, by one query for all. AB08 for the first that the caller may not see. */
+export async function findWorkspaces<T extends NamedWorkspace>(
+  em: EntityManager,
+  actor: Actor,
+  named: readonly T[],
+): Promise<readonly (T & { readonly workspace: Workspace })[]> {
+  if (named.length === 0) return []
+  const known = { $or: named.map(({ reference }) => byIdOrSlug(reference)) }
+  const rows = await em.find(Workspace, { $and: [known, visibleWorkspaces(actor), { status: 'active' }] })
+  const byName = new Map(rows.flatMap((row) => [{ id: row.id }, { slug: row.slug }].map((name) => [JSON.stringify(name), row] as const)))
+  const found: (T & { readonly workspace: Workspace })[] = []
+  for (const one of named) {
+    // The look-up of a missing one tells the caller which was meant.
+    const workspace = byName.get(JSON.stringify(byIdOrSlug(one.reference))) ?? (await findWorkspace(em, actor, one))
+    found.push({ ...one, workspace })
+  }
+  return found
+}
+
 /** A workspace key sees its own workspace, an organisation key all. */
 export const visibleWorkspaces = (actor: Actor) => ({
   organisationId: actor.organisationId,

@@ -4,7 +4,7 @@ import { WorkspaceMember } from './workspace-member.entity.ts'
 import { Workspace } from './workspace.entity.ts'
 import { workspaceRoutes } from './workspaces.routes.ts'
 
-export { demandRank, demandScope, findEvenArchived, findWorkspace, resolveWorkspace, workspaceFilter } from './access.ts'
+export { demandRank, demandScope, findEvenArchived, findWorkspace, findWorkspaces, resolveWorkspace, workspaceFilter } from './access.ts'
 export { removeMember } from './members.ts'
 export { addWorkspace } from './workspaces.ts'
 export { demandOwnOrganisation, visibleTo } from './visible-to.ts'

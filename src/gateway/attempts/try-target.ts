@@ -129,7 +129,10 @@ async function check({ aimed, guardrails }: GuardedCall, attempt: Attempt, deps:
 }
 
 /** Returns the services for guardrails: they call the hosts that the caller's organisation allows. */
-export const checkDeps = ({ caller: { key } }: Call, { egress, metrics, settings, snapshot }: AttemptDeps): RunDeps => ({
+export const checkDeps = (
+  { caller: { key } }: Pick<Call, 'caller'>,
+  { egress, metrics, settings, snapshot }: Pick<AttemptDeps, 'egress' | 'metrics' | 'settings' | 'snapshot'>,
+): RunDeps => ({
   egress: egressFor(egress, key),
   credentials: (plugin) => snapshot.pluginCredentials(key, plugin),
   organisationId: key.organisationId,

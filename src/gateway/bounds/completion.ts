@@ -3,7 +3,7 @@ import { z } from 'zod'
 const nullable = <T extends z.ZodType>(schema: T) => schema.nullish()
 const probability = z.number().min(0).max(1)
 const penalty = z.number().min(-2).max(2)
-const tokens = z.array(z.int()).min(1)
+const tokens = z.array(z.int()).min(1, { abort: true })
 const seedBound = 9_223_372_036_854_776_000
 
 /** The body of `POST /completions`: specification 4.6. Unknown parameters pass: they are the provider's to judge. */

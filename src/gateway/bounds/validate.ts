@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { ApiError } from '../../lib/errors.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
-import { plainIssue } from '../../lib/json/plain-issue.ts'
+import { parseGiven } from '../../lib/json/parse-given.ts'
 import { type SchemaFault, schemaFaults, toIssues, valueAtPath } from '../../lib/json/schema-faults.ts'
 import { promptRequest } from './prompt.ts'
 import type { Operation } from '../operations/operations.ts'
@@ -92,7 +92,7 @@ function queryRecord(search: URLSearchParams, { shape }: z.ZodObject): Record<st
 }
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value, { error: plainIssue })
+  const result = parseGiven(schema, value)
   if (result.success) return result.data
   // For a bound within a wider one the schema reports both, the wider one first.
   const byField = new Map(schemaFaults(result.error, { value, whole: 'body' }).map((fault) => [fault.param, fault]))

@@ -49,6 +49,22 @@ export function identify(headers: CallerHeaders, deps: IdentifyDeps): MaybePromi
   return settled(found, toCaller)
 }
 
+/** No text holds it. */
+const noSecret = '\0'
+
+/**
+ * The caller for whom the process itself goes on with work that a key began, with the rights that the key has now.
+ * Throws `unauthorized`, `expired_key` or `forbidden`.
+ */
+export const identifyById = (id: string, deps: Pick<IdentifyDeps, 'snapshot' | 'metrics' | 'chosenKeys'>): MaybePromise<Caller> =>
+  settled(deps.snapshot.keyById(id), (key) => {
+    if (key === null) throw new ApiError('unauthorized', 'The API key that began this work was revoked.')
+    return {
+      key: entitled(unexpired(key, deps.metrics), deps),
+      holdsOwnKey: (text) => holdsKeyOfOurs(text, noSecret, deps.chosenKeys),
+    }
+  })
+
 type FindDeps = Omit<IdentifyDeps, 'chosenKeys'>
 
 export interface FoundKey {
@@ -147,7 +163,7 @@ function unexpired(key: KeyView, metrics: GatewayMetrics): KeyView {
   throw new ApiError('expired_key', 'The API key has expired. Rotate it, or ask for a new one.', { param: 'x-service-api-key' })
 }
 
-function entitled(key: KeyView, { metrics }: IdentifyDeps): KeyView {
+function entitled(key: KeyView, { metrics }: Pick<IdentifyDeps, 'metrics'>): KeyView {
   if (key.scopes.has('completions.write')) return key
   metrics.authFailure('scope')
   throw lacks(key, 'completions.write', {

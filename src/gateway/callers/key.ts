@@ -64,4 +64,6 @@ export interface KeySource {
    * no more. Without `address` the caller was let in before.
    */
   key(secret: string, address?: string): MaybePromise<KeyView | null>
+  /** The key with this id, for work that goes on without its secret. Null: there is none, or it is archived. */
+  keyById(id: string): MaybePromise<KeyView | null>
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isFields } from '../../lib/json/fields.ts'
 import type { JsonPath } from '../../lib/json/json-path.ts'
-import { plainIssue } from '../../lib/json/plain-issue.ts'
+import { parseGiven } from '../../lib/json/parse-given.ts'
 import { schemaFaults } from '../../lib/json/schema-faults.ts'
 import { containingSecrets } from '../../lib/json/secret-fields.ts'
 import { textField } from '../../lib/text/text.ts'
@@ -108,7 +108,7 @@ interface Issue {
 function parameterIssues(id: string, given: unknown, path: readonly PropertyKey[]): readonly Issue[] {
   const check = findCheck(id)
   if (check === null) return [{ path: path.slice(0, -1), message: `There is no check ${JSON.stringify(id.slice(0, 100))}.` }]
-  const { error } = check.parameters.safeParse(given ?? {}, { error: plainIssue })
+  const { error } = parseGiven(check.parameters, given ?? {})
   if (error === undefined) return []
   return schemaFaults(error, { value: given, whole: '' }).map((fault) => ({
     path: [...path, ...fault.path],

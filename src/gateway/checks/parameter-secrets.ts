@@ -18,7 +18,8 @@ export function parameterSecrets(id: string, parameters: unknown, path: JsonPath
     .map(([at, text]) => [JSON.stringify(at), text] as const)
     .filter(([at]) => !secret.has(at))
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-  const named = places.map((place): SecretPlace => ({ path: [...path, ...place], goesTo: [goesTo, namesBeside(parameters, place)] }))
+  const beside = destinationsOf(parameters, goesTo)
+  const named = places.map((place): SecretPlace => ({ path: [...path, ...place], goesTo: beside(place) }))
   return [
     ...named,
     ...querySecrets(check.urls, parameters).map((place): SecretPlace => ({ path: [...path, ...place], goesTo, mask: maskQuery })),
@@ -41,6 +42,18 @@ function heldAt(parameters: Fields, at: JsonPath): readonly JsonPath[] {
   return held === undefined ? [] : [at]
 }
 
-/** The names of the object that a secret stands in, below the top: headers go together. */
-const namesBeside = (parameters: Fields, place: JsonPath): readonly string[] =>
-  place.length === 1 ? [] : Object.keys(Object(valueAt(parameters, place.slice(0, -1)))).toSorted()
+/**
+ * Returns a function that returns the destination of a secret, as one text: the URLs and credentials, and the names of the object that the secret
+ * stands in, below the top, since headers go together. The names are read once for all secrets of an object.
+ */
+function destinationsOf(parameters: Fields, goesTo: unknown): (place: JsonPath) => string {
+  const known = new Map<string, string>()
+  return (place) => {
+    const at = JSON.stringify(place.slice(0, -1))
+    const text = known.get(at) ?? JSON.stringify([goesTo, place.length === 1 ? [] : namesAt(parameters, place.slice(0, -1))])
+    known.set(at, text)
+    return text
+  }
+}
+
+const namesAt = (parameters: Fields, at: JsonPath): readonly string[] => Object.keys(Object(valueAt(parameters, at))).toSorted()

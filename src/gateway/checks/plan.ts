@@ -21,8 +21,11 @@ export interface GuardrailPlan {
 export interface PlanFacts {
   readonly key: KeyView
   readonly headers: CallerHeaders
-  readonly config: TargetConfig | null
+  /** Those of the config, or of the server of MCP. */
+  readonly config: NamedByConfig | null
 }
+
+type NamedByConfig = Pick<TargetConfig, 'inputGuardrails' | 'outputGuardrails' | 'strictOpenAiCompliance'>
 
 /**
  * The guardrails of a request: those of the config, then those of the organisation and of the workspace, which so judge the request as it is sent;
@@ -47,12 +50,12 @@ async function loadPlan({ key, headers, config }: PlanFacts, snapshot: Guardrail
 }
 
 /** Most requests have none, and to load none would cost ten promises. */
-const namesAny = ({ defaults }: KeyView, config: TargetConfig | null): boolean =>
+const namesAny = ({ defaults }: KeyView, config: NamedByConfig | null): boolean =>
   isAny(config?.inputGuardrails) || isAny(config?.outputGuardrails) || isAny(defaults?.inputGuardrails) || isAny(defaults?.outputGuardrails)
 
 const isAny = (named: readonly unknown[] | undefined): boolean => named !== undefined && named.length > 0
 
-const isStrict = ({ service }: CallerHeaders, config: TargetConfig | null): boolean =>
+const isStrict = ({ service }: CallerHeaders, config: NamedByConfig | null): boolean =>
   config?.strictOpenAiCompliance ?? service.get('strict-open-ai-compliance') !== 'false'
 
 interface GuardrailSources {

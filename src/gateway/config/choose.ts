@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { ApiError } from '../../lib/errors.ts'
 import { parseJson } from '../../lib/json/json.ts'
 import { type MaybePromise, settled } from '../../lib/maybe-promise.ts'
-import { plainIssue } from '../../lib/json/plain-issue.ts'
+import { parseGiven } from '../../lib/json/parse-given.ts'
 import { joinFaults, schemaFaults, toIssues } from '../../lib/json/schema-faults.ts'
 import { createWeighed } from '../../lib/collections/weighed.ts'
 import { atLevel } from '../../release/at-level.ts'
@@ -151,7 +151,7 @@ function isNew(organisationId: string, text: string): boolean {
 }
 
 function toChosen(json: unknown, release: string, owner: string): ChosenConfig {
-  const parsed = atLevel(gatewayConfig, release, 'request').safeParse(json, { error: plainIssue })
+  const parsed = parseGiven(atLevel(gatewayConfig, release, 'request'), json)
   if (parsed.success) {
     refuseUnbilled(parsed.data)
     return { ...compileConfig(parsed.data, owner), slug: null, version: null, urls: ownUrls(parsed.data), binding: true, locked: false }

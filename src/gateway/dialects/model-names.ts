@@ -129,7 +129,7 @@ function parsedSession(text: string): unknown {
   }
 }
 
-/** The parts of a body that hold what people or models wrote, or data of the caller's own. */
+/** The parts of a body that hold texts of people or models, or data of the caller's own. */
 const contents: ReadonlySet<string> = new Set([
   'messages',
   'contents',

@@ -18,10 +18,15 @@ export interface SocketEvents {
   closed(code: number, reason: string): void
 }
 
+/** The way of a message to the other side. Null: there is room for another one; else it resolves when the other side has taken this one. */
+export type Taken = Promise<void> | null
+
 /** An open WebSocket, from either side. */
 export interface OpenSocket {
-  /** Sends a message. Null: there is room for another one; else it resolves when the other side has taken this one. A closed socket sends no more. */
-  send(message: string | Uint8Array): Promise<void> | null
+  /** Sends a message. A closed socket sends no more. */
+  send(message: string | Uint8Array): Taken
+  /** Returns true if the other side has taken a message since the last call, or none waits for it. */
+  takes(): boolean
   /** Reads no more, so that the other side has to wait. */
   pause(): void
   resume(): void
@@ -73,14 +78,26 @@ export function acceptSockets({ maxMessageBytes, protocol }: AcceptOptions): Acc
 export function opened(ws: WebSocket): OpenSocket {
   // A fault of the wire is followed by `close`, which is heard.
   ws.on('error', () => {})
+  let hasTaken = false
+  const noteTaken = (): void => void (hasTaken = true)
   return {
     send(message) {
       if (ws.readyState !== WebSocket.OPEN) return null
       if (ws.bufferedAmount < mostWaiting) {
-        ws.send(message)
+        ws.send(message, noteTaken)
         return null
       }
-      return new Promise((resolve) => ws.send(message, () => resolve()))
+      return new Promise((resolve) => {
+        ws.send(message, () => {
+          noteTaken()
+          resolve()
+        })
+      })
+    },
+    takes() {
+      const takes = hasTaken || ws.bufferedAmount === 0
+      hasTaken = false
+      return takes
     },
     pause: () => ws.pause(),
     resume: () => ws.resume(),
@@ -101,7 +118,7 @@ export function opened(ws: WebSocket): OpenSocket {
 }
 
 function shortReason(reason: string): string {
-  let short = reason
+  let short = reason.slice(0, longestReason).toWellFormed()
   while (Buffer.byteLength(short) > longestReason) short = short.slice(0, -1).toWellFormed()
   return short
 }

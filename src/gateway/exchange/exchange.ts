@@ -46,6 +46,17 @@ export interface Outbound {
   offClosed(listener: () => void): void
 }
 
+/** A request that may be made once more when a process dies, as the same one. */
+export interface LineOfBatch {
+  readonly requestId: string
+  /** The API key that it acts for, as a request of that key's own. */
+  readonly keyId: string
+  /** When its log begins, in epoch milliseconds. */
+  readonly loggedAt: number
+  /** True if it was answered, logged and charged before, and its answer was lost with a process: it is neither logged nor charged again. */
+  readonly isSettled: boolean
+}
+
 /** One request of a caller and the answer it waits for. Callers come over HTTP (`NodeExchange`), or from within the process (`Gateway.perform`). */
 export interface Exchange extends Inbound, Outbound {
   /** UUID v7; also the id of the log row. */
@@ -57,6 +68,8 @@ export interface Exchange extends Inbound, Outbound {
   readonly edgeHeaders: readonly string[]
   /** The caller, when the process itself acts for one: neither config nor guardrails of the key count again. Null: find out. */
   readonly caller: Caller | null
+  /** The line of a batch that it is; absent: it is none. */
+  readonly line?: LineOfBatch | undefined
   /** The answer, when the process that makes the call has it already: the call is checked and logged, and goes nowhere. */
   readonly ownAnswer?: object | undefined
   /** True if it goes on as a WebSocket when its answer is 101. */

@@ -4,7 +4,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import type { Caller } from '../callers/identify.ts'
 import { eachHeader, headerValue } from '../wire/header-list.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, LineOfBatch } from './exchange.ts'
 
 /** A call that the process itself makes, as a caller would over HTTP. */
 export interface InnerRequest {
@@ -21,6 +21,8 @@ export interface InnerRequest {
   readonly signal?: AbortSignal
   /** The caller, when that was found out before; absent: by the headers. */
   readonly caller?: Caller
+  /** The line of a batch that it is, which acts for a key as that key itself. */
+  readonly line?: LineOfBatch
   /** The answer to a call that is only to be checked and logged. */
   readonly ownAnswer?: object
 }
@@ -48,7 +50,8 @@ export function performBy(handle: (exchange: Exchange) => void, request: InnerRe
 
 /** An exchange without a socket. */
 class InnerExchange implements Exchange {
-  readonly requestId = uuidv7()
+  readonly requestId: string
+  readonly line: LineOfBatch | undefined
   readonly startedAt = performance.now()
   readonly clientAddress: string
   readonly edgeHeaders: readonly string[] = []
@@ -70,7 +73,9 @@ class InnerExchange implements Exchange {
   #drained: (() => void) | null = null
   #trailers: readonly (readonly [string, string])[] = []
 
-  constructor({ method, url, headers, body, clientAddress, signal, caller, ownAnswer }: InnerRequest) {
+  constructor({ method, url, headers, body, clientAddress, signal, caller, ownAnswer, line }: InnerRequest) {
+    this.line = line
+    this.requestId = line?.requestId ?? uuidv7()
     this.caller = caller ?? null
     this.ownAnswer = ownAnswer
     this.method = method

@@ -51,6 +51,8 @@ export function takeModelOfForm(body: Readable, contentType: string, owner: stri
     const onEnd = () => settle(() => resolve(noFormModel))
     const onGone = () => settle(() => reject(clientGone()))
     body.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
+    // One that looked before whose upload it is has paused it.
+    body.resume()
   })
 }
 

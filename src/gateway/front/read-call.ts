@@ -55,7 +55,7 @@ export interface BodyTarget {
   readonly target: Target
   /** True when a limit in money depends on the contents of the form. */
   readonly isBounded: boolean
-  /** True when policies must know the models of the body. */
+  /** True when policies read the models of the body. */
   readonly namesModels: boolean
 }
 

@@ -2,7 +2,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { type KeyOwner, ownKeyIn } from '../callers/own-keys.ts'
 import type { CallHead } from '../call.ts'
 import { validateQuery } from '../bounds/validate.ts'
-import { checkDebug } from './debug.ts'
+import { checkLogHeaders } from './debug.ts'
 import type { CallerHeaders } from '../wire/headers.ts'
 import { type MatchedOperation, matchOperation } from '../operations/match.ts'
 
@@ -34,7 +34,7 @@ export function readOperation(method: string, pathAndQuery: string): MatchedOper
 export function checkRequestLine({ path, operation, caller, headers }: Pick<CallHead, 'path' | 'operation' | 'caller' | 'headers'>): void {
   const param = ownKeyIn(path, caller)
   if (param !== null) throw ownKey(param === 'path' ? 'the path' : 'the query', param)
-  checkDebug(headers)
+  checkLogHeaders(headers)
   if (operation.name === 'proxy') return
   const at = path.indexOf('?')
   validateQuery(operation.name, at === -1 ? '' : path.slice(at + 1))

@@ -34,6 +34,8 @@ export interface Ledger {
     /** As it is sent. */
     readonly body: RequestBody
     readonly prices: PriceSource
+    /** The cost in pico-US-dollars of work that runs no model, which is known before it is done. Absent: it is free. */
+    readonly fee?: bigint
   }): MaybePromise<Reservation>
 }
 

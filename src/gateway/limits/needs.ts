@@ -32,7 +32,7 @@ export function needsOf(limits: readonly Limit[], request: Parameters<Ledger['re
   const reader = readerOf(request)
   const most = isBounded(body.json, reader) ? leastOutput : usual.of(by)
   const tokens = counting ? tokensOf(work, { request, reader }, most) : 0
-  const { cost, maxOutput } = !ofMoney || work === null ? costless : costOf(limits, { request, work, reader }, most)
+  const { cost, maxOutput } = !ofMoney ? costless : work === null ? feeOf(request) : costOf(limits, { request, work, reader }, most)
   return { by, needs: { requests: 1, tokens, cost }, maxOutput }
 }
 
@@ -48,6 +48,12 @@ interface CostEstimate {
 }
 
 const costless: CostEstimate = { cost: 0, maxOutput: null }
+
+/** Counters hold whole nano-dollars: a part of one is taken whole, and given back when the request is settled. */
+const feeOf = ({ fee = 0n }: Parameters<Ledger['reserve']>[0]): CostEstimate =>
+  fee === 0n ? costless : { cost: Number((fee + picoPerNano - 1n) / picoPerNano), maxOutput: null }
+
+const picoPerNano = 1000n
 
 interface EstimateContext {
   readonly request: Parameters<Ledger['reserve']>[0]

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { toReference } from '../../lib/is-uuid.ts'
+import { askedForms, thingForms } from '../../lib/text/thing-forms.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import type { KeyView, ProviderScope } from '../callers/key.ts'
 import type { Target } from '../targets/target.ts'
@@ -60,15 +61,30 @@ export function policyLimits(policies: readonly PolicyView[], request: PolicyReq
 export const readsModels = (policies: readonly PolicyView[]): boolean =>
   policies.some(({ conditions, groupBy }) => groupBy.includes('model') || conditions.some(({ key }) => key === 'model'))
 
-/** Names of models count without regard to case, as in price lists. */
-const readerOf = (key: string): ((name: string) => string) => (key === 'model' ? (name) => name.toLowerCase() : (name) => name)
-
-/** Ids of requests are in small letters; those of conditions may be stored in others. */
-const conditionReaderOf = (key: string): ((value: string) => string) =>
-  key.startsWith(metadataPrefix) ? (value) => value : key === 'model' ? (value) => value.toLowerCase() : toReference
-
 const metadataPrefix = 'metadata.'
 const any = '*'
+const thingKey = `${metadataPrefix}mcp_name`
+
+type Reader = (name: string) => readonly string[]
+
+/** How the names of a request, and those of a condition, are read before they are compared. */
+interface Readers {
+  readonly asked: Reader
+  readonly stored: Reader
+}
+
+const asItIs: Reader = (name) => [name]
+/** Ids of requests are in small letters; those of conditions may be stored in others. */
+const reference: Reader = (value) => [toReference(value)]
+/** Names of models count without regard to case, as in price lists. */
+const lower: Reader = (name) => [name.toLowerCase()]
+
+function readersOf(key: string): Readers {
+  // A caller may write the name of a thing of an MCP server in all ways that the server takes for the same.
+  if (key === thingKey) return { asked: askedForms, stored: thingForms }
+  if (key === 'model') return { asked: lower, stored: lower }
+  return key.startsWith(metadataPrefix) ? { asked: asItIs, stored: asItIs } : { asked: asItIs, stored: reference }
+}
 
 /** A request that names several models meets a condition when any of them does: it is unknown which of them its provider reads. */
 const holds = (condition: PolicyCondition, request: PolicyRequest): boolean =>
@@ -77,15 +93,15 @@ const holds = (condition: PolicyCondition, request: PolicyRequest): boolean =>
     : meets(condition, namesOf(condition.key, request))
 
 function meets(condition: PolicyCondition, names: readonly string[]): boolean {
-  const { values, excludes } = readyOf(condition)
-  const read = names.map(readerOf(condition.key))
-  return !fits(excludes, read) && fits(values, read)
+  const { values, excludes, read } = readyOf(condition)
+  return !fits(excludes, names.flatMap(read.stored)) && fits(values, names.flatMap(read.asked))
 }
 
 /** A condition as it is compared: a request may have many names, and a workspace many values. */
 interface ReadyCondition {
   readonly values: ReadonlySet<string>
   readonly excludes: ReadonlySet<string>
+  readonly read: Readers
 }
 
 const ready = new WeakMap<PolicyCondition, ReadyCondition>()
@@ -93,8 +109,12 @@ const ready = new WeakMap<PolicyCondition, ReadyCondition>()
 function readyOf(condition: PolicyCondition): ReadyCondition {
   const known = ready.get(condition)
   if (known !== undefined) return known
-  const read = conditionReaderOf(condition.key)
-  const made = { values: new Set(condition.values.map(read)), excludes: new Set(condition.excludes.map(read)) }
+  const read = readersOf(condition.key)
+  const made = {
+    values: new Set(condition.values.flatMap(read.stored)),
+    excludes: new Set(condition.excludes.flatMap(read.stored)),
+    read,
+  }
   ready.set(condition, made)
   return made
 }
@@ -123,7 +143,7 @@ const patternOf = (name: string): string => `${name.slice(0, name.indexOf('/') +
 
 function limitOf({ limit, conditions, groupBy, resets }: PolicyView, request: PolicyRequest): Limit {
   const groupOf = (key: string) => (key === 'model' ? groupModel(conditions, request) : (namesOf(key, request)[0] ?? ''))
-  const valueKey = valueKeyOf(groupBy.map((key) => [key, readerOf(key)(groupOf(key))]))
+  const valueKey = valueKeyOf(groupBy.map((key) => [key, key === 'model' ? groupOf(key).toLowerCase() : groupOf(key)]))
   // Callers choose values of metadata; a counter's name has a bound.
   const named = valueKey.length > longestValueKey ? hash('sha256', valueKey) : valueKey
   const reset = resets.get(named)

@@ -60,7 +60,7 @@ function withFees(metered: MeteredUsage, { query, found, json, facts }: Fees): M
   return counts === metered.counts ? metered : { ...metered, counts }
 }
 
-/** Returns counts of what a request had done that has no known price; null: nothing. */
+/** Returns counts of the work of a request that has no known price; null: there is none. */
 function unpricedOf({ query, found, json, facts }: Fees & { readonly found: FoundPrices }): Counts | null {
   const hasTool = asksUnpricedTool(json, facts, found)
   const hasTier = isDearer(facts, query) && !isModePriced(found, facts)

@@ -1,6 +1,6 @@
 /** Servers of MCP: asking them, the rights on them, and the standing of their definitions. */
-export { standingOf, toMcpServer } from '../mcp/registry.ts'
-export type { CapabilityRule, McpAuth, McpRules, PinStanding } from '../mcp/registry.ts'
+export { invokeScope, standingOf, toMcpServer } from '../mcp/registry.ts'
+export type { CapabilityRule, McpAuth, McpRules, McpSignInView, PinStanding } from '../mcp/registry.ts'
 export { countedLength, countTokens } from '../tokens/tokenizer.ts'
 export { type ListKind, listKinds } from '../mcp/protocol/capabilities.ts'
 export { McpFault } from '../mcp/protocol/faults.ts'

@@ -1,7 +1,9 @@
 import type { Readable } from 'node:stream'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
-import { type ApiError, retryHeaders } from '../../lib/errors.ts'
+import { ApiError, retryHeaders } from '../../lib/errors.ts'
+import { hasTooManyValues, mostValues } from '../../lib/json/many-values.ts'
+import { longTurns } from '../../lib/shares/long-turns.ts'
 import { headerRecord } from '../wire/header-list.ts'
 
 /** An error as the events of a connection have it. */
@@ -54,8 +56,8 @@ export const errorEvent = ({ status, error }: SocketError, lane: unknown): strin
 /** More of an answer that is no stream is not read. */
 const longestWhole = 64 * 1024 * 1024
 
-/** Returns the text of an answer that is no stream. */
-export async function textOf(body: Readable): Promise<string> {
+/** Returns the text of an answer that is no stream, in a turn to read it if it is long. Throws for one that has too many values. */
+export async function textOf(body: Readable, organisationId: string): Promise<string> {
   const parts: Buffer[] = []
   let size = 0
   for await (const chunk of body) {
@@ -64,5 +66,8 @@ export async function textOf(body: Readable): Promise<string> {
     if (size > longestWhole) break
     parts.push(chunk)
   }
-  return Buffer.concat(parts).toString()
+  await longTurns.before(organisationId, size)
+  const text = Buffer.concat(parts).toString()
+  if (hasTooManyValues(text)) throw new ApiError('upstream_bad_response', `The answer of the provider has more than ${mostValues} values.`)
+  return text
 }

@@ -1,43 +1,57 @@
-import type { OpenSocket } from '../egress/web-socket.ts'
+import type { OpenSocket, Taken } from '../egress/web-socket.ts'
 
 /** The reading of one side of a connection. It stops while anything holds it. */
 export interface Flow {
   readonly held: () => boolean
   /** Stops, or goes on, for the work as such. */
   hold(holds: boolean): void
-  /** The same, as the two steps of a call. */
-  readonly steps: { readonly pause: () => void; readonly resume: () => void }
+  /** Returns the steps of one call, which lets go only of its own hold. */
+  steps(): FlowSteps
   /** Stops until the other side has taken a message; null: it has room. */
-  until(taken: Promise<void> | null): void
+  until(taken: Taken): void
+}
+
+export interface FlowSteps {
+  readonly pause: () => void
+  readonly resume: () => void
+  /** Goes on for good: to stop has no effect any longer. */
+  readonly letGo: () => void
 }
 
 export function flowOf(socket: Pick<OpenSocket, 'pause' | 'resume'>): Flow {
-  let isHeld = false
-  let untaken = 0
-  let isPaused = false
-  const apply = (): void => {
-    const pauses = isHeld || untaken > 0
-    if (pauses === isPaused) return
-    isPaused = pauses
-    if (pauses) socket.pause()
-    else socket.resume()
+  let holds = 0
+  function count(change: 1 | -1): void {
+    holds += change
+    if (holds === 0) socket.resume()
+    else if (holds === 1 && change === 1) socket.pause()
   }
-  const hold = (holds: boolean): void => {
-    isHeld = holds
-    apply()
+  function createHold(): (holds: boolean) => void {
+    let isHeld = false
+    return (next) => {
+      if (next === isHeld) return
+      isHeld = next
+      count(next ? 1 : -1)
+    }
   }
   return {
-    held: () => isPaused,
-    hold,
-    steps: { pause: () => hold(true), resume: () => hold(false) },
+    held: () => holds > 0,
+    hold: createHold(),
+    steps() {
+      const hold = createHold()
+      let isLetGo = false
+      return {
+        pause: () => hold(!isLetGo),
+        resume: () => hold(false),
+        letGo() {
+          isLetGo = true
+          hold(false)
+        },
+      }
+    },
     until(taken) {
       if (taken === null) return
-      untaken += 1
-      apply()
-      void taken.finally(() => {
-        untaken -= 1
-        apply()
-      })
+      count(1)
+      void taken.finally(() => count(-1))
     },
   }
 }

@@ -1,5 +1,6 @@
 import { exactJson } from '../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
+import type { SharedBytes } from './shared-bytes.ts'
 
 /** The conversations that a connection can continue without anyone having stored them: the latest ones, up to so many bytes. */
 export interface KeptConversations {
@@ -9,39 +10,11 @@ export interface KeptConversations {
   clear(): void
 }
 
-/** The bytes that the conversations of all connections hold. */
-export interface KeptBytes {
-  /** Returns false if there is no room for more of an organisation. */
-  take(organisationId: string, bytes: number): boolean
-  give(organisationId: string, bytes: number): void
-}
-
-/** Returns the bound of a process, of which one organisation gets a quarter. */
-export function boundKeptBytes(most: number): KeptBytes {
-  const held = new Map<string, number>()
-  let total = 0
-  return {
-    take(organisationId, bytes) {
-      const own = (held.get(organisationId) ?? 0) + bytes
-      if (total + bytes > most || own > most / 4) return false
-      held.set(organisationId, own)
-      total += bytes
-      return true
-    },
-    give(organisationId, bytes) {
-      const own = (held.get(organisationId) ?? 0) - bytes
-      if (own > 0) held.set(organisationId, own)
-      else held.delete(organisationId)
-      total -= bytes
-    },
-  }
-}
-
 interface KeepOptions {
   readonly organisationId: string
   /** The most of one connection. */
   readonly most: number
-  readonly bytes: KeptBytes
+  readonly bytes: SharedBytes
 }
 
 export function keepConversations({ organisationId, most, bytes }: KeepOptions): KeptConversations {

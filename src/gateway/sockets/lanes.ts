@@ -1,3 +1,5 @@
+import type { HeldBytes } from './shared-bytes.ts'
+
 /** A piece of work of a client, which names its lane. */
 export interface LaneWork {
   /** Null: the lane of those that name none. */
@@ -7,8 +9,8 @@ export interface LaneWork {
 
 /** Work in lanes: within a lane one piece runs after the other, and lanes run beside each other. */
 export interface Lanes<T extends LaneWork> {
-  /** Returns false when there are too many lanes for another one. */
-  add(work: T): boolean
+  /** Returns why the work is refused; null: it runs, or waits. */
+  add(work: T): 'too many lanes' | 'no room' | null
   /** Returns true while anything runs or waits. */
   busy(): boolean
   /** Returns true when so much waits that the client has to wait too. */
@@ -27,8 +29,16 @@ interface Lane<T> {
   runs: boolean
 }
 
-/** `run` must not reject; `done` is called after each piece. */
-export function createLanes<T extends LaneWork>(run: (work: T) => Promise<void>, done: () => void): Lanes<T> {
+interface LaneMeans<T> {
+  /** It must not reject. */
+  readonly run: (work: T) => Promise<void>
+  /** Called after each piece. */
+  readonly done: () => void
+  /** The room for work that waits. */
+  readonly room: HeldBytes
+}
+
+export function createLanes<T extends LaneWork>({ run, done, room }: LaneMeans<T>): Lanes<T> {
   const lanes = new Map<string | null, Lane<T>>()
   let [running, waiting, waitingBytes] = [0, 0, 0]
 
@@ -37,16 +47,20 @@ export function createLanes<T extends LaneWork>(run: (work: T) => Promise<void>,
       if (running >= mostRunning) return
       if (lane.runs) continue
       const work = lane.waiting.shift()
-      if (work === undefined) lanes.delete(name)
-      else void start(work, lane)
+      if (work === undefined) {
+        lanes.delete(name)
+        continue
+      }
+      waiting -= 1
+      waitingBytes -= work.bytes
+      room.give(work.bytes)
+      void start(work, lane)
     }
   }
 
   async function start(work: T, lane: Lane<T>): Promise<void> {
     lane.runs = true
     running += 1
-    waiting -= 1
-    waitingBytes -= work.bytes
     await run(work)
     lane.runs = false
     running -= 1
@@ -57,17 +71,23 @@ export function createLanes<T extends LaneWork>(run: (work: T) => Promise<void>,
   return {
     add(work) {
       const lane = lanes.get(work.lane) ?? { waiting: [], runs: false }
-      if (!lanes.has(work.lane) && lanes.size >= mostLanes) return false
+      if (!lanes.has(work.lane) && lanes.size >= mostLanes) return 'too many lanes'
+      const waits = lane.runs || running >= mostRunning
+      if (waits && !room.take(work.bytes)) return 'no room'
       lanes.set(work.lane, lane)
+      if (!waits) {
+        void start(work, lane)
+        return null
+      }
       lane.waiting.push(work)
       waiting += 1
       waitingBytes += work.bytes
-      next()
-      return true
+      return null
     },
     busy: () => running > 0 || waiting > 0,
     full: () => waiting >= mostWaiting || waitingBytes > mostWaitingBytes,
     clear() {
+      room.give(waitingBytes)
       for (const lane of lanes.values()) lane.waiting.length = 0
       ;[waiting, waitingBytes] = [0, 0]
     },

@@ -1,8 +1,9 @@
 import { ApiError } from '../../lib/errors.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
-import { parseJson } from '../../lib/json/json.ts'
 import { repeatedKey } from '../../lib/json/repeated-key.ts'
+import { valueOfMessage } from './client-message.ts'
 import { askedOfTurn } from './realtime-body.ts'
+import type { HeldBytes } from './shared-bytes.ts'
 import { isUpdate, type RealtimeMemory, transcriptionOf, waitsForTurn } from './realtime-memory.ts'
 import type { RealtimeTurns } from './realtime-turns.ts'
 
@@ -10,6 +11,8 @@ interface Asking {
   readonly turns: RealtimeTurns
   readonly memory: RealtimeMemory
   readonly toProvider: (text: string) => void
+  /** The room for items that wait for their turn. */
+  readonly room: HeldBytes
   /** Throws when no turn may begin. */
   readonly demandRoom: () => void
   /** Throws `forbidden` for a model that the provider may not be asked for. */
@@ -24,29 +27,42 @@ const mostHeld = 8 * 1024 * 1024
 const tooManyTurns = (): ApiError =>
   new ApiError('rate_limited', `${mostTurns} responses of this session have not ended. Wait for one of them.`, { param: 'type' })
 const tooManyItems = (): ApiError =>
-  new ApiError('payload_too_large', 'The items that wait for their turn are too large together. Send response.create first.', {
+  new ApiError('payload_too_large', 'The items that wait for their turn are too large together. Send response.create.', {
     param: 'item',
   })
 
-/** Returns what reads the messages of a client; it throws `invalid_request`. */
-export function readAsks({ turns, memory, toProvider, demandRoom, demandModel }: Asking): (data: Buffer) => void {
+interface AskReader {
+  /** Reads a message of the client, which has no reply here. Throws `invalid_request`. */
+  read(data: Buffer): null
+  /** Drops the items that wait. */
+  clear(): void
+}
+
+/** Returns the reader of the messages of a client. */
+export function readAsks({ turns, memory, toProvider, room, demandRoom, demandModel }: Asking): AskReader {
   let [held, heldLetters]: [string[], number] = [[], 0]
 
   function hold(text: string): void {
-    if (heldLetters + text.length > mostHeld) throw tooManyItems()
+    if (heldLetters + text.length > mostHeld || !room.take(text.length)) throw tooManyItems()
     heldLetters += text.length
     held.push(text)
   }
 
-  return (data) => {
+  function release(): readonly string[] {
+    const released = held
+    room.give(heldLetters)
+    ;[held, heldLetters] = [[], 0]
+    return released
+  }
+
+  function read(data: Buffer): null {
     const text = data.toString()
     const event = readEvent(data, text)
     if (isUpdate(event['type'])) for (const name of modelsIn(event['session'])) demandModel(name)
     if (event['type'] === 'response.create') {
       demandRoom()
       if (turns.count() >= mostTurns) throw tooManyTurns()
-      const sent = [...held, text]
-      ;[held, heldLetters] = [[], 0]
+      const sent = [...release(), text]
       turns.begin(askedOfTurn(memory, event, turns.answers()), () => sent.forEach(toProvider))
     } else {
       const waits = memory.isGuarded && waitsForTurn(event)
@@ -54,12 +70,15 @@ export function readAsks({ turns, memory, toProvider, demandRoom, demandModel }:
       memory.asked(event)
       if (!waits) toProvider(text)
     }
+    return null
   }
+
+  return { read, clear: () => void release() }
 }
 
 /** A provider may read another one of two values than is judged here. */
 function readEvent(data: Buffer, text: string): Fields {
-  const event = parseJson(data)
+  const event = valueOfMessage(data)
   if (!isFields(event) || typeof event['type'] !== 'string')
     throw new ApiError('invalid_request', 'A message must be a JSON object with a type.', { param: 'type' })
   const repeated = repeatedKey(text, event)?.slice(0, 100) ?? null

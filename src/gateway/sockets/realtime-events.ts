@@ -1,5 +1,7 @@
+import { ApiError } from '../../lib/errors.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
+import { hasTooManyValues, mostValues } from '../../lib/json/many-values.ts'
 import { askedOfTranscript, askedOfTurn } from './realtime-body.ts'
 import type { RealtimeMemory } from './realtime-memory.ts'
 import type { RealtimeTurn } from './realtime-turn.ts'
@@ -15,9 +17,10 @@ interface Listening {
   readonly judgesAnswers: boolean
 }
 
-/** Routes an event of the provider's: to its turn, to the turn that runs so that the order stays, or to the client. Throws when it begins too many turns. */
+/** Routes an event of the provider's: to its turn, to the turn that runs so that the order stays, or to the client. Throws for one that is no event to read, and when it begins too many turns. */
 export function hearProvider(text: string, listening: Listening): void {
   const { turns, memory } = listening
+  if (hasTooManyValues(text)) throw tooManyValues()
   const event = jsonOrUndefined(text)
   if (isFields(event)) memory.heard(event)
   const found = isFields(event) ? (ownTurn(event, listening) ?? laterTurn(event, turns)) : null
@@ -27,6 +30,9 @@ export function hearProvider(text: string, listening: Listening): void {
   if (isFields(event) && isFields(event['response'])) memory.size.end(found.turn.asked.place, event['response']['usage'])
   turns.end(found.turn)
 }
+
+const tooManyValues = (): ApiError =>
+  new ApiError('upstream_bad_response', `The provider sent a message with more than ${mostValues} values, the most that one may have.`)
 
 function pass(event: unknown, text: string, { toClient, judgesAnswers }: Listening): void {
   const shown = !judgesAnswers ? text : isFields(event) ? withoutAnswers(event, text) : null

@@ -1,4 +1,4 @@
-import type { OpenSocket } from '../egress/web-socket.ts'
+import type { OpenSocket, Taken } from '../egress/web-socket.ts'
 import type { SocketError } from './error-event.ts'
 import { type Flow, flowOf } from './flow.ts'
 
@@ -6,25 +6,33 @@ import { type Flow, flowOf } from './flow.ts'
 export interface RealtimeLines {
   readonly toClient: (text: string) => void
   readonly toProvider: (text: string) => void
-  /** Sends the client the event of an error. */
-  readonly fail: (error: SocketError) => void
+  /** Sends the client the event of an error. Neither side is read until it is taken: each can cause one after the other. */
+  readonly fail: (error: SocketError) => Taken
   /** Returns true while the client is not read. */
   readonly held: () => boolean
   /** Stops the client, or lets it go on. */
   readonly holdClient: (holds: boolean) => void
-  /** Stops the provider, and lets it go on. */
+  /** Stops the provider, or lets it go on. */
+  readonly holdProvider: (holds: boolean) => void
   readonly steps: Flow['steps']
 }
 
 export function linesBetween(socket: OpenSocket, upstream: OpenSocket): RealtimeLines {
   const [client, provider] = [flowOf(socket), flowOf(upstream)]
   const toClient = (text: string): void => provider.until(socket.send(text))
+  function fail({ error }: SocketError): Taken {
+    const taken = socket.send(JSON.stringify({ type: 'error', error }))
+    provider.until(taken)
+    client.until(taken)
+    return taken
+  }
   return {
     toClient,
     toProvider: (text) => client.until(upstream.send(text)),
-    fail: ({ error }) => toClient(JSON.stringify({ type: 'error', error })),
+    fail,
     held: client.held,
     holdClient: (holds) => client.hold(holds),
-    steps: provider.steps,
+    holdProvider: (holds) => provider.hold(holds),
+    steps: () => provider.steps(),
   }
 }

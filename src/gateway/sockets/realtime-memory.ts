@@ -6,7 +6,7 @@ import { createSettings, type SessionSettings } from './session-settings.ts'
 export interface RealtimeMemory {
   /** Notes an event of the client's. Throws for one that holds too much. */
   asked(event: Fields): void
-  /** Notes an event of the provider's. */
+  /** Notes an event of the provider's. Throws for one that states too much. */
   heard(event: Fields): void
   /** Null: it is not known. */
   model(): string | null
@@ -32,7 +32,7 @@ interface MemoryOptions {
 }
 
 export function createMemory({ named, isGuarded, isJoined }: MemoryOptions): RealtimeMemory {
-  const [settings, size] = [createSettings(), createSize(isJoined)]
+  const [settings, size] = [createSettings(isGuarded), createSize(isJoined)]
   let items: Fields[] = []
   let letters = 0
 

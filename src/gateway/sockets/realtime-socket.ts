@@ -1,10 +1,12 @@
+import type { CallHead } from '../call.ts'
 import { type ApiError, toApiError } from '../../lib/errors.ts'
 import type { Caller } from '../callers/identify.ts'
 import type { OpenSocket } from '../egress/web-socket.ts'
 import type { InnerAnswer } from '../exchange/inner-exchange.ts'
 import { ownError, type SocketError } from './error-event.ts'
-import { readInOrder } from './in-order.ts'
+import { mostMalformed, readInOrder } from './in-order.ts'
 import { hearProvider } from './realtime-events.ts'
+import { heldBy } from './shared-bytes.ts'
 import { readAsks } from './realtime-asks.ts'
 import { endOf } from './realtime-end.ts'
 import { linesBetween } from './realtime-lines.ts'
@@ -34,19 +36,19 @@ export interface RealtimeSession extends Omit<SocketSession, 'perform' | 'rechec
  * turn that the client asks for goes on when the pipeline lets it; all that is no turn goes on at once.
  */
 export function relayRealtime(session: RealtimeSession): SocketHandler {
-  const { socket, upstream, head, recheck, run, demandModel } = session
-  const { guardrails, caller } = head
-  const memory = createMemory({ named: session.model, isJoined: session.isJoined, isGuarded: (guardrails?.input.length ?? 0) > 0 })
-  const judgesAnswers = guardrails?.output.some((guardrail) => !guardrail.async) ?? false
-  const { toClient, toProvider, fail, held, holdClient, steps } = linesBetween(socket, upstream)
+  const { socket, upstream, head, waitingBytes, recheck, run, demandModel } = session
+  const { organisationId } = head.caller.key
+  const { isGuarded, judgesAnswers } = judgedOf(head)
+  const memory = createMemory({ named: session.model, isJoined: session.isJoined, isGuarded })
+  const { toClient, toProvider, fail, held, holdClient, holdProvider, steps } = linesBetween(socket, upstream)
   const ended = () => void shutOut({ handler, recheck }).then(() => end.settle())
   const cancel = ({ id }: RealtimeTurn) => (id === null ? undefined : toProvider(cancelling(id)))
-  const turns = createTurns({ socket, run, recheck, refused, left: cancel, ended, ...steps })
+  const turns = createTurns({ socket, organisationId, run, recheck, refused, left: cancel, ended, steps })
   const end = endOf({ socket, upstream, isBusy: () => turns.count() > 0, fail })
-  const asks = readAsks({ turns, memory, toProvider, demandRoom, demandModel })
-  const read = (data: Buffer) => (isShut ? undefined : asks(data))
+  const asks = readAsks({ turns, memory, toProvider, room: heldBy(waitingBytes, organisationId), demandRoom, demandModel })
+  const read = (data: Buffer) => (isShut ? null : asks.read(data))
   const refuse = (thrown: unknown) => fail(ownError(toApiError(thrown)))
-  const messages = readInOrder({ organisationId: caller.key.organisationId, read, refuse, done: () => holdClient(false) })
+  const messages = readInOrder({ organisationId, read, refuse, tooMany: () => end.stop(lostItsWay, null), done: () => holdClient(false) })
   let isShut = false
 
   function demandRoom(): void {
@@ -56,10 +58,9 @@ export function relayRealtime(session: RealtimeSession): SocketHandler {
 
   /** A client whose turn is refused may ask again; a provider that goes on by itself is let go once it has stated the usage. */
   function refused(turn: RealtimeTurn, error: SocketError): void {
-    fail(error)
+    void fail(error)
     if (turn.isSent() ? turn.id === null || turn.isOver() : !turn.isUnasked) return
     if (!turn.isOver()) cancel(turn)
-    steps.resume()
     isShut = true
     setTimeout(() => turns.fail(), longestFarewellMs).unref()
     end.stop({ code: 1008, reason: String(error.error['message']) }, null)
@@ -77,10 +78,13 @@ export function relayRealtime(session: RealtimeSession): SocketHandler {
     closed(code) {
       turns.stop()
       messages.clear()
+      asks.clear()
       upstream.close(isSendable(code) ? code : 1000, '')
     },
   }
   listenTo(upstream, {
+    organisationId,
+    hold: holdProvider,
     hear: (text) => hearProvider(text, { turns, memory, toClient, judgesAnswers }),
     lost(error) {
       isShut = true
@@ -96,28 +100,56 @@ export function relayRealtime(session: RealtimeSession): SocketHandler {
   return handler
 }
 
+/** Returns whether guardrails read what a turn asks, and what it is answered. */
+const judgedOf = ({ guardrails }: CallHead) => ({
+  isGuarded: (guardrails?.input.length ?? 0) > 0,
+  judgesAnswers: guardrails?.output.some((guardrail) => !guardrail.async) ?? false,
+})
+
+const lostItsWay: SocketClose = { code: 1008, reason: `${mostMalformed} messages in a row were malformed.` }
+
 interface ProviderEvents {
+  readonly organisationId: string
+  /** Stops reading the provider, or goes on. */
+  readonly hold: (holds: boolean) => void
   readonly hear: (text: string) => void
   /** Called when the provider does not keep to the protocol, and has been let go. */
   readonly lost: (error: ApiError) => void
   readonly closed: (close: SocketClose) => void
 }
 
-function listenTo(upstream: OpenSocket, { hear, lost, closed }: ProviderEvents): void {
-  let isLost = false
+/** Hears the events of a provider in order: those that came before its close, too. */
+function listenTo(upstream: OpenSocket, { organisationId, hold, hear, lost, closed }: ProviderEvents): void {
+  let close: SocketClose | null = null
+  const messages = readInOrder({ organisationId, read, refuse, done: settle })
+
+  function read(data: Buffer): null {
+    hear(data.toString())
+    return null
+  }
+
+  function refuse(thrown: unknown): null {
+    messages.clear()
+    upstream.terminate()
+    lost(toApiError(thrown))
+    return null
+  }
+
+  function settle(): void {
+    hold(messages.waits())
+    if (close !== null && !messages.waits()) closed(close)
+  }
+
   upstream.listen({
     message(data) {
-      if (isLost) return
-      try {
-        hear(data.toString())
-      } catch (thrown) {
-        isLost = true
-        upstream.terminate()
-        lost(toApiError(thrown))
-      }
+      messages.add(data)
+      settle()
     },
     pong() {},
-    closed: (code, reason) => closed(relayedClose(code, reason)),
+    closed(code, reason) {
+      close = relayedClose(code, reason)
+      settle()
+    },
   })
 }
 

@@ -1,5 +1,6 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { Egress, EgressHandler, EgressOrigin } from '../egress/egress.ts'
+import type { FlowSteps } from './flow.ts'
 import { egressBy } from './provider-socket.ts'
 import type { AskedTurn } from './realtime-body.ts'
 
@@ -21,6 +22,8 @@ export interface RealtimeTurn {
   isOver(): boolean
   /** Ends it because the connection has gone. */
   fail(): void
+  /** Stops the provider no longer. */
+  letGo(): void
 }
 
 export interface TurnOptions {
@@ -30,8 +33,8 @@ export interface TurnOptions {
   readonly sent: () => void
   /** Called when the rest of its answer is not wanted any longer. */
   readonly left: (turn: RealtimeTurn) => void
-  readonly pause: () => void
-  readonly resume: () => void
+  /** The hold of this turn on the provider. */
+  readonly steps: FlowSteps
 }
 
 /** A provider whose turn waits for its verdict may send so many letters ahead. */
@@ -42,7 +45,8 @@ const json = ['content-type', 'application/json']
 /** The provider refuses a turn by an error in place of a response. */
 const isError = /^\s*\{[^{}]*"type"\s*:\s*"error"/
 
-export function createTurn({ asked, isUnasked, sent, left, pause, resume }: TurnOptions): RealtimeTurn {
+export function createTurn({ asked, isUnasked, sent, left, steps }: TurnOptions): RealtimeTurn {
+  const { pause, resume, letGo } = steps
   const early = createEarly({ pause, resume })
   let handler: EgressHandler | null = null
   let [isOver, isSent, hasBegun] = [false, false, false]
@@ -60,6 +64,7 @@ export function createTurn({ asked, isUnasked, sent, left, pause, resume }: Turn
     if (failure === null) handler.onEnd([])
     else handler.onError(failure)
     handler = null
+    letGo()
   }
 
   const send: EgressOrigin['send'] = ({ noteSent }, taker) => {
@@ -77,7 +82,7 @@ export function createTurn({ asked, isUnasked, sent, left, pause, resume }: Turn
   function abort(): void {
     if (handler === null) return
     handler = null
-    resume()
+    letGo()
     if (!isOver) left(turn)
   }
 
@@ -101,12 +106,13 @@ export function createTurn({ asked, isUnasked, sent, left, pause, resume }: Turn
       isOver = true
       finish()
     },
+    letGo,
   }
   return turn
 }
 
 /** Holds what comes before the pipeline lets a turn go: a provider that hears speech begins turns by itself. */
-function createEarly({ pause, resume }: Pick<TurnOptions, 'pause' | 'resume'>) {
+function createEarly({ pause, resume }: Pick<FlowSteps, 'pause' | 'resume'>) {
   const texts: string[] = []
   let waiting = 0
   return {

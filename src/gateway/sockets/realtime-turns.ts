@@ -2,10 +2,12 @@ import { finished } from 'node:stream/promises'
 import { ApiError, toApiError } from '../../lib/errors.ts'
 import { isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
+import { longTurns } from '../../lib/shares/long-turns.ts'
 import type { Caller } from '../callers/identify.ts'
 import type { OpenSocket } from '../egress/web-socket.ts'
 import type { InnerAnswer } from '../exchange/inner-exchange.ts'
 import { SseReader } from '../wire/sse-events.ts'
+import type { FlowSteps } from './flow.ts'
 import { errorOfAnswer, ownError, type SocketError, textOf } from './error-event.ts'
 import { createOpenTurns, type OpenTurns } from './open-turns.ts'
 import type { AskedTurn } from './realtime-body.ts'
@@ -35,7 +37,10 @@ export interface RealtimeTurns extends Pick<OpenTurns, 'asked' | 'named' | 'firs
   stop(): void
 }
 
-interface TurnsOptions extends Omit<TurnOptions, 'asked' | 'sent' | 'isUnasked'> {
+interface TurnsOptions extends Pick<TurnOptions, 'left'> {
+  /** Returns another hold on the provider. */
+  readonly steps: () => FlowSteps
+  readonly organisationId: string
   readonly socket: OpenSocket
   readonly run: (request: TurnRequest) => Promise<InnerAnswer>
   readonly recheck: () => Caller | Promise<Caller>
@@ -50,7 +55,7 @@ export const mostOpen = 64
 const tooMany = (): ApiError =>
   new ApiError('upstream_bad_response', `The provider has begun more than ${mostOpen} responses of this session that have not ended.`)
 
-export function createTurns({ socket, run, recheck, refused, ended, ...flow }: TurnsOptions): RealtimeTurns {
+export function createTurns({ socket, organisationId, run, recheck, refused, ended, left, steps }: TurnsOptions): RealtimeTurns {
   const open = createOpenTurns()
   const gone = new AbortController()
   const { signal } = gone
@@ -58,12 +63,13 @@ export function createTurns({ socket, run, recheck, refused, ended, ...flow }: T
   async function perform(turn: RealtimeTurn): Promise<void> {
     try {
       const answer = await run({ turn, caller: await recheck(), isOwed: false, signal })
-      if (answer.status < 300) await relay(answer, socket)
-      else refuse(turn, errorOfAnswer({ ...answer, text: await textOf(answer.body) }))
+      if (answer.status < 300) await relay(answer, socket, organisationId)
+      else refuse(turn, errorOfAnswer({ ...answer, text: await textOf(answer.body, organisationId) }))
     } catch (thrown) {
       if (!signal.aborted) refuse(turn, ownError(toApiError(thrown)))
     }
     if (turn.isUnasked && !turn.isSent()) await owe(turn)
+    turn.letGo()
     open.remove(turn)
     if (!signal.aborted) ended()
   }
@@ -88,7 +94,7 @@ export function createTurns({ socket, run, recheck, refused, ended, ...flow }: T
   return {
     begin(asked, sent) {
       if (open.count() >= mostOpen) throw tooMany()
-      const turn = createTurn({ ...flow, asked, isUnasked: sent === null, sent: sent ?? nothing })
+      const turn = createTurn({ left, steps: steps(), asked, isUnasked: sent === null, sent: sent ?? nothing })
       open.add(turn, sent !== null)
       void perform(turn)
       return turn
@@ -116,12 +122,13 @@ export function createTurns({ socket, run, recheck, refused, ended, ...flow }: T
 function nothing(): void {}
 
 /** Sends the events of a turn to the client. The last one goes on when the turn is recorded. */
-async function relay({ body }: InnerAnswer, socket: OpenSocket): Promise<void> {
+async function relay({ body }: InnerAnswer, socket: OpenSocket, organisationId: string): Promise<void> {
   const reader = new SseReader()
   let last: string | null = null
   for await (const chunk of body)
     for (const { data } of (Buffer.isBuffer(chunk) ? reader.push(chunk) : null) ?? []) {
       if (data === null || !data.startsWith('{')) continue
+      await longTurns.before(organisationId, data.length)
       if (endsTurn(data)) last = data
       else await socket.send(typed(data))
     }

@@ -3,6 +3,8 @@ import { ApiError } from '../../lib/errors.ts'
 import { exactJson } from '../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
 import { jsonOrUndefined } from '../../lib/json/json.ts'
+import { hasTooManyValues } from '../../lib/json/many-values.ts'
+import { longTurns } from '../../lib/shares/long-turns.ts'
 import { isOwnResponseId, previousNotFound } from '../dialects/openai-responses/response-id.ts'
 import type { InnerAnswer } from '../exchange/inner-exchange.ts'
 import { headerValue } from '../wire/header-list.ts'
@@ -70,9 +72,15 @@ async function run({ asked }: ResponseTurn, means: TurnMeans, write: Writer): Pr
     signal,
     ...(ownAnswer !== null && { ownAnswer }),
   })
-  if (answer.status >= 300) await write.error(protocolError(errorOfAnswer({ ...answer, text: await textOf(answer.body) })))
+  const { organisationId } = head.caller.key
+  if (answer.status >= 300) await write.error(protocolError(errorOfAnswer({ ...answer, text: await textOf(answer.body, organisationId) })))
   else if (isEventStream(answer)) await relay(answer.body, { means, write, heard })
-  else await tellWhole(await textOf(answer.body), { means, write, heard: ownAnswer === null ? heard : { ...heard, stored: false } })
+  else
+    await tellWhole(await textOf(answer.body, organisationId), {
+      means,
+      write,
+      heard: ownAnswer === null ? heard : { ...heard, stored: false },
+    })
 }
 
 /** The part of a turn that a later one continues. */
@@ -149,7 +157,8 @@ async function tellAll(events: readonly SseEvent[] | null, { means, write, heard
     // Signs of life and `[DONE]` belong to server-sent events.
     if (data === null || !data.startsWith('{')) continue
     if (name === null ? endsResponse.test(data) : ending.test(name)) {
-      keep(jsonOrUndefined(data), means, heard)
+      await longTurns.before(means.head.caller.key.organisationId, data.length)
+      if (!hasTooManyValues(data)) keep(jsonOrUndefined(data), means, heard)
       return data
     }
     const taken = write.event(data)

@@ -1,10 +1,12 @@
 import { ApiError, toApiError } from '../../lib/errors.ts'
 import { rememberExact } from '../../lib/json/exact-json.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
-import { parseJson } from '../../lib/json/json.ts'
+import type { Taken } from '../egress/web-socket.ts'
+import { valueOfMessage } from './client-message.ts'
 import { errorEvent, ownError, type SocketError } from './error-event.ts'
 import { flowOf } from './flow.ts'
-import { readInOrder } from './in-order.ts'
+import { mostMalformed, readInOrder } from './in-order.ts'
+import { heldBy } from './shared-bytes.ts'
 import { keepConversations } from './kept-conversations.ts'
 import { createLanes, mostLanes } from './lanes.ts'
 import { type ResponseTurn, runResponseTurn } from './response-turn.ts'
@@ -13,6 +15,7 @@ import type { SocketClose, SocketHandler, SocketSession } from './socket-handler
 import { turnHeaders } from './turn-headers.ts'
 
 const longestLane = 256
+const lostItsWay: SocketClose = { code: 1008, reason: `${mostMalformed} messages in a row were malformed.` }
 
 /**
  * Serves OpenAI's Responses API on a WebSocket. Each `response.create` is a request of its own in the pipeline, with all that belongs to one: so every
@@ -24,27 +27,26 @@ export function serveResponses(session: SocketSession): SocketHandler {
   const kept = keepConversations({ organisationId, most: session.maxJsonBytes, bytes: keptBytes })
   const left = new AbortController()
   const means = { ...session, headers: turnHeaders(head), kept, signal: left.signal }
-  const lanes = createLanes<ResponseTurn>(run, settle)
-  const messages = readInOrder({ organisationId, read, refuse: (thrown) => fail(ownError(toApiError(thrown)), null), done: settle })
+  const lanes = createLanes<ResponseTurn>({ run, done: settle, room: heldBy(session.waitingBytes, organisationId) })
+  const refuse = (thrown: unknown) => fail(ownError(toApiError(thrown)), null)
+  const messages = readInOrder({ organisationId, read, refuse, tooMany: () => handler.stop(lostItsWay, null), done: settle })
   const flow = flowOf(socket)
   let ending: SocketClose | null = null
 
-  const fail = (error: SocketError, lane: unknown): void => void socket.send(errorEvent(error, lane))
+  const fail = (error: SocketError, lane: string | null): Taken => socket.send(errorEvent(error, lane))
   const isBusy = (): boolean => lanes.busy() || messages.waits()
 
-  function read(data: Buffer): void {
-    let lane: unknown = null
+  function read(data: Buffer): Taken {
+    const { asked, lane, steers } = readEvent(data)
+    if (steers) return socket.send(notSteered(asked))
     try {
-      const event = readEvent(data)
-      lane = event.lane
-      if (event.steers) void socket.send(notSteered(event.asked))
-      else if (ending !== null) throw new ApiError('draining', 'The connection is about to end. Open another one.')
-      else {
-        session.demandRoom()
-        if (!lanes.add({ asked: event.asked, lane: laneOf(lane), bytes: data.length })) fail(tooManyLanes, lane)
-      }
+      if (ending !== null) throw new ApiError('draining', 'The connection is about to end. Open another one.')
+      session.demandRoom()
+      const refused = lanes.add({ asked, lane, bytes: data.length })
+      if (refused === 'no room') throw tooMuchWaits()
+      return refused === null ? null : fail(tooManyLanes, lane)
     } catch (thrown) {
-      fail(ownError(toApiError(thrown)), lane)
+      return fail(ownError(toApiError(thrown)), lane)
     }
   }
 
@@ -70,7 +72,7 @@ export function serveResponses(session: SocketSession): SocketHandler {
     stop(close, error) {
       if (ending !== null) return
       ending = close
-      if (error !== null) fail(error, null)
+      if (error !== null) flow.until(fail(error, null))
       settle()
     },
     closed() {
@@ -86,18 +88,18 @@ export function serveResponses(session: SocketSession): SocketHandler {
 interface ClientEvent {
   /** The event without its type and its lane. */
   readonly asked: Fields
-  readonly lane: unknown
+  readonly lane: string | null
   /** True: it is to change a response that runs; else it asks for one. */
   readonly steers: boolean
 }
 
 /** Throws `invalid_request`. */
 function readEvent(data: Buffer): ClientEvent {
-  const event = parseJson(data, undefined, rememberExact)
+  const event = valueOfMessage(data, rememberExact)
   if (!isFields(event)) throw invalid('A message must be a JSON object.', 'type')
   const { type, stream_id: lane, ...asked } = event
   if (type !== 'response.create' && type !== 'response.steer') throw invalid('type must be "response.create" or "response.steer".', 'type')
-  return { asked, lane, steers: type === 'response.steer' }
+  return { asked, lane: laneOf(lane), steers: type === 'response.steer' }
 }
 
 function laneOf(lane: unknown): string | null {
@@ -107,6 +109,9 @@ function laneOf(lane: unknown): string | null {
 }
 
 const invalid = (message: string, param: string): ApiError => new ApiError('invalid_request', message, { param })
+
+const tooMuchWaits = (): ApiError =>
+  new ApiError('rate_limited', 'Too many turns of the organisation wait on its connections. Wait for some to end.', { retryAfter: 1 })
 
 const tooManyLanes: SocketError = {
   status: 400,
@@ -118,15 +123,20 @@ const tooManyLanes: SocketError = {
   },
 }
 
-/** The answer to input that is to change a response while it runs: no request over HTTP can be changed so. */
-const notSteered = ({ previous_response_id: id, input }: Fields): string =>
-  JSON.stringify({
+/** The refusal of a steer repeats so much of it. */
+const longestRepeated = 16 * 1024
+
+/** Returns the answer to input that is to change a response while it runs: no request over HTTP can be changed so. */
+function notSteered({ previous_response_id: id = null, input = null }: Fields): string {
+  const isLong = JSON.stringify([id, input]).length > longestRepeated
+  return JSON.stringify({
     type: 'response.steer.failed',
     sequence_number: 0,
-    steer: { previous_response_id: id ?? null, input: input ?? null },
+    steer: { previous_response_id: isLong ? null : id, input: isLong ? null : input },
     error: {
       type: 'invalid_request_error',
       code: 'steering_not_supported',
       message: 'Gatehouse cannot steer a response that runs. Send the input with the next response.create.',
     },
   })
+}

@@ -11,6 +11,8 @@ export interface Session {
   readonly openedAt: number
   /** When the last message came, or the last turn ran. */
   heardAt: number
+  /** When it was seen first that messages wait for the client and it takes none; null: it takes them, or none waits. */
+  stalledAt: number | null
   /** Pings without an answer, in a row. */
   misses: number
 }
@@ -38,7 +40,7 @@ const tooOld: SocketError = {
 export function followSession(parts: Pick<Session, 'socket' | 'handler' | 'recheck'>, closed: () => void): Session {
   const { socket, handler } = parts
   const now = performance.now()
-  const session: Session = { ...parts, openedAt: now, heardAt: now, misses: 0 }
+  const session: Session = { ...parts, openedAt: now, heardAt: now, stalledAt: null, misses: 0 }
   socket.listen({
     message(data, isBinary) {
       session.heardAt = performance.now()
@@ -61,7 +63,9 @@ export function watchSession(session: Session, { socketIdleMs, socketMaxMs }: Se
   if (handler.busy()) session.heardAt = now
   // No sign of life can come while reading is paused.
   session.misses = handler.paused() ? 0 : session.misses + 1
-  if (session.misses > mostMisses) {
+  session.stalledAt = socket.takes() ? null : (session.stalledAt ?? now)
+  // Other signs of life do not count for one that takes no message: it may send and never read.
+  if (session.misses > mostMisses || (session.stalledAt !== null && now - session.stalledAt > socketIdleMs)) {
     socket.terminate()
     return
   }

@@ -1,7 +1,7 @@
 import type { CallHead } from '../call.ts'
 import type { OpenSocket } from '../egress/web-socket.ts'
 import type { InnerAnswer, InnerRequest } from '../exchange/inner-exchange.ts'
-import type { KeptBytes } from './kept-conversations.ts'
+import type { SharedBytes } from './shared-bytes.ts'
 import type { SocketError } from './error-event.ts'
 
 /** The code and the reason with which a connection ends. */
@@ -23,7 +23,10 @@ export interface SocketSession {
   /** True while responses are kept for continuing, in every process. */
   readonly storesResponses: boolean
   readonly maxJsonBytes: number
-  readonly keptBytes: KeptBytes
+  /** The room for conversations. */
+  readonly keptBytes: SharedBytes
+  /** The room for messages that wait for a turn. */
+  readonly waitingBytes: SharedBytes
 }
 
 /** The driver of one protocol on one connection. */

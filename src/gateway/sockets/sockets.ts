@@ -9,7 +9,7 @@ import type { InnerAnswer, InnerRequest } from '../exchange/inner-exchange.ts'
 import { chosenProtocol, type UpgradeExchange } from '../exchange/upgrade-exchange.ts'
 import { openSession, type PipelineDeps, recheck } from '../pipeline.ts'
 import { demandHandshake, headerLines } from './handshake.ts'
-import { boundKeptBytes, type KeptBytes } from './kept-conversations.ts'
+import { shareBytes, type SharedBytes } from './shared-bytes.ts'
 import { connectProvider, demandModels, joinsCall, modelOfQuery, turnRunner } from './provider-session.ts'
 import { relayRealtime } from './realtime-socket.ts'
 import { serveResponses } from './responses-socket.ts'
@@ -30,8 +30,8 @@ export interface Sockets {
   end(): Promise<void>
 }
 
-/** The conversations that all connections of a process keep together. */
-const mostKeptBytes = 256 * 1024 * 1024
+/** The conversations that all connections of a process keep together, and the messages of their clients that wait for a turn. */
+const [mostKeptBytes, mostWaitingBytes] = [256 * 1024 * 1024, 256 * 1024 * 1024]
 /** A client has so long to answer the close of its connection. */
 const longestFarewellMs = 500
 
@@ -58,7 +58,7 @@ export function createSockets(deps: PipelineDeps, { perform, run }: SocketDeps):
   const { maxJsonBytes, maxSockets, socketPingMs } = deps.settings
   const accept = acceptSockets({ maxMessageBytes: maxJsonBytes, protocol: chosenProtocol })
   const slots = createSlots(maxSockets)
-  const keptBytes = boundKeptBytes(mostKeptBytes)
+  const bytes = { keptBytes: shareBytes(mostKeptBytes), waitingBytes: shareBytes(mostWaitingBytes) }
   const sessions = new Set<Session>()
   let [stopped, count, timer]: [boolean, number, NodeJS.Timeout | undefined] = [false, 0, undefined]
   const { promise: ended, resolve: allEnded } = Promise.withResolvers<void>()
@@ -88,7 +88,7 @@ export function createSockets(deps: PipelineDeps, { perform, run }: SocketDeps):
   function serve(accepted: Accepted): void {
     const { head, socket, exchange } = accepted
     const rechecks = () => recheck({ deps, exchange, headers: head.headers })
-    const handler = handlerOf(accepted, { ...deps, perform, run, keptBytes, recheck: rechecks })
+    const handler = handlerOf(accepted, { ...deps, perform, run, ...bytes, recheck: rechecks })
     const session = followSession({ socket, handler, recheck: rechecks }, () => {
       sessions.delete(session)
       leave(head)
@@ -122,7 +122,8 @@ export function createSockets(deps: PipelineDeps, { perform, run }: SocketDeps):
 const takesAny = (): void => {}
 
 interface HandlerParts extends SocketDeps, Pick<PipelineDeps, 'egress' | 'responses' | 'settings' | 'report'> {
-  readonly keptBytes: KeptBytes
+  readonly keptBytes: SharedBytes
+  readonly waitingBytes: SharedBytes
   readonly recheck: () => Caller | Promise<Caller>
 }
 

@@ -1,6 +1,7 @@
 import { namedPart } from './form.ts'
 
 const longestHead = 8192
+const endOfHead = Buffer.from('\r\n\r\n')
 const longestValue = 1024
 
 /** A field of a form, found while the form is streamed to the provider. */
@@ -20,12 +21,12 @@ export interface FormListener {
   readonly names: ReadonlySet<string>
   readonly tell: (field: ScannedField) => void
   /** Returns the taker of the bytes of a file that begins; null: they are dropped. */
-  readonly file?: (name: string) => FileTaker | null
+  readonly file?: (name: string, filename: string) => FileTaker | null
   /** Gets the head of a part that readers understand differently, and the name of a reported field that is too long. */
   readonly unclear?: (head: string) => void
 }
 
-/** Returns a scan of a form, piece by piece, which reports each field of these names when it has come whole. Each byte is looked at once. */
+/** Returns a scan of a form, piece by piece, which reports each field of these names when it has come whole. Each byte is looked at a few times at most. */
 export function createFormScan(delimiter: string, { names, tell, file, unclear }: FormListener): (chunk: Buffer) => void {
   const marker = Buffer.from(`\r\n${delimiter}`)
   // As if the first delimiter stood behind a line, as all others do.
@@ -46,7 +47,7 @@ export function createFormScan(delimiter: string, { names, tell, file, unclear }
     const named = namedPart(head.split('\r\n').slice(1))
     name = named?.name ?? ''
     if (named === null) unclear?.(head)
-    else if (named.isFile) taker = file?.(name) ?? null
+    else if (named.isFile) taker = file?.(name, named.filename) ?? null
     return named?.isFile === false && names.has(name) ? 'value' : 'content'
   }
 
@@ -58,22 +59,24 @@ export function createFormScan(delimiter: string, { names, tell, file, unclear }
       return next === -1 ? { at: upTo, within: null } : { at: next + marker.length, within: 'head' }
     },
     head(bytes: Buffer, at: number): Step {
-      const end = bytes.indexOf('\r\n\r\n', at)
+      const window = bytes.subarray(at, at + longestHead + endOfHead.length)
+      const length = window.indexOf(endOfHead)
       taker = null
-      if (end === -1 || end - at > longestHead) {
-        if (bytes.length - at <= longestHead) return { at, within: null }
-        unclear?.(bytes.toString('latin1', at, at + longestHead))
-        return { at, within: 'content' }
-      }
-      return { at: end + 4, within: begin(bytes.toString('utf8', at, end)) }
+      if (length !== -1) return { at: at + length + endOfHead.length, within: begin(window.toString('utf8', 0, length)) }
+      if (bytes.length - at <= longestHead) return { at, within: null }
+      unclear?.(window.toString('latin1', 0, longestHead))
+      // No head ends here. The last delimiter may begin one that ends behind: to look at each would take the square of their number.
+      const last = window.lastIndexOf(marker)
+      return { at: last >= 0 ? at + last : at + longestHead, within: 'content' }
     },
     value(bytes: Buffer, at: number): Step {
-      const end = bytes.indexOf(marker, at)
-      if (end === -1 || end - at > longestValue) {
+      const length = bytes.subarray(at, at + longestValue + marker.length).indexOf(marker)
+      if (length === -1) {
         if (bytes.length - at <= longestValue) return { at, within: null }
         unclear?.(name)
         return { at, within: 'content' }
       }
+      const end = at + length
       tell({ name, text: bytes.toString('utf8', at, end), start: base + at, end: base + end })
       return { at: end, within: 'content' }
     },

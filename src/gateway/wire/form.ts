@@ -64,6 +64,8 @@ function fieldIn(bytes: Buffer, from: number, end: number): FormField | null {
 export interface FormPart {
   readonly name: string
   readonly isFile: boolean
+  /** Empty when it is none, or has none. */
+  readonly filename: string
 }
 
 const plainEncoding = /^content-transfer-encoding:[ \t]*(?:7bit|8bit|binary)[ \t]*$/i
@@ -88,7 +90,8 @@ function dispositionOf(line: string): FormPart | null {
   const found = start === null ? null : parametersOf(line.slice(start[0].length))
   const name = found?.get('name') ?? ''
   if (found === null || name === '' || name === '__proto__' || name.includes('\\')) return null
-  return { name, isFile: (found.get('filename') ?? '') !== '' || found.has('filename*') }
+  const filename = found.get('filename') ?? ''
+  return { name, isFile: filename !== '' || found.has('filename*'), filename }
 }
 
 /** The parameters of a disposition; null when one comes twice, or the rest of the line is something else. */

@@ -10,7 +10,18 @@ interface Source {
   readonly end: number
 }
 
-const sources = new WeakMap<object, Source>()
+/**
+ * The property that holds the text of a value. No copy has it, because it is not enumerable, and no writer of JSON reads it. A weak map would keep
+ * what requests have left behind until the next full collection, and stop the process for seconds then.
+ */
+const source = Symbol('source')
+
+interface ValueWithSource {
+  readonly [source]?: Source
+}
+
+const sourceOf = (value: object): Source | undefined => (value satisfies ValueWithSource as ValueWithSource)[source]
+
 /** False until the first text of the process is remembered: until then no value is looked up. */
 let remembers = false
 
@@ -50,7 +61,7 @@ export function exactJson(value: unknown): string {
 /** Collects the values within which something remembers its text. */
 function findHolders(value: unknown, holders: Set<object>): boolean {
   if (!isHeld(value)) return false
-  if (sources.has(value)) return true
+  if (sourceOf(value) !== undefined) return true
   let found = false
   for (const child of Array.isArray(value) ? value : Object.values(value)) if (findHolders(child, holders)) found = true
   if (found) holders.add(value)
@@ -59,8 +70,8 @@ function findHolders(value: unknown, holders: Set<object>): boolean {
 
 function write(value: unknown, holders: ReadonlySet<object>): string {
   if (!isHeld(value)) return JSON.stringify(value) ?? 'null'
-  const source = sources.get(value)
-  if (source !== undefined) return compactJson(source.text.slice(source.start, source.end))
+  const told = sourceOf(value)
+  if (told !== undefined) return compactJson(told.text.slice(told.start, told.end))
   if (!holders.has(value)) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map((child) => write(child, holders)).join(',')}]`
   const fields = Object.entries(value).filter(([, child]) => child !== undefined)
@@ -107,7 +118,24 @@ interface Open {
   isLossy: boolean
   /** True if a key stands twice in it: then the text holds more than the parsed value. */
   isDouble: boolean
+  /** The number of values that were found before it. */
+  readonly found: number
+  /** True if it remembers its text in place of the values within it. */
+  isWhole: boolean
 }
+
+/** A value of a text that is to remember it. */
+interface ValueSource extends Source {
+  readonly value: object
+}
+
+/**
+ * So many values remember one text; of more, a value above them remembers it in their place. The collector of V8 takes seconds for weak tables with a
+ * million entries.
+ */
+const mostFound = 4096
+/** A value above fewer values does not stand in for them: parts of a request are moved by themselves. */
+const leastWithin = 64
 
 const isIndex = (key: string): boolean => /^(?:0|[1-9]\d{0,9})$/.test(key)
 
@@ -117,6 +145,7 @@ class Marker {
   /** The value that remembers no text. */
   readonly #except: object | null
   readonly #open: Open[] = []
+  readonly #found: ValueSource[] = []
   #at = 0
 
   constructor(text: string, except: object | null) {
@@ -137,6 +166,13 @@ class Marker {
         this.#at += 1
       }
     }
+    this.#remember()
+  }
+
+  #remember(): void {
+    for (const { value, text, start, end } of this.#found)
+      Object.defineProperty(value, source, { value: { text, start, end }, configurable: true })
+    if (this.#found.length > 0) remembers = true
   }
 
   #string(): void {
@@ -154,7 +190,18 @@ class Marker {
   #begin(root: object, isList: boolean): void {
     const parent = this.#open.at(-1)
     const value = parent === undefined ? root : childOf(parent)
-    this.#open.push({ value, start: this.#at, isList, count: 0, key: '', awaitsKey: !isList, isLossy: false, isDouble: false })
+    this.#open.push({
+      value,
+      start: this.#at,
+      isList,
+      count: 0,
+      key: '',
+      awaitsKey: !isList,
+      isLossy: false,
+      isDouble: false,
+      found: this.#found.length,
+      isWhole: parent?.isWhole === true,
+    })
     this.#at += 1
   }
 
@@ -178,15 +225,28 @@ class Marker {
     this.#at += 1
     const closed = this.#open.pop()
     if (closed === undefined) return
-    const { value, start, isList, count } = closed
+    const { value, isList, count } = closed
     const isOf = isHeld(value) && Array.isArray(value) === isList
     if (!isList && isOf && Object.keys(value).length !== count) closed.isDouble = true
-    if (isOf && closed.isLossy && !closed.isDouble && value !== this.#except) {
-      sources.set(value, { text: this.#text, start, end: this.#at })
-      remembers = true
-    }
     const parent = this.#open.at(-1)
     if (parent !== undefined) parent.isDouble ||= closed.isDouble
+    if (isOf && (closed.isLossy || closed.isWhole) && !closed.isDouble) this.#find(value, closed.start)
+  }
+
+  /** Takes a value that has ended for one that remembers its text, unless one above it does. */
+  #find(value: object, start: number): void {
+    if (value === this.#except) return
+    if (this.#found.length >= mostFound) this.#makeRoom()
+    if (this.#found.length >= mostFound || this.#open.at(-1)?.isWhole === true) return
+    this.#found.push({ value, text: this.#text, start, end: this.#at })
+  }
+
+  /** The innermost value above very many of those that were found stands in for them. */
+  #makeRoom(): void {
+    const at = this.#open.findLastIndex(({ found, value }) => this.#found.length - found > leastWithin && value !== this.#except)
+    const whole = this.#open.slice(at === -1 ? this.#open.length : at)
+    for (const one of whole) one.isWhole = true
+    this.#found.length = whole[0]?.found ?? this.#found.length
   }
 }
 

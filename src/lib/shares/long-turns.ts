@@ -28,6 +28,8 @@ export interface LongTurns {
   readonly take: (owner: Owner, asked?: TurnOptions) => Promise<void>
   /** The same before a step on so many bytes; null: the step is short, or the turn that runs has time for it. */
   readonly before: (owner: Owner, bytes: number, asked?: Omit<TurnOptions, 'bytes'>) => Promise<void> | null
+  /** The same before one of many steps that hold nothing; null: the turn that runs has time for it. */
+  readonly step: (owner: Owner, asked?: Omit<TurnOptions, 'bytes'>) => Promise<void> | null
 }
 
 interface WaitingTurn extends Required<TurnOptions> {
@@ -101,6 +103,7 @@ export function createLongTurns(): LongTurns {
 
   return {
     take,
+    step: (owner, asked) => (hasTime(owner) ? null : take(owner, asked)),
     before: (owner, bytes, asked) => (bytes <= longBytes || hasTime(owner) ? null : take(owner, { ...asked, bytes })),
   }
 }

@@ -7,11 +7,13 @@ export interface TurnsOptions extends Bound {
   readonly mostWaiting: number
   /** The work of all owners that waits; absent: as much as there are owners for. */
   readonly mostWaitingOfAll?: number
+  /** Work that has waited for so long is refused; absent: it waits as long as it is wanted. */
+  readonly mostWaitMs?: number
   /** Makes the error with which work is refused. */
   readonly tooMany: () => Error
 }
 
-/** Runs work when it is the owner's turn. Rejects when too much of the owner's work waits, or when `signal` ends the wait. */
+/** Runs work when it is the owner's turn. Rejects when too much of the owner's work waits, or for too long, or when `signal` ends the wait. */
 export type InTurn = <T>(owner: string | null, work: () => Promise<T>, asked?: TurnOptions) => Promise<T>
 
 interface TurnOptions {
@@ -21,7 +23,7 @@ interface TurnOptions {
 }
 
 /** Returns turns: so much work runs at a time, of each owner less, and owners take turns, however much of their work waits. */
-export function createTurns({ tooMany, mostWaitingOfAll = Infinity, ...bound }: TurnsOptions): InTurn {
+export function createTurns({ tooMany, mostWaitingOfAll = Infinity, mostWaitMs, ...bound }: TurnsOptions): InTurn {
   const running = createShares(bound)
   const line = createFairLine<() => void>()
 
@@ -37,13 +39,18 @@ export function createTurns({ tooMany, mostWaitingOfAll = Infinity, ...bound }: 
       running.take(owner)
       resolve()
     }
-    const leave = (): void => {
+    const leave = (reason: Error): void => {
       line.delete(owner, start)
-      reject(signal?.reason instanceof Error ? signal.reason : new Error('the work is not wanted any longer'))
+      reject(reason)
     }
+    const onAbort = (): void => leave(signal?.reason instanceof Error ? signal.reason : new Error('the work is not wanted any longer'))
     line.add(owner, start)
-    signal?.addEventListener('abort', leave, { once: true })
-    await promise.finally(() => signal?.removeEventListener('abort', leave))
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const timer = mostWaitMs === undefined ? undefined : setTimeout(() => leave(tooMany()), mostWaitMs)
+    await promise.finally(() => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    })
   }
 
   return async (owner, work, asked = {}) => {

@@ -259,6 +259,7 @@ helmTest('with the control plane apart, each of its paths leads to it, and every
     '/v1/scim/v2/Users',
     '/v1/scim/Users',
     ...features.flatMap(({ routes }) => routes.map(wholePath)),
+    ...features.flatMap(({ apps = [] }) => apps.flatMap(({ paths }) => paths)),
     ...features.flatMap(({ files = [] }) => files.map((file) => wholePath(file))),
     ...features
       .flatMap(({ protocols = [] }) => protocols)

@@ -31,7 +31,11 @@ async function fill(t: ExecutionContext): Promise<Stage> {
   const emulator = await startEmulator()
   t.teardown(() => emulator.stop())
   if (server !== null) await inDatabase(database.superuser, (client) => client.query('CREATE EXTENSION vector'))
-  const env = { SEMANTIC_CACHE_EMBEDDING_PROVIDER: '@emulated', SEMANTIC_CACHE_SIMILARITY_THRESHOLD: '0.9' }
+  const env = {
+    SEMANTIC_CACHE_EMBEDDING_PROVIDER: '@emulated',
+    SEMANTIC_CACHE_SIMILARITY_THRESHOLD: '0.9',
+    SEMANTIC_CACHE_EMBEDDING_DIMENSIONS: '256',
+  }
   const gatehouse = await startGatehouse({ on: database, env })
   t.teardown(() => gatehouse.stop())
   await storeProvider(gatehouse.origin, { slug: 'emulated', url: emulator.url })

@@ -267,8 +267,12 @@ test('every field of the documents that sounds like an address is among the surf
     'mcp_integration_url',
     // The name of a group of resources at an MCP server.
     'uri_template',
+    // The kind of a path of ours.
+    'callback',
     // A cookie.
     '__Host-gatehouse',
+    // The host that vouches for a program, and the one to which its answer goes by the browser.
+    'host',
   ])
   const names = new Set(
     [...text.matchAll(/"([\w-]+)":\{|"name":"([\w-]+)"/g)].map(([, property, parameter]) => property ?? parameter ?? ''),

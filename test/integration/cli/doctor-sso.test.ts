@@ -21,7 +21,7 @@ interface Report {
 }
 
 const publicUrl = 'https://gateway.example'
-const redirectUri = `${publicUrl}/auth/oidc/callback`
+const redirectUri = `${publicUrl}/auth/oidc/certified/callback`
 const secret = 'a-client-secret-that-nobody-may-see'
 const encryptionKey = Buffer.alloc(32, 3).toString('base64')
 
@@ -85,7 +85,7 @@ const cases: Readonly<Record<string, Case>> = {
   'other-redirect': {
     at: 'certified',
     set: { client_id: 'elsewhere' },
-    expected: [['error', 'sso-redirect-refused', /gateway\.example\/auth\/oidc\/callback/]],
+    expected: [['error', 'sso-redirect-refused', /gateway\.example\/auth\/oidc\/other-redirect\/callback/]],
   },
   late: { fault: { late: 300 }, expected: [['error', 'sso-clock', /30\d seconds/]] },
   'a-little-late': { fault: { late: 30 }, expected: [['warning', 'sso-clock', /3\d seconds/]] },
@@ -105,7 +105,14 @@ const cases: Readonly<Record<string, Case>> = {
   },
   off: { set: { enabled: false }, expected: [['warning', 'sso-off', /not enabled/]] },
   away: { set: { issuer: 'http://127.0.0.1:6553' }, expected: [['error', 'sso-unreachable', /127\.0\.0\.1:6553/]] },
-  metadata: { set: { issuer: hidden.issuer }, expected: [['error', 'sso-unreachable', hidden.expected]] },
+  // Stored as before organisations had callbacks of their own.
+  metadata: {
+    set: { issuer: hidden.issuer },
+    expected: [
+      ['error', 'sso-unreachable', hidden.expected],
+      ['error', 'sso-shared-callback', /people of metadata .*\/auth\/oidc\/callback/],
+    ],
+  },
   'by-hand': { expected: [] },
   'saml-well': { saml: { age: 1 }, expected: [] },
   'saml-ended': { saml: { age: certificateDays + 1 }, expected: [['error', 'sso-saml-certificate', /the last of 1 ended on 20/]] },

@@ -75,3 +75,20 @@ test.serial('a transaction of an organisation sees its rows alone, and leaves no
   await t.throwsAsync(use.inOrganisation(ids[0] ?? '', (client) => client.query('SELECT 1 / 0')))
   t.is((await use.query(read, [ids])).rowCount, 2)
 })
+
+test.serial('an organisation that asks for all connections of a use delays no other', async (t) => {
+  const side = await open()
+  t.teardown(() => side.end())
+  for (const { use, most } of shared.filter((each) => each.most > 1)) {
+    const connections = side.of(use)
+    const [greedy, other] = [randomUUID(), randomUUID()]
+    const asked = Array.from({ length: 4 * most }, () =>
+      connections.inOrganisation(greedy, (client) => client.query('SELECT pg_sleep(0.2)')),
+    )
+    await eventually(async () => (await sleeping()) > 0, 5000)
+    const begun = performance.now()
+    await connections.inOrganisation(other, (client) => client.query('SELECT 1'))
+    t.true(performance.now() - begun < 180, `${use}: ${performance.now() - begun} ms`)
+    await Promise.all(asked)
+  }
+})

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { Agent } from 'node:http'
 import test from 'ava'
 import { inTenant } from '../../../src/app/database/orm.ts'
@@ -195,6 +196,38 @@ test.serial(`${tries} tries open nothing, and lock out nobody`, async (t) => {
   t.is(again.status, 200, 'a browser in which the owner was signed in still lets them in')
   now += 2 * 3_600_000
   t.is((await login({ email: person.email, from: '203.0.113.13' })).status, 200, 'and later any')
+})
+
+test.serial('an account of the same address in another organisation clears no guesses, and gives none beside the count', async (t) => {
+  const theirs = 'a sentence of the attacker'
+  const victim = await withPassword(addPerson(app))
+  const organisationId = randomUUID()
+  const slug = await inDatabase(app.database.superuser, async (client) => {
+    await client.query("INSERT INTO organisations (id, slug, name) VALUES ($1, 'other-house', 'Other')", [organisationId])
+    return String((await client.query('SELECT slug FROM organisations WHERE id = $1', [victim.organisationId])).rows[0]?.slug)
+  })
+  const twin = await addPerson(app, { organisationId, email: victim.email })
+  await inTenant(app.deps.orm, organisationId, (em) => setPassword(em, app.deps, { user: twin, password: theirs, keeps: null }))
+  const ask = (organisation: string, given: string, cookie?: string) =>
+    sendJson(
+      `${app.baseUrl}/auth/login`,
+      { 'x-forwarded-for': '203.0.113.77', ...(cookie !== undefined && { cookie }) },
+      { email: victim.email, password: given, organisation },
+    )
+  const known = await ask('other-house', theirs)
+  t.is(known.status, 200, known.text)
+  const device = cookiesOf(known)[1]?.split(';')[0] ?? ''
+  const statuses: number[] = []
+  for (let at = 0; at < 30; at += 1) {
+    statuses.push((await ask(slug, `guess ${at}`, device)).status)
+    // From the browser where the attacker's own account is known.
+    if (at % 5 === 4) await ask('other-house', theirs, device)
+    if (at % 5 === 4) await ask('other-house', theirs)
+  }
+  t.true(statuses.filter((status) => status === 401).length <= 10, JSON.stringify(statuses))
+  t.is(statuses.at(-1), 429)
+  now += 2 * 3_600_000
+  t.is((await ask(slug, password)).status, 200)
 })
 
 test.serial('sessions are listed and ended by their person, and by nobody else', async (t) => {

@@ -161,6 +161,7 @@ test('each kind that is bounded is deleted for good, or has a reason', (t) => {
   t.deepEqual(Object.keys(makers).toSorted(), Object.keys(evictions).toSorted())
   const others: Readonly<Record<string, string>> = {
     config_versions: 'go with their configs, and count until then',
+    mcp_sign_ins: 'are deleted themselves, and by a job at their end',
     prompt_versions: 'go with their prompts',
     prompt_partial_versions: 'go with their partials',
     integration_models: 'are deleted themselves, and go with their integrations',

@@ -121,6 +121,16 @@ test.serial('cancelled, renewed, unknown and used links give one and the same an
   t.is((await accept(tokenOf(again))).status, 200)
 })
 
+test.serial('nobody sends an invitation again that they could not make', async (t) => {
+  const workspaces = [{ id: acme.workspaceId, role: 'member' }]
+  const made = await invite('resent@example.com', { workspaces, workspace_api_key_details: { scopes: ['logs.list'] } })
+  const path = `/admin/users/invites/${String(made.body['id'])}/resend`
+  const few = await control.createKey(acme, { scopes: ['organisation_users.create'] })
+  const answer = await control.call(few, 'POST', path)
+  t.is(answer.status, 403, answer.text)
+  t.is((await control.call(acme.adminKey, 'POST', path)).status, 200)
+})
+
 const refused: readonly (readonly [status: number, param: string, body: Readonly<Record<string, unknown>>])[] = [
   [400, 'email', { email: 'no address', role: 'member' }],
   [400, 'email', { email: 'a@example.com\r\nBcc: b@example.com', role: 'member' }],

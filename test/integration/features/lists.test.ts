@@ -173,6 +173,14 @@ async function fillVersions(): Promise<void> {
        SELECT gen_random_uuid(), organisation_id, id, 'tool', $2, '{}', 'h', 'i', now(), now() FROM mcp_integrations WHERE slug = 'one' AND organisation_id = $1`,
       [acme.organisationId, name],
     )
+  const user = await control.createUser(acme, { email: 'reader@acme.example' })
+  for (const name of many)
+    await control.sql.query(
+      `INSERT INTO mcp_sign_ins (id, organisation_id, workspace_id, user_id, server_id, client_id, client_name, redirect_uri, resource, expires_at)
+       SELECT gen_random_uuid(), organisation_id, workspace_id, $2, id, 'https://program.example/' || $3::text, $3, 'http://127.0.0.1/back', 'x', now() + interval '1 day'
+         FROM mcp_servers WHERE slug = 'mcp-one' AND organisation_id = $1`,
+      [acme.organisationId, user, name],
+    )
   named['mcpIntegrationId'] = 'one'
   named['mcpServerId'] = 'mcp-one'
   named['config'] = config
@@ -250,6 +258,7 @@ test('every list has the same page, and a search or a reason against it', (t) =>
     '/admin/workspaces/:workspaceId/users',
     '/audit-logs',
     '/configs/:slug/versions',
+    '/mcp-sign-ins',
     '/organisations',
     '/prompts/:promptId/versions',
     '/prompts/partials/:promptPartialId/versions',

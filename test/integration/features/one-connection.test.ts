@@ -221,7 +221,13 @@ const asked: Readonly<Record<string, () => Promise<RawAnswer>>> = {
   'GET /auth/oidc/:organisation/login': async () => (await withProvider(), ask({ method: 'GET', path: '/auth/oidc/own/login' })),
   'GET /auth/oidc/callback': async () => {
     await withProvider()
+    await control.sql.query("UPDATE identity_providers SET settings = settings - 'callback'")
     issuer.person = { sub: 'bob', email: 'bob@own.example', email_verified: true }
+    return openBrowser(control.origin).signIn('/auth/oidc/own/login')
+  },
+  'GET /auth/oidc/:organisation/callback': async () => {
+    await withProvider()
+    issuer.person = { sub: 'bea', email: 'bea@own.example', email_verified: true }
     return openBrowser(control.origin).signIn('/auth/oidc/own/login')
   },
   'POST /auth/oidc/backchannel-logout': async () => {
@@ -262,6 +268,7 @@ const otherwise: Readonly<Record<string, number>> = {
   'POST /auth/password/reset': 400,
   'GET /auth/oidc/:organisation/login': 303,
   'GET /auth/oidc/callback': 303,
+  'GET /auth/oidc/:organisation/callback': 303,
   'GET /auth/saml/:organisation/login': 303,
   'POST /auth/saml/:organisation/acs': 303,
 }

@@ -127,6 +127,25 @@ test.serial('a token whose maker is no admin any longer makes none by groups', a
   t.is((await (await clientOf(acme)).send('DELETE', path)).status, 204)
 })
 
+for (const [rank, end] of [
+  ['a member', "role = 'member'"],
+  ['removed', "status = 'archived'"],
+] as const)
+  test.serial(`a token gives no places in workspaces once its maker is ${rank}`, async (t) => {
+    const maker = await personOf(control, acme, 'A')
+    const client = await clientBy(await sessionOf(control, maker, 'admin'))
+    await control.sql.query(`UPDATE users SET ${end} WHERE id = $1`, [maker.id])
+    await control.refresh()
+    const person = await personOf(control, acme, 'm')
+    for (const role of ['admin', 'manager', 'member']) {
+      const body = { schemas: [groupSchema], displayName: `ws-side-role-${role}`, members: [{ value: person.id }] }
+      const answer = await client.send('POST', '/Groups', { body })
+      t.is(answer.status, 403, `${role}: ${answer.text}`)
+    }
+    const places = await control.sql.query('SELECT 1 FROM workspace_members WHERE user_id = $1 AND by_group', [person.id])
+    t.is(places.rowCount, 0)
+  })
+
 test.serial('tokens of an issuer speak for people up to the rank of the caller that set it', async (t) => {
   const [owner, admin] = [await session('O'), await session('A')]
   const scopes = ['organisation_settings.update', 'workspace_service_api_keys.create', ...tokenScopes(true)]

@@ -1,5 +1,6 @@
 import anyTest, { type TestFn } from 'ava'
 import { type Emulator, startEmulator } from '../../support/emulator/emulator.ts'
+import { dimensions } from '../../support/emulator/word-vector.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startControl, type Control, type Tenant } from './setup.ts'
 
@@ -42,6 +43,7 @@ export const settings = {
   SEMANTIC_CACHE_EMBEDDING_PROVIDER: '@vectors',
   SEMANTIC_CACHE_SIMILARITY_THRESHOLD: '0.9',
   SEMANTIC_CACHE_EMBEDDING_TIMEOUT: '500ms',
+  SEMANTIC_CACHE_EMBEDDING_DIMENSIONS: String(dimensions),
 }
 
 export async function startSemanticBed(env: Readonly<Record<string, string>> = {}): Promise<SemanticBed> {

@@ -43,6 +43,19 @@ if ('missing' in server) {
     t.is(await count(), 0)
   })
 
+  test.serial('an embedding of another length, by the provider of one workspace, leaves the table of all as it is', async (t) => {
+    const { ask, other, emulator, control } = bed
+    const rows = async () => (await control.sql.query('SELECT FROM answer_vectors')).rowCount ?? 0
+    const first = await ask({ body: say('why is the deep sea blue') })
+    await eventually(async () => (await control.sql.query('SELECT FROM answer_vectors WHERE key = $1', [first.key])).rowCount === 1, 5000)
+    const before = await rows()
+    const end = emulator.script({ path: '/embeddings', behaviour: { body: JSON.stringify({ data: [{ embedding: [1, 0, 0] }] }) } })
+    t.is((await ask({ key: other.workspaceKey, body: say('why is it blue') })).status, 200)
+    end()
+    t.is((await ask({ body: say('the deep sea is blue why') })).cache, 'SEMANTIC HIT')
+    t.true((await rows()) >= before)
+  })
+
   test.serial('a model of other dimensions takes the place of the former', async (t) => {
     const { rows } = await bed.control.sql.query('SELECT prepare_answer_vectors(3) AS support')
     t.is(rows[0]?.support, 'ready')

@@ -28,7 +28,7 @@ test.before(async (t) => {
   stranger = makeAuthority('Another company')
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' })
   const keys = [{ ...rsa, kid: 'sig-1', use: 'sig', alg: 'RS256' }]
-  const known = { ...client, redirect_uris: [`${publicUrl}/auth/oidc/callback`] }
+  const known = { ...client, redirect_uris: [`${publicUrl}/auth/oidc/callback`, `${publicUrl}/auth/oidc/own/callback`] }
   provider = await startCertified([known], { keys }, makeCertificate(authority, 'localhost'))
   settings = {
     ENCRYPTION_KEY: Buffer.alloc(32, 5).toString('base64'),

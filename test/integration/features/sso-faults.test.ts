@@ -256,6 +256,91 @@ test.serial('an issuer of another organisation vouches for nobody here: mix-up',
   t.is(other.asked.length, asked)
 })
 
+const sso = '/admin/organisation/sso'
+const locationOf = ({ headers }: RawAnswer): URL => new URL(headers.location ?? '')
+
+/** A provider that names the issuer of `own`, and sends people and codes to the attacker. */
+const disguised = () => ({
+  ...settings(issuer, 'theirs.example'),
+  authorization_endpoint: `${other.issuer}/authorize`,
+  token_endpoint: `${other.issuer}/token`,
+  jwks_uri: `http://${issuer.keysHost}/keys`,
+})
+
+/** A provider as versions stored it that had one callback for all. */
+const storeAsBefore = (organisationId: string) =>
+  control.sql.query("UPDATE identity_providers SET settings = settings - 'callback' WHERE organisation_id = $1", [organisationId])
+
+const mixUps: Readonly<Record<string, { readonly prepare: () => Promise<unknown>; readonly callback: string }>> = {
+  'each has a callback': { prepare: async () => {}, callback: '/auth/oidc/own/callback' },
+  'the provider of the victims has the shared callback': {
+    prepare: () => storeAsBefore(own.organisationId),
+    callback: '/auth/oidc/callback',
+  },
+  'both had the shared callback before the attacker changed theirs': {
+    prepare: async () => {
+      await control.call(theirs.adminKey, 'PUT', sso, settings(other, 'theirs.example'))
+      await Promise.all([own, theirs].map(({ organisationId }) => storeAsBefore(organisationId)))
+    },
+    callback: '/auth/oidc/callback',
+  },
+}
+
+for (const [name, { prepare, callback }] of Object.entries(mixUps))
+  test.serial(`no code of our people goes to an organisation that claims their issuer: ${name}`, async (t) => {
+    await prepare()
+    t.is((await control.call(theirs.adminKey, 'PUT', sso, disguised())).status, 200)
+    t.teardown(() => control.call(theirs.adminKey, 'PUT', sso, settings(other, 'theirs.example')))
+    const [attacker, victim] = [openBrowser(control.origin), openBrowser(control.origin)]
+    const begun = locationOf(await attacker.visit(`${publicUrl}${login}`))
+    t.is(begun.searchParams.get('redirect_uri'), `${publicUrl}${callback}`)
+    const lured = locationOf(await victim.visit(`${publicUrl}/auth/oidc/theirs/login`))
+    t.is(lured.origin, other.issuer)
+    t.is(lured.searchParams.get('redirect_uri'), `${publicUrl}/auth/oidc/theirs/callback`)
+    const asked = other.asked.length
+    for (const redirectUri of [`${publicUrl}/auth/oidc/callback`, `${publicUrl}/auth/oidc/own/callback`]) {
+      const on = new URL(begun.href)
+      on.searchParams.set('state', lured.searchParams.get('state') ?? '')
+      on.searchParams.set('redirect_uri', redirectUri)
+      const answer = await victim.visit(locationOf(await victim.visit(on.href)).href)
+      t.is(answer.status, 401, answer.text)
+      t.is(errorOf(answer).param, 'state')
+    }
+    t.is(other.asked.length, asked, 'no code has reached the attacker')
+  })
+
+test.serial('a provider keeps the callback with which it was stored until it is another one, or an administrator changes it', async (t) => {
+  await storeAsBefore(own.organisationId)
+  const set = async (more: Readonly<Record<string, unknown>>) => {
+    const { status, body, text } = await control.call(own.adminKey, 'PUT', sso, { ...settings(issuer, 'own.example'), ...more })
+    return status === 200 ? body['callback'] : `${status} ${text}`
+  }
+  const shared = await control.call(own.adminKey, 'GET', sso)
+  t.is(shared.body['redirect_uri'], `${publicUrl}/auth/oidc/callback`)
+  t.is(await set({ name: 'Another name', client_secret: 'another secret' }), 'shared')
+  t.is((await signIn({})).answer.status, 303)
+  t.is(await set({ callback: 'organisation' }), 'organisation')
+  t.is((await signIn({})).answer.status, 303)
+  t.is(await set({}), 'organisation')
+  t.regex(String(await set({ callback: 'shared' })), /^400 .*"param":"callback"/)
+  for (const change of [{ client_id: 'another' }, { issuer: other.issuer }, { userinfo_endpoint: `${issuer.issuer}/userinfo` }]) {
+    await set({})
+    await storeAsBefore(own.organisationId)
+    t.is(await set(change), 'organisation', JSON.stringify(change))
+  }
+  t.regex(String(await set({ callback: 'elsewhere' })), /^400 /)
+})
+
+test.serial('a callback serves its organisation alone', async (t) => {
+  const browser = openBrowser(control.origin)
+  const back = new URL(await browser.leave(login))
+  for (const path of ['/auth/oidc/theirs/callback', '/auth/oidc/nobody/callback', '/auth/oidc/callback']) {
+    const answer = await browser.visit(`${publicUrl}${path}${back.search}`)
+    t.is(answer.status, 401, answer.text)
+  }
+  t.is((await browser.visit(back.href)).status, 303)
+})
+
 test.serial('an issuer of another organisation that vouches for our people makes them strangers there', async (t) => {
   t.is((await signIn({})).answer.status, 303)
   other.person = { ...person }

@@ -14,7 +14,7 @@ const client = { client_id: 'gatehouse', client_secret: 'a-client-secret-that-no
 
 test.before(async () => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' })
-  const known = { ...client, redirect_uris: [`${publicUrl}/auth/oidc/callback`] }
+  const known = { ...client, redirect_uris: [`${publicUrl}/auth/oidc/acme/callback`] }
   provider = await startCertified([known], { keys: [{ ...rsa, kid: 'sig-1', use: 'sig', alg: 'RS256' }] })
   control = await startControl({}, { PUBLIC_URL: publicUrl, ORGANISATION_DOMAINS: 'acme=acme.example' })
   acme = await control.createTenant('acme')

@@ -20,7 +20,7 @@ let provider: CertifiedProvider
 let first: Tenant
 let second: Tenant
 
-const redirect_uris = [`${publicUrl}/auth/oidc/callback`]
+const redirect_uris = [`${publicUrl}/auth/oidc/callback`, `${publicUrl}/auth/oidc/second/callback`]
 const clientKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })
 const ownKey = { ...clientKey(), kid: 'client-1', alg: 'ES256', use: 'sig' }
 const { d: _private, ...publicKey } = ownKey

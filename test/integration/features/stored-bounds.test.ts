@@ -68,7 +68,10 @@ async function tokenOf(post: Post, { organisationId, adminKey }: Tenant): Promis
   return known
 }
 
-const creators: Readonly<Record<Exclude<StoredKindName, 'feedbacks'>, Create>> = {
+/** Those of programs at MCP servers need a browser: `mcp-sign-ins.test.ts`. */
+type CreatedKind = Exclude<StoredKindName, 'feedbacks' | 'mcp_sign_ins'>
+
+const creators: Readonly<Record<CreatedKind, Create>> = {
   alert_webhooks: (post, _, at) => post('/alert-webhooks', { name: `w${at}`, url: 'http://127.0.0.1:8080/x' }),
   api_keys: (post, _, at) => post('/api-keys/workspace/service', { name: `k${at}`, scopes: ['logs.list'] }),
   collections: (post, _, at) => post('/collections', { name: `c${at}` }),

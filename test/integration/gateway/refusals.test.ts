@@ -301,16 +301,12 @@ for (const host of [
     'x-service-custom-host',
   )
 
-for (const debug of ['0', 'no', 'off'])
-  test.serial(
-    `bodies in the log: ${debug}`,
-    refused,
-    chatPath,
-    post({ ...mine, 'x-service-debug': debug }),
-    400,
-    'invalid_request',
-    'x-service-debug',
-  )
+const ofLogs: readonly (readonly [name: string, value: string])[] = [
+  ...['0', 'no', 'off'].map((debug) => ['x-service-debug', debug] as const),
+  ['x-service-sensitive-headers', Array.from({ length: 33 }, (_, at) => `x-${at}`).join(', ')],
+]
+for (const [name, value] of ofLogs)
+  test.serial(`what the log keeps: ${name}: ${value}`, refused, chatPath, post({ ...mine, [name]: value }), 400, 'invalid_request', name)
 test.serial(
   'a stored provider without a key',
   refused,

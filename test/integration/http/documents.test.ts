@@ -1,12 +1,10 @@
 import test from 'ava'
-import { features } from '../../../src/features/index.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { send } from '../../support/http.ts'
-import { probe } from '../../support/probe-feature.ts'
 
 let app: TestApp
 test.before(async () => {
-  app = await startApp({ features: [...features, probe] })
+  app = await startApp()
 })
 test.after.always(() => app.stop())
 
@@ -15,7 +13,7 @@ test('/openapi.json is valid JSON with an ETag, and describes what answers', asy
   t.is(answer.status, 200)
   const document = JSON.parse(answer.text)
   t.is(document.openapi, '3.1.1')
-  t.like(document.paths['/probe/echo'].post, { operationId: 'post_probe_echo', 'x-permission': 'workspaces.update' })
+  t.like(document.paths['/configs'].post, { operationId: 'post_configs', 'x-permission': 'configs.create' })
   t.truthy(document.paths['/chat/completions'].post)
   const again = await send(`${app.baseUrl}/openapi.json`, { headers: { 'if-none-match': String(answer.headers.etag) } })
   t.is(again.status, 304)

@@ -13,7 +13,15 @@ test.before(async () => {
 test.after.always(() => app?.stop())
 
 const password = 'a long enough sentence'
-const paths = ['/console', '/console/sign-in', '/console/setup', '/console/reset-password', '/console/forgot-password', '/invite']
+const paths = [
+  '/console',
+  '/console/sign-in',
+  '/console/setup',
+  '/console/reset-password',
+  '/console/forgot-password',
+  '/console/let-in',
+  '/invite',
+]
 
 /** A link as the product makes it; the path and the token of it. */
 async function linkFor(person: TestPerson, purpose: 'password' | 'setup'): Promise<string> {

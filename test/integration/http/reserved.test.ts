@@ -116,7 +116,7 @@ test.serial('what is not built answers 404 feature_unavailable, with the release
     t.is(error.code, 'feature_unavailable', operation)
     t.regex(
       error.message,
-      /^(?:There is no path below \/v1\/auth\. Its paths begin with \/auth,|(?:[A-Z]+ )?\/(?:v1\/)?[\w/:{}-]+ (?:is announced for release \d|is a path of the control plane that no release has))/,
+      /^(?:There is no path below \/v1(\/auth|\/oauth\/\w+)\. Its paths begin with \1,|(?:[A-Z]+ )?\/(?:v1\/)?[\w/:{}-]+ (?:is announced for release \d|is a path of the control plane that no release has))/,
     )
     releases.set(operation, error.feature.release)
   }

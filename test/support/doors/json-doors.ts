@@ -4,7 +4,7 @@ import { jsonIn } from '../../../src/gateway/checks/default/json-in-text.ts'
 import { JsonScan } from '../../../src/gateway/dialects/json-scan.ts'
 import { answerOfStream } from '../../../src/gateway/dialects/stream-whole.ts'
 import { replaceModel, stringsOf } from '../../../src/gateway/wire/body.ts'
-import { exactJson, parseExact } from '../../../src/lib/json/exact-json.ts'
+import { exactJson, parseExact, rememberExact } from '../../../src/lib/json/exact-json.ts'
 import { editJson } from '../../../src/lib/json/json-edit.ts'
 import { findJsonFault } from '../../../src/lib/json/json-fault.ts'
 import { jsonOrUndefined, parseJson } from '../../../src/lib/json/json.ts'
@@ -32,6 +32,7 @@ const whole: Readonly<Record<string, (length: number) => string>> = {
   'many keys': (length) => `{${Array.from({ length: length / 12 }, (_, at) => `"k${at}":{}`).join(',')}}`,
   'numbers of many digits': (length) => `[${repeated('12345678901234567890.10,', length)}1]`,
   'keys that are numbers': (length) => `[${repeated('{"1":0,"0":1},', length)}1]`,
+  'lists of one number': (length) => `[${repeated('[1.0],', length)}1]`,
   'one long string': (length) => `{"a":"${repeated('é', length / 2)}"}`,
 }
 
@@ -52,6 +53,14 @@ const inModels = (text: string): string => `{"models":${text}}`
 /** The readers of JSON. */
 export const jsonDoors: readonly Door[] = [
   { name: 'the body of a request', shapes: reading({ ...odd, ...whole }, (text) => parseJson(Buffer.from(text))) },
+  {
+    name: 'the bodies of requests, with all their digits',
+    shapes: reading(whole, (text) => {
+      const bytes = Buffer.from(`{"a":${text}}`)
+      // What an earlier body has left behind may not burden a later one.
+      for (let times = 0; times < 4; times += 1) parseJson(bytes, undefined, rememberExact)
+    }),
+  },
   { name: 'the fault of a body', shapes: reading(odd, findJsonFault) },
   { name: 'an answer', shapes: reading({ ...odd, ...whole }, jsonOrUndefined) },
   { name: 'an answer with all its digits', shapes: reading({ ...odd, ...whole }, (text) => exactJson(parseExact(text))) },

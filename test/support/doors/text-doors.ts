@@ -1,3 +1,9 @@
+import { z } from 'zod'
+import { requestPlace, withoutSecrets } from '../../../src/app/audit/mask.ts'
+import { projectionOf, project } from '../../../src/features/scim/schema/project.ts'
+import { parameterSecrets } from '../../../src/gateway/checks/parameter-secrets.ts'
+import { containingSecrets } from '../../../src/lib/json/secret-fields.ts'
+import { maskSecrets } from '../../../src/lib/text/masked-secrets.ts'
 import { withoutUrlCredentials } from '../../../src/gateway/ending/query-keys.ts'
 import { readMetadata } from '../../../src/features/identity-providers/saml/metadata.ts'
 import { parseStrictXml } from '../../../src/features/identity-providers/saml/strict-xml.ts'
@@ -27,6 +33,9 @@ import { scrubSecrets } from '../../../src/lib/text/secret-shapes.ts'
 import { render } from '../../../src/app/mail/template.ts'
 import { readRoleKeys } from '../../../src/gateway/credentials/assume-role.ts'
 import { withoutEnd } from '../../../src/lib/text/without-end.ts'
+import { createPieceCutter } from '../../../src/app/managed/file-pieces.ts'
+import { linesOf } from '../../../src/gateway/managed/input-lines.ts'
+import { storeUpload } from '../../../src/gateway/managed/upload-form.ts'
 import { type Door, type Feed, inPieces, refusing, repeated } from './door.ts'
 
 type Texts = Readonly<Record<string, (length: number) => string>>
@@ -82,10 +91,59 @@ const form: Texts = {
   'many parts': (length) => `${repeated('--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n\r\n', length)}--b--\r\n`,
   'one long part': (length) => `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${repeated('x', length)}\r\n--b--\r\n`,
   'boundaries alone': (length) => repeated('--b', length),
+  'boundaries in lines': (length) => repeated('--b\r\n', length),
   'boundaries that are none': (length) => `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${repeated('\r\n--', length)}`,
   'headers without end': (length) => `--b\r\n${repeated('a: b\r\n', length)}`,
   'many parameters': (length) => `--b\r\ncontent-disposition: form-data; name="a"${repeated('; name="a"', length)}\r\n\r\n\r\n--b--\r\n`,
   'models without content': (length) => repeated('name="model"\r\n', length),
+}
+
+const uploads: Texts = {
+  ...form,
+  'one long file': (length) =>
+    `--b\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\n${repeated('x', length)}\r\n--b--\r\n`,
+  'line ends in a file': (length) =>
+    `--b\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\n${repeated('\r\n', length)}\r\n--b--\r\n`,
+}
+
+/** Returns the shapes of texts that come whole as a socket gives them, and byte by byte. */
+const arriving = (texts: Texts, read: (pieces: AsyncIterable<Buffer>) => Promise<unknown>): Door['shapes'] =>
+  Object.fromEntries(
+    Object.entries(texts).flatMap(([name, text]) =>
+      [1, 64 * 1024].map((size) => [
+        `${name}, ${size} bytes at a time`,
+        (bytes: number) => {
+          const made = Buffer.from(text(bytes))
+          return refusing(() => read(piecesOf(made, size)))
+        },
+      ]),
+    ),
+  )
+
+async function* piecesOf(bytes: Buffer, size: number): AsyncIterable<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+/** Stores an upload nowhere. */
+async function upload(pieces: AsyncIterable<Buffer>): Promise<void> {
+  const cutter = createPieceCutter()
+  const stored = { id: 'f', name: 'f', bytes: 0, createdAt: 0, expiresAt: null, purpose: 'batch' }
+  await storeUpload(pieces, {
+    contentType: boundary,
+    maxBytes: Infinity,
+    facts: () => ({ purpose: 'batch', livesSeconds: null }),
+    begin: async () => ({
+      write: async (piece) => void cutter.add(piece),
+      commit: async () => stored,
+      flush: async () => 'f',
+      abandon: async () => {},
+    }),
+  })
+}
+
+async function countLines(pieces: AsyncIterable<Buffer>): Promise<void> {
+  let lines = 0
+  for await (const { line } of linesOf(pieces, { longest: 1024 * 1024, blankUpTo: Infinity })) lines += line
 }
 
 const spansOf = (spans: string): string =>
@@ -113,8 +171,33 @@ function patchOf(operations: number, values: number, numberOf: (operation: numbe
   const listed = (operation: number) =>
     Array.from({ length: Math.ceil(values) }, (_, at) => ({ value: `m${numberOf(operation, at)}@example.com` }))
   const patch = Array.from({ length: Math.ceil(operations) }, (_, at) => ({ op: 'add' as const, path: 'emails', value: listed(at) }))
-  return refusing(() => applyPatch(users, {}, patch))
+  return refusing(() => applyPatch(users, {}, { operations: patch }))
 }
+
+/** Returns a feed of a PATCH that takes values out of a list by filters: operations, values and comparisons multiply. */
+function filteredPatch(bytes: number): Feed {
+  const values = Array.from({ length: bytes / 400 }, (_, at) => ({ value: `m${at}@example.com`, display: 'x'.repeat(200) }))
+  const where = Array.from({ length: 20 }, (_, at) => `value co "z${at}"`).join(' or ')
+  const operations = Array.from({ length: bytes / 400 }, () => ({ op: 'remove' as const, path: `emails[${where}]` }))
+  return refusing(() => applyPatch(users, { emails: values }, { operations }))
+}
+
+/** Returns a feed of a PATCH whose filters make no comparison: a name that is not there, and a value that is missing. */
+function emptyFilters(bytes: number): Feed {
+  const values = Array.from({ length: Math.min(1000, bytes / 100) }, (_, at) => ({ value: `m${at}@example.com` }))
+  const where = Array.from({ length: 100 }, (_, at) => (at % 2 === 0 ? 'x pr' : 'display pr')).join(' or ')
+  const operations = Array.from({ length: Math.min(1000, bytes / 1200) }, () => ({ op: 'remove' as const, path: `emails[${where}]` }))
+  return refusing(() => applyPatch(users, { emails: values }, { operations }))
+}
+
+/** Returns a feed of a PATCH that adds one short value again and again to a list of long ones. */
+function longValues(bytes: number): Feed {
+  const values = Array.from({ length: Math.min(999, bytes / 400) }, (_, at) => ({ value: `${at}${'\u0001'.repeat(300)}` }))
+  const operations = Array.from({ length: Math.min(1000, bytes / 400) }, () => ({ op: 'add' as const, path: 'emails', value: 'q' }))
+  return refusing(() => applyPatch(users, { emails: values }, { operations }))
+}
+
+const wideUser = { schemas: [], id: 'a', emails: Array.from({ length: 500 }, (_, at) => ({ value: `m${at}@example.com`, type: 'work' })) }
 
 /** Returns a feed of a text in pieces, and of questions for its places. */
 function placesOf(pieces: readonly string[], places: number): Feed {
@@ -154,6 +237,42 @@ export const textDoors: readonly Door[] = [
         patchOf(Math.sqrt(bytes / 30), Math.sqrt(bytes / 30), (operation, at) => operation * 1000 + at),
       'the same values by many operations': (bytes) => patchOf(bytes / 10_000, 300, (_operation, at) => at),
       'one value by each of many operations': (bytes) => patchOf(bytes / 60, 1, (operation) => operation),
+      'filters of many comparisons over many long values': filteredPatch,
+      'filters that compare nothing': emptyFilters,
+      'one value to a list of long ones': longValues,
+      'names with filters in one value': (bytes) => {
+        const value = Object.fromEntries(Array.from({ length: bytes / 40 }, (_, at) => [`emails[type eq "${at}"].display`, 'x']))
+        const values = Array.from({ length: 500 }, (_, at) => ({ value: `m${at}@example.com` }))
+        return refusing(() => applyPatch(users, { emails: values }, { operations: [{ op: 'replace', value }] }))
+      },
+    },
+  },
+  {
+    name: 'the attributes that an answer of SCIM leaves out',
+    shapes: {
+      'one path many times': (bytes) => () =>
+        project(wideUser, users, projectionOf({ excludedAttributes: repeated('emails.type,', bytes) })),
+      'one path that is asked for many times': (bytes) => () =>
+        project(wideUser, users, projectionOf({ attributes: repeated('emails.value,', bytes) })),
+    },
+  },
+  {
+    name: 'the headers of a check',
+    shapes: {
+      'many headers': (bytes) => {
+        const headers = Object.fromEntries(Array.from({ length: bytes / 16 }, (_, at) => [`x-${at}`, 'v']))
+        return () => maskSecrets({ headers }, () => parameterSecrets('default.webhook', { headers }, []))
+      },
+    },
+  },
+  {
+    name: 'a request in the audit trail',
+    shapes: {
+      'a list of secrets': (bytes) => {
+        const list = Array.from({ length: bytes / 4 }, () => '')
+        const schema = containingSecrets(z.array(z.string()), () => list.map((_, at) => [at]))
+        return () => withoutSecrets(list, () => 'x', requestPlace(schema))
+      },
     },
   },
   {
@@ -249,7 +368,7 @@ export const textDoors: readonly Door[] = [
     name: 'a form that goes through',
     shapes: Object.fromEntries(
       Object.entries(form).flatMap(([name, text]) =>
-        [1, 64 * 1024].map((size) => [
+        [1, 64 * 1024, 1024 * 1024].map((size) => [
           `${name}, ${size} bytes at a time`,
           (bytes: number) => {
             const made = Buffer.from(text(bytes))
@@ -257,6 +376,14 @@ export const textDoors: readonly Door[] = [
           },
         ]),
       ),
+    ),
+  },
+  { name: 'an upload', shapes: arriving(uploads, upload) },
+  {
+    name: 'the lines of an input file',
+    shapes: arriving(
+      { ...runs, 'lines of blanks': (length) => repeated(' \r\n', length), 'short lines': (length) => repeated('x\n', length) },
+      countLines,
     ),
   },
   {

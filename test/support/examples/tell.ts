@@ -120,6 +120,7 @@ export async function startListener(show: ShowCaller = keyFor, env: Readonly<Rec
       if (example.operation.endsWith('/{policyUsageLimitsId}/entities')) await countUsage(app)
       if (example.operation.endsWith('/preview')) await untilShipped(app)
       if (example.operation === 'GET /scim/groups') await addGroup(app)
+      if (example.operation === 'GET /mcp-sign-ins') await addSignIn(app)
       if (example.operation === 'GET /breakers') return untilListed(() => tell(example))
       if (example.operation === 'GET /logs/exports/{exportId}/download') return untilExported(example, tell)
       if (!example.operation.startsWith('GET /logs')) return tell(example)
@@ -193,6 +194,17 @@ const countUsage = (app: TestApp): Promise<void> =>
     await client.query(
       `INSERT INTO usage_limit_policy_entities (id, organisation_id, workspace_id, policy_id, value_key, current_usage_pico)
         SELECT gen_random_uuid(), organisation_id, workspace_id, id, 'metadata._user:ada', 12.5e12 FROM usage_limit_policies`,
+    )
+  })
+
+/** People let programs in by a browser; here one is put beside them. */
+const addSignIn = (app: TestApp): Promise<void> =>
+  inDatabase(app.database.superuser, async (client) => {
+    await client.query(
+      `INSERT INTO mcp_sign_ins (id, organisation_id, workspace_id, user_id, server_id, client_id, client_name, redirect_uri, resource, expires_at)
+        SELECT gen_random_uuid(), s.organisation_id, s.workspace_id, u.id, s.id, 'https://editor.example/mcp-client.json', 'Editor', 'http://127.0.0.1/callback',
+               'https://gateway.example/issues/mcp', now() + interval '30 days'
+          FROM mcp_servers s JOIN users u ON u.organisation_id = s.organisation_id ORDER BY u.created_at LIMIT 1`,
     )
   })
 

@@ -17,6 +17,9 @@ export interface SsoBrowser {
 
 const mostHops = 10
 
+const isCallback = (url: string): boolean =>
+  /^\/auth\/oidc\/(?:[^/]+\/)?callback$/.test(new URL(url).pathname) && new URL(url).origin === publicUrl
+
 /** `ca`: the authority of issuers with TLS, PEM. */
 export function openBrowser(origin: string, ca?: string): SsoBrowser {
   const jars = new Map<string, Map<string, string>>()
@@ -43,7 +46,7 @@ export function openBrowser(origin: string, ca?: string): SsoBrowser {
       const { status, headers, text } = await ask(url)
       if (headers.location === undefined) throw new Error(`${url} answered ${status}: ${text.slice(0, 500)}`)
       url = new URL(headers.location, url).href
-      if (url.startsWith(`${publicUrl}/auth/oidc/callback`)) return url
+      if (isCallback(url)) return url
     }
     throw new Error(`no end of redirects: ${url}`)
   }

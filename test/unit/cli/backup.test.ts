@@ -15,6 +15,7 @@ const script = [
   'COPY public."Odd, table" (id) FROM stdin;',
   '\\.',
   "SELECT pg_catalog.setval('public.seq', 1, true);",
+  '-- PostgreSQL database dump complete',
   '',
 ].join('\n')
 
@@ -40,6 +41,8 @@ test('a script that cannot be counted is refused', async (t) => {
   await t.throwsAsync(countCopied(Readable.from([Buffer.from('COPY public.logs (id) FROM stdin;\n1\n')])), {
     message: /ends within the rows of public\.logs/,
   })
+  const rows = 'COPY public.logs (id) FROM stdin;\n-- PostgreSQL database dump complete\n\\.\n'
+  await t.throwsAsync(countCopied(Readable.from([Buffer.from(rows)])), { message: /lacks its last line/ })
 })
 
 const table = (name: string, rows: number, parent: string | null = null) => ({ table: `public.${name}`, parent, rows })
@@ -82,3 +85,15 @@ for (const [what, dump, exact, loose] of cases)
     t.deepEqual(faults(true), [...exact])
     t.deepEqual(faults(false), [...loose])
   })
+
+test('a day that is missing is newer than the dump only behind its last day', (t) => {
+  const days = ['01', '02', '03', '04'].map((day) => table(`logs_202601${day}`, 5, 'public.logs'))
+  const faultsOf = (...dumped: readonly string[]) =>
+    compareRows(new Map(dumped.map((day) => [`public.logs_202601${day}`, 5])), days, { exact: false })
+      .filter(({ fault }) => fault !== null)
+      .map((each) => each.table)
+  t.deepEqual(faultsOf('01', '02', '03'), [])
+  t.deepEqual(faultsOf('01', '03'), ['public.logs_20260102'])
+  t.deepEqual(faultsOf('04'), ['public.logs_20260101', 'public.logs_20260102', 'public.logs_20260103'])
+  t.is(faultsOf().length, 4)
+})

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { deal } from '../../../scripts/rehearse/pair-workers.ts'
-import { allPairs, neighbours, readPairs } from '../../../scripts/rehearse/pairs.ts'
+import { allPairs, changes, neighbours, readPairs } from '../../../scripts/rehearse/pairs.ts'
 import { readOwnTable } from '../../../src/app/level/release-records.ts'
 
 const releases = ['1.0.0', '1.1.0', '1.2.0']
@@ -19,21 +19,33 @@ test('all pairs lead upward, neighbours cover every release, and the first leads
   t.deepEqual(neighbours(['1.0.0', '1.1.0']), [['1.0.0', '1.1.0']])
 })
 
-test('the releases that there are make 210 pairs, and 20 neighbours', (t) => {
-  const known = readOwnTable().releases.map(({ version }) => version)
+const own = readOwnTable()
+
+test('the releases that there are make 210 pairs, 20 neighbours, and 6 changes', (t) => {
+  const known = own.releases.map(({ version }) => version)
   t.is(allPairs(known).length, 210)
   t.is(neighbours(known).length, 21)
   t.deepEqual(neighbours(known).at(-1), ['1.3.0', '1.12.0'])
+  t.deepEqual(changes(own).map(String), [
+    '1.3.0,1.4.0',
+    '1.4.0,1.5.0',
+    '1.5.0,1.6.0',
+    '1.6.0,1.7.3',
+    '1.7.3,1.11.0',
+    '1.11.0,1.12.0',
+    '1.3.0,1.12.0',
+  ])
 })
 
 test('pairs are named by a word or one by one; what leads nowhere is refused', (t) => {
-  t.deepEqual(readPairs('all', releases), allPairs(releases))
-  t.deepEqual(readPairs('1.0.0-1.2.0,1.1.0-1.2.0', releases), [
-    ['1.0.0', '1.2.0'],
-    ['1.1.0', '1.2.0'],
+  t.is(readPairs('all', own).length, 210)
+  t.deepEqual(readPairs('changes', own), changes(own))
+  t.deepEqual(readPairs('1.3.0-1.12.0,1.4.0-1.5.0', own), [
+    ['1.3.0', '1.12.0'],
+    ['1.4.0', '1.5.0'],
   ])
-  for (const wrong of ['', 'some', '1.2.0-1.0.0', '1.0.0-1.0.0', '1.0.0-9.0.0'])
-    t.throws(() => readPairs(wrong, releases), { instanceOf: RangeError, message: /is no upgrade: write all, neighbours/ }, wrong)
+  for (const wrong of ['', 'some', '1.12.0-1.3.0', '1.3.0-1.3.0', '1.3.0-9.0.0'])
+    t.throws(() => readPairs(wrong, own), { instanceOf: RangeError, message: /is no upgrade: write all, neighbours, changes/ }, wrong)
 })
 
 test('upgrades are dealt in shares of about one size, those from one release together', (t) => {

@@ -47,6 +47,8 @@ export function createTurns(): Turns {
 
 /** The latest request itself cannot be read to its end. */
 function refuseBody(socket: Duplex, res: ServerResponse, fault: Fault): void {
+  // Node lets go of a request that has its answer: readers of its body would wait for ever.
+  socket.once('close', () => res.req.destroy())
   if (!res.headersSent) answerOn(res, fault)
   else if (res.socket === null && !res.writableFinished) res.once('socket', () => socket.destroy())
   else socket.destroy()

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { ApiError } from '../../../lib/errors.ts'
 import { atLevel, type ShownLevel } from '../../../release/at-level.ts'
-import { plainIssue } from '../../../lib/json/plain-issue.ts'
+import { parseGiven } from '../../../lib/json/parse-given.ts'
 import { joinFaults, type SchemaFault, schemaFaults, valueAtPath } from '../../../lib/json/schema-faults.ts'
 import { scrubValue } from '../../../lib/text/secret-shapes.ts'
 import { type Place, placeWithin, withoutSecrets } from '../../audit/mask.ts'
@@ -16,7 +16,7 @@ interface InputSource {
 export function parseInput<T>(schema: z.ZodType<T> | undefined, value: unknown, { place, level }: InputSource): T | undefined {
   if (schema === undefined) return undefined
   const known = atLevel(schema, level, 'request')
-  const parsed = known.safeParse(value, { error: plainIssue })
+  const parsed = parseGiven(known, value)
   if (parsed.success) return parsed.data
   const faults = schemaFaults(parsed.error, { value, whole: 'body', schema: known }).map((fault) => {
     const { param, code, message } = fault

@@ -3,6 +3,7 @@ export type SsoFindingId =
   | 'sso-missing'
   | 'sso-off'
   | 'sso-redirect-uri'
+  | 'sso-shared-callback'
   | 'sso-unreachable'
   | 'sso-discovery'
   | 'sso-issuer-differs'

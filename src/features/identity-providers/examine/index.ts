@@ -3,7 +3,7 @@ import { asSystem, inTenant } from '../../../app/database/orm.ts'
 import type { Deps } from '../../../app/deps.ts'
 import { ownOrigin } from '../../../app/own-origin.ts'
 import { Workspace } from '../../workspaces/workspace.entity.ts'
-import { providerOf, standingOf, type Provider } from '../provider.ts'
+import { providerOf, standingOf, type OrganisationPlace, type Provider } from '../provider.ts'
 import { careful, wrong, type SsoFinding } from './finding.ts'
 import { examineOidc } from './oidc.ts'
 import { examineSaml } from './saml.ts'
@@ -41,7 +41,7 @@ async function examineOrganisation(deps: Needs, slug: string): Promise<SignInExa
     standing &&
     (await inTenant(deps.orm, standing.id, async (em) => {
       const provider = await providerOf(em, deps, standing)
-      return provider && { provider, own: [...ownFindings(deps, provider), ...(await mappingFindings(em, provider))] }
+      return provider && { provider, own: [...ownFindings(deps, provider, standing), ...(await mappingFindings(em, provider))] }
     }))
   const onlySso = deps.config.authMode === 'SSO'
   if (!looked) {
@@ -56,11 +56,14 @@ async function examineOrganisation(deps: Needs, slug: string): Promise<SignInExa
 }
 
 /** Returns the faults on our side, independent of the provider's answers. */
-function ownFindings({ config }: Needs, provider: Provider): readonly SsoFinding[] {
+function ownFindings({ config }: Needs, provider: Provider, standing: OrganisationPlace): readonly SsoFinding[] {
   const { redirectUri, domains, ownedDomains, role_mappings: mappings, group_claim: claim } = provider
   const foreign = domains.filter((domain) => !ownedDomains.includes(domain))
   return [
     ...redirectFindings(redirectUri, ownOrigin(config)),
+    ...(provider.callback === 'shared' && !standing.isFirst
+      ? [wrong('sso-shared-callback', `people of ${standing.slug} are sent back to ${redirectUri}`)]
+      : []),
     ...(ownedDomains.length === 0
       ? [careful('sso-no-domain', domains.length === 0 ? 'none is set' : 'none of those that are set counts')]
       : []),

@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto'
 import type { Deps } from '../../../app/deps.ts'
 import { ownOrigin } from '../../../app/own-origin.ts'
 import type { SamlConfig } from '../../../config/config.ts'
+import { createLru } from '../../../lib/collections/lru.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { Provider, OrganisationPlace } from '../provider-facts.ts'
 import { readMetadata, type IdpMetadata } from './metadata.ts'
@@ -23,10 +25,16 @@ export const metadataUrlOf = ({ config }: UrlSource, standing: Slug): string => 
 /** Returns the entity id of Gatehouse for an organisation that has chosen no other. */
 export const entityIdOf = metadataUrlOf
 
+/** The facts in metadata that was read lately, by its SHA-256: a sign-in does not read 200 KB of XML anew. */
+const read = createLru<IdpMetadata>(200)
+
 /** Reads the metadata of a provider. AB01 for unusable metadata. */
 export function metadataIn(text: string, param: string): IdpMetadata {
+  const digest = hash('sha256', text, 'base64')
   try {
-    return readMetadata(text)
+    const metadata = read.get(digest) ?? readMetadata(text)
+    read.set(digest, metadata)
+    return metadata
   } catch (error) {
     if (!(error instanceof XmlFault)) throw error
     throw new ApiError('AB01', `The metadata of the identity provider cannot be used: ${error.message}.`, { param, cause: error })
@@ -51,6 +59,7 @@ export function ofSamlSettings(
     enabled: true,
     issuer: entityId,
     clientId: settings.entityId ?? entityIdOf({ config }, standing),
+    callback: 'organisation',
     redirectUri: acsUrlOf({ config }, standing),
     domains: settings.domains,
     ownedDomains: settings.domains,

@@ -34,7 +34,7 @@ const boundsOfSigned: XmlBounds = { elements: 1_000, attributes: 2_000, namespac
 const boundsOfUnsigned: XmlBounds = { elements: 20_000, attributes: 60_000, namespaces: 20_000 }
 
 /**
- * Returns the root of a document of XML, which has to be well-formed. Document types, entities of one's own, comments and processing
+ * Returns the root of a document of XML, which has to be well-formed. Document types, entities of one's own, comments, CDATA sections and processing
  * instructions are refused: no sender of SAML needs them, and two parsers may read them in two ways. Throws an XmlFault.
  */
 export const parseStrictXml = (text: string): XmlElement => parseXml(text, 'refuse', boundsOfSigned)
@@ -50,10 +50,16 @@ function parseXml(text: string, remarks: 'refuse' | 'skip', most: XmlBounds): Xm
   const refuse = (what: string) => (): never => {
     throw new XmlFault(`the XML has ${what}`)
   }
+  const addText = (characters: string) => {
+    const parent = open.at(-1)
+    if (parent !== undefined) parent.text += characters
+  }
   parser.on('error', (error) => {
     throw new XmlFault(`the XML is not well-formed: ${error.message.slice(0, 200).replace(/\.$/, '')}`)
   })
   parser.on('doctype', refuse('a document type'))
+  // The libraries make a node of each section, and join them one by one. No sender of SAML needs one in a signed document.
+  parser.on('cdata', remarks === 'refuse' ? refuse('a CDATA section') : addText)
   if (remarks === 'refuse') {
     parser.on('comment', refuse('a comment'))
     parser.on('processinginstruction', refuse('a processing instruction'))
@@ -79,12 +85,7 @@ function parseXml(text: string, remarks: 'refuse' | 'skip', most: XmlBounds): Xm
     root ??= element
     open.push(element)
   })
-  const addText = (characters: string) => {
-    const parent = open.at(-1)
-    if (parent !== undefined) parent.text += characters
-  }
   parser.on('text', addText)
-  parser.on('cdata', addText)
   parser.on('closetag', () => void open.pop())
   parser.write(text).close()
   if (root === null) throw new XmlFault('there is no XML')

@@ -1,23 +1,44 @@
 import { findAttribute, type Attribute } from '../schema/attribute.ts'
 import type { Comparison, Filter } from './filter.ts'
+import { spend, stepsOf, type Work } from './work.ts'
 
-/** Returns true if a filter is true of one value of a list: `type eq "work"` of an e-mail address. */
-export function matches(value: Readonly<Record<string, unknown>>, filter: Filter, attribute: Attribute): boolean {
-  if (filter.op === 'and') return matches(value, filter.left, attribute) && matches(value, filter.right, attribute)
-  if (filter.op === 'or') return matches(value, filter.left, attribute) || matches(value, filter.right, attribute)
-  if (filter.op === 'not') return !matches(value, filter.of, attribute)
-  if (filter.op === 'some') return false
-  const part = findAttribute(attribute.subAttributes ?? [], filter.path)
-  if (part === null) return false
-  const held = value[part.name]
-  return filter.op === 'present' ? held !== undefined && held !== '' : compares(held, filter, part)
+/** The values of a list that a filter looks at, and the work that may go into it. */
+export interface FilteredList {
+  readonly attribute: Attribute
+  readonly work: Work
 }
 
-function compares(held: unknown, { operator, value }: Extract<Filter, { readonly op: 'compare' }>, { caseExact }: Attribute): boolean {
+/** A part of a filter costs work also where it makes no comparison: `pr`, a name that is not there, a value that is missing. */
+const stepsOfNode = 2
+
+/** Returns true if a filter is true of one value of a list: `type eq "work"` of an e-mail address. Throws `tooMany`. */
+export function matches(value: Readonly<Record<string, unknown>>, filter: Filter, list: FilteredList): boolean {
+  spend(list.work, stepsOfNode)
+  if (filter.op === 'and') return matches(value, filter.left, list) && matches(value, filter.right, list)
+  if (filter.op === 'or') return matches(value, filter.left, list) || matches(value, filter.right, list)
+  if (filter.op === 'not') return !matches(value, filter.of, list)
+  if (filter.op === 'some') return false
+  const part = findAttribute(list.attribute.subAttributes ?? [], filter.path)
+  if (part === null) return false
+  const held = value[part.name]
+  return filter.op === 'present' ? held !== undefined && held !== '' : compares(held, filter, { part, work: list.work })
+}
+
+interface ComparedPart {
+  readonly part: Attribute
+  readonly work: Work
+}
+
+function compares(
+  held: unknown,
+  { operator, value }: Extract<Filter, { readonly op: 'compare' }>,
+  { part: { caseExact }, work }: ComparedPart,
+): boolean {
   if (value === null) return (operator === 'eq' && held === undefined) || (operator === 'ne' && held !== undefined)
   if (held === undefined) return operator === 'ne'
-  const folded = (text: unknown) => (caseExact ? String(text) : String(text).toLowerCase())
-  return tests[operator](folded(held), folded(value))
+  const [one, other] = [typeof held === 'string' ? held : JSON.stringify(held), String(value)]
+  spend(work, stepsOf(operator, one, other))
+  return caseExact ? tests[operator](one, other) : tests[operator](one.toLowerCase(), other.toLowerCase())
 }
 
 const tests: Readonly<Record<Comparison, (held: string, given: string) => boolean>> = {

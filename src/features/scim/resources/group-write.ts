@@ -3,6 +3,7 @@ import type { Deps } from '../../../app/deps.ts'
 import type { Filter } from '../filter/filter.ts'
 import { matches } from '../filter/matches.ts'
 import { parsePath } from '../filter/parse-filter.ts'
+import { createWork, spend, type Work } from '../filter/work.ts'
 import { rolesInName } from '../group-name.ts'
 import type { ScimGroup } from '../scim-group.entity.ts'
 import { scimError } from '../scim-error.ts'
@@ -65,15 +66,16 @@ interface GroupPatch {
 export async function patchGroup(em: EntityManager, { group, operations, skipMembers }: GroupPatch) {
   let document: Document = { displayName: group.displayName, ...(group.externalId && { externalId: group.externalId }) }
   const moves: Move[] = []
+  const work = createWork()
   for (const operation of operations.flatMap(split)) {
     const attribute = membersNamedBy(operation)
-    if (attribute === null) document = applyPatch(groups, document, [operation])
+    if (attribute === null) document = applyPatch(groups, document, { operations: [operation], work })
     else if (!skipMembers) moves.push(moveOf(operation, attribute))
   }
   const all = document['displayName'] !== group.displayName || moves.some(({ op, ids }) => op === 'replace' || ids === null)
   await lockMembers(em, group.id, { named: moves.flatMap(({ ids }) => ids ?? []), all })
   const moved: MemberChanges[] = []
-  for (const move of moves) moved.push(await moveMembers(em, group, move))
+  for (const move of moves) moved.push(await moveMembers(em, group, { ...move, work }))
   return { document, moved: sumOf(moved) }
 }
 
@@ -118,22 +120,30 @@ function moveOf({ op, path = '', value }: Operation, attribute: Attribute): Move
 const idIn = (where: Filter) =>
   where.op === 'compare' && where.operator === 'eq' && where.path.toLowerCase() === 'value' ? where.value : null
 
-async function moveMembers(em: EntityManager, group: ScimGroup, { op, ids, where, attribute }: Move): Promise<MemberChanges> {
+type MoveTask = Move & { readonly work: Work }
+
+async function moveMembers(em: EntityManager, group: ScimGroup, { op, ids, where, attribute, work }: MoveTask): Promise<MemberChanges> {
   if (op === 'remove') {
-    const meant = ids ?? (where === null ? null : await membersMeant(em, group, { where, attribute }))
+    const meant = ids ?? (where === null ? null : await membersMeant(em, group, { where, attribute, work }))
     return { ...nobodyMoved, removed: await removeMembers(em, group.id, meant) }
   }
   const [ofGroup, sent] = [{ organisationId: group.organisationId, groupId: group.id }, ids ?? []]
   return op === 'add' ? { sent, added: await addMembers(em, ofGroup, sent), removed: [] } : setMembers(em, ofGroup, sent)
 }
 
-async function membersMeant(
-  em: EntityManager,
-  group: ScimGroup,
-  { where, attribute }: { readonly where: Filter; readonly attribute: Attribute },
-): Promise<readonly string[]> {
+interface MemberFilter {
+  readonly where: Filter
+  readonly attribute: Attribute
+  readonly work: Work
+}
+
+/** To read a member takes so many steps. */
+const stepsOfMember = 50
+
+async function membersMeant(em: EntityManager, group: ScimGroup, { where, attribute, work }: MemberFilter): Promise<readonly string[]> {
   const members = await membersOf(em, [group.id])
-  return members.filter(({ id, display }) => matches({ value: id, display, type: 'User' }, where, attribute)).map(({ id }) => id)
+  spend(work, stepsOfMember * members.length)
+  return members.filter(({ id, display }) => matches({ value: id, display, type: 'User' }, where, { attribute, work })).map(({ id }) => id)
 }
 
 const sumOf = (moves: readonly MemberChanges[]): MemberChanges => ({

@@ -168,7 +168,7 @@ export const patchScimUser = route({
   const row = await lockedUser(call, call.params.id)
   const [type, operations] = [userType(isByUsers(deps)), operationsOf(body)]
   const before = userDocument(row, isByUsers(deps) ? await groupsOf(em, [row.id]) : null)
-  const document = applyPatch(type, before, operations)
+  const document = applyPatch(type, before, { operations })
   const said = isDeepStrictEqual(before['groups'], document['groups']) ? undefined : (document['groups'] ?? [])
   const changed = await settle(call, said, await changeUser(em, { client: actor, deps }, { before: row, document }))
   return presented(call, { row: changed, asked: call.query })

@@ -1,5 +1,6 @@
 import { matches, statedBy } from '../filter/matches.ts'
 import { parsePath } from '../filter/parse-filter.ts'
+import { createWork, spend, stepsOfReading, type Work } from '../filter/work.ts'
 import { scimError } from '../scim-error.ts'
 import type { Attribute, ResourceType, Schema } from './attribute.ts'
 import { extensionOf, locate, type AttributeLocation } from './locate.ts'
@@ -15,26 +16,35 @@ export interface Operation {
 
 type Draft = Record<string, unknown>
 
-/** Returns a document after the operations of a PATCH (RFC 7644, section 3.5.2). Throws `invalidPath`, `noTarget`, `mutability`, `invalidValue`. */
-export function applyPatch(type: ResourceType, document: Document, operations: readonly Operation[]): Document {
+/** An operation, and the work that may go into it. */
+type Task = Operation & { readonly work: Work }
+
+/** The operations of a PATCH. `work`: the work that its request may still cost; absent: all. */
+interface Patch {
+  readonly operations: readonly Operation[]
+  readonly work?: Work
+}
+
+/** Returns a document after the operations of a PATCH (RFC 7644, section 3.5.2). Throws `invalidPath`, `noTarget`, `mutability`, `invalidValue`, `tooMany`. */
+export function applyPatch(type: ResourceType, document: Document, { operations, work = createWork() }: Patch): Document {
   const draft: Draft = structuredClone({ ...document })
-  for (const operation of operations) apply(type, draft, operation)
+  for (const operation of operations) apply(type, draft, { ...operation, work })
   return normalise(type, draft)
 }
 
-function apply(type: ResourceType, draft: Draft, { op, path, value }: Operation): void {
+function apply(type: ResourceType, draft: Draft, { op, path, value, work }: Task): void {
   if (path === undefined || path === '') {
-    applyWhole(type, draft, { op, value })
+    applyWhole(type, draft, { op, value, work })
     return
   }
   const extension = extensionOf(type, path)
   if (extension !== null) {
-    applyExtension(type, draft, { op, value, extension })
+    applyExtension(type, draft, { op, value, work, extension })
     return
   }
   const target = targetOf(type, path)
   const holder = target.extension === null ? draft : inner(draft, target.extension.id)
-  change(holder, target, { op, value })
+  change(holder, target, { op, value, work })
   if (target.extension !== null && Object.keys(holder).length === 0) Reflect.deleteProperty(draft, target.extension.id)
 }
 
@@ -54,25 +64,25 @@ function targetOf(type: ResourceType, path: string): Target {
 }
 
 /** Without a path the value is a part of the resource; its names may be paths themselves, as some clients write them. */
-function applyWhole(type: ResourceType, draft: Draft, { op, value }: Operation): void {
+function applyWhole(type: ResourceType, draft: Draft, { op, value, work }: Task): void {
   if (op === 'remove') throw scimError('noTarget', 'An operation that removes something names it by `path`.', 'path')
   if (!isObject(value)) throw scimError('invalidValue', 'An operation without `path` has an object as its `value`.', 'value')
   for (const [name, part] of Object.entries(value)) {
     const known = extensionOf(type, name) !== null || locate(type, name) !== null || name.includes('[')
-    if (known && !isReadOnly(type, name)) apply(type, draft, { op, path: name, value: part })
+    if (known && !isReadOnly(type, name)) apply(type, draft, { op, path: name, value: part, work })
   }
 }
 
 const isReadOnly = (type: ResourceType, name: string): boolean => locate(type, name)?.attribute.mutability === 'readOnly'
 
-function applyExtension(type: ResourceType, draft: Draft, { op, value, extension }: Operation & { readonly extension: Schema }): void {
+function applyExtension(type: ResourceType, draft: Draft, { op, value, work, extension }: Task & { readonly extension: Schema }): void {
   if (op === 'remove' || value === null) {
     Reflect.deleteProperty(draft, extension.id)
     return
   }
   if (!isObject(value)) throw scimError('invalidValue', `\`${extension.id}\` is an object.`, 'value')
   for (const [name, part] of Object.entries(value))
-    if (locate(type, `${extension.id}:${name}`) !== null) apply(type, draft, { op, path: `${extension.id}:${name}`, value: part })
+    if (locate(type, `${extension.id}:${name}`) !== null) apply(type, draft, { op, path: `${extension.id}:${name}`, value: part, work })
 }
 
 function inner(draft: Draft, name: string): Draft {
@@ -82,12 +92,12 @@ function inner(draft: Draft, name: string): Draft {
   return made
 }
 
-type Change = Pick<Operation, 'op' | 'value'>
+type Change = Pick<Task, 'op' | 'value' | 'work'>
 
-function change(holder: Draft, target: Target, { op, value }: Change): void {
+function change(holder: Draft, target: Target, { op, value, work }: Change): void {
   const { attribute, part, where } = target
   const gone = op === 'remove' || value === null || value === undefined
-  if (attribute.multiValued) changeList(holder, target, { op: gone ? 'remove' : op, value })
+  if (attribute.multiValued) changeList(holder, target, { op: gone ? 'remove' : op, value, work })
   else if (part !== null) changePart(inner(holder, attribute.name), part, { gone, value, path: target.path })
   else if (gone) Reflect.deleteProperty(holder, attribute.name)
   else {
@@ -107,30 +117,33 @@ function changePart(
   else holder[part.name] = valueOf(part, value, path)
 }
 
-function changeList(holder: Draft, target: Target, { op, value }: Change): void {
+function changeList(holder: Draft, target: Target, { op, value, work }: Change): void {
   const { attribute } = target
   const held = holder[attribute.name]
   const values = (Array.isArray(held) ? held : []).filter(isObject)
-  const next =
-    target.where !== null || target.part !== null ? changeSome(values, target, { op, value }) : changeAll(values, target, { op, value })
+  spend(work, stepsOfValue * values.length)
+  const next = (target.where !== null || target.part !== null ? changeSome : changeAll)(values, target, { op, value, work })
   // A list may grow by each of very many operations.
   demandFew(attribute, next, target.path)
   if (next.length === 0) Reflect.deleteProperty(holder, attribute.name)
   else holder[attribute.name] = next
 }
 
+/** Each value of a list is copied and named once for an operation. */
+const stepsOfValue = 5
+
 type Values = readonly Record<string, unknown>[]
 
 /** The whole list: values are added, take its place, or are taken out. */
-function changeAll(values: Values, { attribute, path }: Target, { op, value }: Change): Values {
+function changeAll(values: Values, { attribute, path }: Target, { op, value, work }: Change): Values {
   const given = listed(attribute, value, path)
   if (op === 'remove') {
     const gone = new Set(given.map((one) => one['value']))
     return value === undefined || value === null ? [] : values.filter((one) => !gone.has(one['value']))
   }
   if (op === 'replace') return given
-  const known = new Set(values.map(identityOf))
-  const fresh = given.filter((one) => !known.has(identityOf(one)))
+  const known = new Set(values.map((one) => identityOf(one, work)))
+  const fresh = given.filter((one) => !known.has(identityOf(one, work)))
   return [...(fresh.some(({ primary }) => primary === true) ? values.map(notPrimary) : values), ...fresh]
 }
 
@@ -141,13 +154,27 @@ const listed = (attribute: Attribute, value: unknown, path: string): Values => {
 
 const notPrimary = (value: Record<string, unknown>) => (value['primary'] === true ? { ...value, primary: false } : value)
 
+/** Values are never changed, and each is named once however many operations look at it. */
+const identities = new WeakMap<Record<string, unknown>, string>()
+
 /** Two values with one `value` and one `type` are the same. */
-const identityOf = ({ value, type }: Record<string, unknown>): string => JSON.stringify([value, type])
+function identityOf(one: Record<string, unknown>, work: Work): string {
+  const known = identities.get(one)
+  if (known !== undefined) return known
+  const [value, type] = [textOf(one['value']), textOf(one['type'])]
+  spend(work, stepsOfReading(value) + stepsOfReading(type))
+  const identity = `${value.length} ${value} ${type}`
+  identities.set(one, identity)
+  return identity
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
 /** Some values of the list, or a part of them. A missing value is made, if the filter describes it. */
-function changeSome(values: Values, target: Target, { op, value }: Change): Values {
+function changeSome(values: Values, target: Target, { op, value, work }: Change): Values {
   const { attribute, part, where, path } = target
-  const isMeant = (one: Record<string, unknown>) => where === null || matches(one, where, attribute)
+  const meant = new Set(where === null ? values : values.filter((one) => matches(one, where, { attribute, work })))
+  const isMeant = (one: Record<string, unknown>) => meant.has(one)
   if (op === 'remove') {
     if (part === null) return values.filter((one) => !isMeant(one))
     return values.map((one) => (isMeant(one) ? withoutPart(one, part.name) : one)).filter((one) => Object.keys(one).length > 0)
@@ -155,7 +182,7 @@ function changeSome(values: Values, target: Target, { op, value }: Change): Valu
   const given = part === null ? listed(attribute, value, path)[0] : { [part.name]: valueOf(part, value, path) }
   if (given === undefined) throw scimError('invalidValue', `\`${path.slice(0, 200)}\` needs a value.`, 'value')
   const others = given['primary'] === true ? values.map((one) => (isMeant(one) ? one : notPrimary(one))) : values
-  if (values.some(isMeant)) return others.map((one) => (isMeant(one) ? { ...one, ...given } : one))
+  if (meant.size > 0) return others.map((one) => (isMeant(one) ? { ...one, ...given } : one))
   const stated = where === null ? {} : statedBy(where, attribute)
   if (stated === null) throw scimError('noTarget', `Nothing is meant by \`${path.slice(0, 200)}\`.`, 'path')
   return [...others, { ...stated, ...given }]

@@ -11,6 +11,7 @@ export interface Projection {
 
 /** Every answer has these. */
 const always: ReadonlySet<string> = new Set(['schemas', 'id'])
+const none: ReadonlySet<string> = new Set()
 
 /** Reads both parameters. Throws `invalidValue` if both are given. */
 export function projectionOf(query: {
@@ -35,19 +36,45 @@ export function asksFor(projection: Projection, type: ResourceType, name: string
   return projection.only === null ? !projection.without.some((path) => isIt(path) && !path.includes('.')) : projection.only.some(isIt)
 }
 
+/** The names of attributes, each with those within it; null: all of it. The attributes of a schema are few, however often a path names one. */
+type NameTree = Map<string, NameTree | null>
+
 /** Returns the parts of a resource that were asked for. */
 export function project(resource: Document, type: ResourceType, { only, without }: Projection): Document {
-  if (only !== null) return pick(resource, type, only)
-  return without.reduce((held, path) => leaveOut(held, type, path), resource)
+  if (only === null) return drop(resource, treeOf(type, without))
+  return pick(resource, treeOf(type, only))
 }
 
-function pick(resource: Document, type: ResourceType, paths: readonly string[]): Document {
-  const kept: Record<string, unknown> = Object.fromEntries(Object.entries(resource).filter(([name]) => always.has(name)))
-  for (const path of paths) {
+/** Trees by the paths that they are of: every resource of a page has the same. */
+const trees = new WeakMap<readonly string[], Map<ResourceType, NameTree>>()
+
+function treeOf(type: ResourceType, paths: readonly string[]): NameTree {
+  const known = trees.get(paths) ?? new Map<ResourceType, NameTree>()
+  trees.set(paths, known)
+  const tree = known.get(type) ?? makeTree(type, paths)
+  known.set(type, tree)
+  return tree
+}
+
+function makeTree(type: ResourceType, paths: readonly string[]): NameTree {
+  const tree: NameTree = new Map()
+  for (const path of new Set(paths)) {
     const steps = stepsOf(type, path)
-    if (steps !== null) copy(resource, kept, steps)
+    if (steps !== null && !always.has(steps[0] ?? '')) grow(tree, steps)
   }
-  return kept
+  return tree
+}
+
+function grow(tree: NameTree, [name = '', ...rest]: readonly string[]): void {
+  const held = tree.get(name)
+  if (held === null) return
+  if (rest.length === 0) {
+    tree.set(name, null)
+    return
+  }
+  const inner: NameTree = held ?? new Map()
+  tree.set(name, inner)
+  grow(inner, rest)
 }
 
 /** The names that lead to the attribute of a path; null: to none, and an unknown attribute is in no resource. */
@@ -59,36 +86,32 @@ function stepsOf(type: ResourceType, path: string): readonly string[] | null {
   return [found.extension?.id ?? [], found.attribute.name, found.part?.name ?? []].flat()
 }
 
-function copy(from: Document, to: Record<string, unknown>, [name = '', ...rest]: readonly string[]): void {
-  const value = from[name]
-  if (value === undefined) return
-  if (rest.length === 0) {
-    to[name] = value
-    return
-  }
-  const held = to[name]
-  if (Array.isArray(value)) to[name] = value.map((item, at) => within(item, Array.isArray(held) ? held[at] : undefined, rest))
-  else to[name] = within(value, held, rest)
-}
+/** Returns what is left of each value of an object: undefined leaves it out. */
+const mapped = (from: Document, part: (name: string, value: unknown) => unknown): Document =>
+  Object.fromEntries(
+    Object.entries(from).flatMap(([name, value]) => {
+      const kept = part(name, value)
+      return kept === undefined ? [] : [[name, kept]]
+    }),
+  )
 
-function within(from: unknown, to: unknown, steps: readonly string[]): unknown {
-  const kept = isObject(to) ? to : {}
-  if (isObject(from)) copy(from, kept, steps)
-  return kept
-}
+const pick = (from: Document, tree: NameTree, also: ReadonlySet<string> = always): Document =>
+  mapped(from, (name, value) => {
+    if (also.has(name)) return value
+    const inner = tree.get(name)
+    if (inner === undefined || inner === null) return inner === null ? value : undefined
+    return within(value, (one) => pick(one, inner, none), {})
+  })
 
-function leaveOut(resource: Document, type: ResourceType, path: string): Document {
-  const steps = stepsOf(type, path)
-  return steps === null || (steps[0] !== undefined && always.has(steps[0])) ? resource : dropped(resource, steps)
-}
+const drop = (from: Document, tree: NameTree): Document =>
+  mapped(from, (name, value) => {
+    const inner = tree.get(name)
+    if (inner === undefined || inner === null) return inner === null ? undefined : value
+    return within(value, (one) => drop(one, inner))
+  })
 
-function dropped(from: Document, [name = '', ...rest]: readonly string[]): Document {
-  const { [name]: value, ...others } = from
-  if (value === undefined || rest.length === 0) return others
-  const inner = Array.isArray(value)
-    ? value.map((item: unknown) => (isObject(item) ? dropped(item, rest) : item))
-    : isObject(value)
-      ? dropped(value, rest)
-      : value
-  return { ...from, [name]: inner }
+/** `plain`: in place of a value that is no object; absent: the value. */
+function within(value: unknown, change: (one: Document) => Document, plain?: unknown): unknown {
+  const one = (item: unknown): unknown => (isObject(item) ? change(item) : (plain ?? item))
+  return Array.isArray(value) ? value.map(one) : one(value)
 }

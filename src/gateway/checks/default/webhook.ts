@@ -5,9 +5,12 @@ import { hideWithin, hidingSecrets } from '../../../lib/text/known-secrets.ts'
 import { isCredentialHeader } from '../../wire/headers.ts'
 import { check, textOf, type BodyEdit, type CheckContext, type Subject, type Verdict } from '../check.ts'
 
+const mostHeaders = 100
+
 /** Names and values as an object, or as the JSON text that older clients write. */
 export const headersField = z
   .preprocess((given) => (typeof given === 'string' && given.trim() !== '' ? parsed(given) : given), z.record(sentHeaderName, headerValue))
+  .refine((headers) => Object.keys(headers).length <= mostHeaders, `At most ${mostHeaders} headers are allowed.`)
   .default({})
   .meta({ description: 'Headers that are sent along.' })
 

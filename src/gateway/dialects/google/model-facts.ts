@@ -56,7 +56,7 @@ const facts = new Map<string, ModelFacts>()
 /** So many models are remembered; names come from callers. */
 const mostModels = 1000
 
-/** Returns what a Gemini model can do, by its name: thinking, schemas, signatures. */
+/** Returns the abilities of a Gemini model, by its name: thinking, schemas, signatures. */
 export function modelFacts(model: string): ModelFacts {
   const found = facts.get(model)
   if (found !== undefined) return found

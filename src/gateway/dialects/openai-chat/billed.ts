@@ -38,7 +38,7 @@ function feeOf(usage: Fields): Dimension | null {
  */
 export function readCounts(usage: Fields, provider: string): ReadCounts {
   const collector = new Collector()
-  // Mistral's tools put what they found into the prompt, beside its own figure.
+  // Mistral's tools put their findings into the prompt, beside its own figure.
   const found = countAt(usage, 'connector_tokens')
   const total = Math.max(0, countAt(usage, 'total_tokens') - found)
   const completion = countAt(usage, 'completion_tokens')

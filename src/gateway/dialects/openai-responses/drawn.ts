@@ -2,7 +2,7 @@ import { type Fields, isFields } from '../../../lib/json/fields.ts'
 import type { DrawnImages } from '../neutral/drawn.ts'
 import { drawnItem, listOf } from './sold-tools.ts'
 
-/** Returns the images among the items of a response; null: there are none. One that failed costs nothing. */
+/** Returns the images among the items of a response; null: there are none. One that failed is free. */
 export function drawnOf(items: readonly Fields[], usage: Fields | null): DrawnImages | null {
   const images = items
     .filter(({ type, status }) => type === drawnItem && status !== 'failed')
@@ -34,5 +34,5 @@ export function drawingToolOf(tools: unknown): DrawingTool | null {
 export const drawingModel = ({ images }: DrawnImages, tools: unknown): string =>
   images.find(({ model }) => model !== null)?.model ?? drawingToolOf(tools)?.model ?? usualModel
 
-/** Leaves out what is left to the model. */
+/** Leaves out the settings that are left to the model. */
 const saidOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' && value !== 'auto' ? value : null)

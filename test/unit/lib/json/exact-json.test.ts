@@ -98,3 +98,29 @@ for (const [name, shape] of Object.entries(shapes))
     const [small = 0, large = 0] = sizes.map((one) => Math.min(...Array.from({ length: 5 }, () => timeOf(one))))
     t.true(large < Math.max(small, 3000) * 9, `${small} to ${large} microseconds`)
   })
+
+const lossy = (count: number, piece: (at: number) => string): string => Array.from({ length: count }, (_, at) => piece(at)).join(',')
+
+test('a text with very many such numbers is written as it was read, too', (t) => {
+  for (const one of [
+    `{"a":[${lossy(20_000, () => '[1.0]')}],"b":{"c":2.0}}`,
+    `[${lossy(20_000, (at) => `{"n":${at}.0}`)}]`,
+    `{"turns":[${lossy(20_000, (at) => `{"role":"assistant","input":{"id":9007199254740993,"at":[${at}.0]}}`)}],"end":[1.0]}`,
+    `{"a":{"b":[[[${lossy(9000, () => '[1.0]')}]]]},"z":{"y":[1.50]}}`,
+  ]) {
+    t.true(exactJson(parseExact(one)) === one)
+    const within = JSON.parse(`{"all":${one}}`) as object
+    rememberExact(within, `{"all":${one}}`)
+    t.true(exactJson(within) === `{"all":${one}}`)
+  }
+})
+
+test('no copy of a value remembers its text, and no reader of a value sees it', (t) => {
+  const value = parseExact('{"a":1.0,"b":[2.0]}') as Readonly<Record<string, unknown>>
+  t.is(exactJson({ ...value }), '{"a":1,"b":[2.0]}')
+  t.is(exactJson(structuredClone(value)), '{"a":1,"b":[2]}')
+  t.is(exactJson(Object.assign({}, value, { a: 3 })), '{"a":3,"b":[2.0]}')
+  t.deepEqual(value, { a: 1, b: [2] })
+  t.deepEqual(Object.keys(value), ['a', 'b'])
+  t.is(JSON.stringify(value), '{"a":1,"b":[2]}')
+})
