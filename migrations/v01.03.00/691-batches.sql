@@ -34,7 +34,8 @@ CREATE TABLE batches (
   cancelled_at timestamptz,
   outcome text,
   ended_by uuid,
-  ended_by_until timestamptz
+  ended_by_until timestamptz,
+  claimed_at timestamptz
 );
 COMMENT ON COLUMN batches.api_key_id IS 'The key that made it, with whose rights its lines run.';
 COMMENT ON COLUMN batches.options IS 'The metadata, and the headers that every line is sent with, sealed with the log key for this organisation and id.';
@@ -42,9 +43,10 @@ COMMENT ON COLUMN batches.output_seconds IS 'How long its output and error file 
 COMMENT ON COLUMN batches.result_bytes IS 'What the results of its lines take until they stand in its files.';
 COMMENT ON COLUMN batches.outcome IS 'The state that it will have when its files are written.';
 COMMENT ON COLUMN batches.ended_by IS 'The process that writes its files, until its claim is over.';
+COMMENT ON COLUMN batches.claimed_at IS 'When a process last began to write its files: organisations take turns by it.';
 CREATE INDEX batches_listed ON batches (organisation_id, workspace_id, created_at DESC, id DESC);
 CREATE INDEX batches_open ON batches (created_at) WHERE state IN ('validating', 'in_progress', 'cancelling', 'finalizing');
-CREATE INDEX batches_ended ON batches (organisation_id, finalizing_at);
+CREATE INDEX batches_claimed ON batches (organisation_id, claimed_at);
 CREATE INDEX batches_input ON batches (input_file_id);
 
 CREATE TABLE batch_lines (
@@ -53,11 +55,11 @@ CREATE TABLE batch_lines (
   organisation_id uuid NOT NULL,
   starts_at bigint NOT NULL,
   bytes integer NOT NULL,
+  custom_id bytea NOT NULL,
   custom_hash bytea NOT NULL,
   state text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'running', 'done')),
   runner uuid,
-  leased_until timestamptz,
-  not_before timestamptz,
+  free_at timestamptz NOT NULL DEFAULT '-infinity',
   attempts smallint NOT NULL DEFAULT 0,
   failures smallint NOT NULL DEFAULT 0,
   begun_ms bigint,
@@ -66,13 +68,15 @@ CREATE TABLE batch_lines (
   PRIMARY KEY (batch_id, line)
 ) WITH (fillfactor = 80);
 COMMENT ON COLUMN batch_lines.starts_at IS 'The place of the line in the input file.';
+COMMENT ON COLUMN batch_lines.custom_id IS 'Sealed with the log key for this organisation, batch and line, so that a line that never ran is reported without reading its file.';
+COMMENT ON COLUMN batch_lines.free_at IS 'From then on a process may claim it: when a lease is over, or the wait before the next try.';
 COMMENT ON COLUMN batch_lines.runner IS 'The process that holds the line; it alone may write the result.';
 COMMENT ON COLUMN batch_lines.begun_ms IS 'When the log of the line begins: kept when a process dies, so that the line has one log and one settlement.';
 COMMENT ON COLUMN batch_lines.failures IS 'How many requests of the line failed in a way that may pass; each has a log of its own.';
 COMMENT ON COLUMN batch_lines.result IS 'The line of the output or error file, sealed with the log key for this organisation, batch and line.';
 ALTER TABLE batch_lines ALTER COLUMN result SET STORAGE EXTERNAL;
-CREATE INDEX batch_lines_open ON batch_lines (batch_id, line) WHERE state <> 'done';
-CREATE INDEX batch_lines_held ON batch_lines (runner) WHERE state = 'running';
+CREATE INDEX batch_lines_free ON batch_lines (batch_id, free_at, line) WHERE state <> 'done';
+CREATE INDEX batch_lines_running ON batch_lines (batch_id, free_at) WHERE state = 'running';
 
 ALTER TABLE batches ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON batches USING (organisation_id = app_organisation() OR app_is_system()) WITH CHECK (organisation_id = app_organisation() OR app_is_system());

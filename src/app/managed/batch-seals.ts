@@ -33,6 +33,18 @@ export const openResult = (
   { line, sealed }: { readonly line: number; readonly sealed: Buffer },
 ): Buffer => opened(id, () => seal.open(place(`${id} ${line}`, scope), sealed))
 
+export const sealCustomId = (
+  seal: LogSeal,
+  { id, scope }: SealedBatch,
+  { line, customId }: { readonly line: number; readonly customId: string },
+): Buffer => Buffer.concat(seal.seal(place(`${id} ${line} custom_id`, scope), [Buffer.from(customId)]))
+
+export const openCustomId = (
+  seal: LogSeal,
+  { id, scope }: SealedBatch,
+  { line, sealed }: { readonly line: number; readonly sealed: Buffer },
+): string => opened(id, () => seal.open(place(`${id} ${line} custom_id`, scope), sealed).toString('utf8'))
+
 function opened<T>(id: string, open: () => T): T {
   try {
     return open()

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { LogSeal } from '../../gateway/ports/journal.ts'
 import { type ClaimedLine, leaseMs, type LineQueue, type OpenBatch } from '../../gateway/ports/managed.ts'
 import type { SideConnections, SidePool } from '../database/side-pool.ts'
-import { sealResult } from './batch-seals.ts'
+import { openCustomId, type SealedBatch, sealResult } from './batch-seals.ts'
 import { endingOf } from './ending-batches.ts'
 import { full, type Quota } from './quota.ts'
 import { openColumns, type OpenRow, toOpen } from './open-batch.ts'
@@ -38,8 +38,9 @@ export function openLineQueue({ side, seal, organisationBytes }: LineQueueOption
     reachable(async () => (await connections.query<Row>(text, values)).rows)
   return {
     open: () => open(state),
-    async claim({ id }, most) {
-      return (await run<ClaimRow>(claim, [id, runner, most])).map(toLine)
+    async claim(batch, most) {
+      const rows = await run<ClaimRow>(claim, [batch.id, runner, most])
+      return rows.map((row) => toLine(seal, { id: batch.id, scope: batch }, row))
     },
     async renew(held) {
       await run(renew, [runner, held.map(({ batch }) => batch.id), held.map(({ line }) => line.line)])
@@ -51,7 +52,7 @@ export function openLineQueue({ side, seal, organisationBytes }: LineQueueOption
     },
     async retry({ id }, line, waitMs) {
       await run(
-        `UPDATE batch_lines SET state = 'waiting', runner = NULL, begun_ms = NULL, failures = failures + 1, not_before = now() + $4 * interval '1 millisecond'
+        `UPDATE batch_lines SET state = 'waiting', runner = NULL, begun_ms = NULL, failures = failures + 1, free_at = now() + $4 * interval '1 millisecond'
           WHERE batch_id = $1 AND line = $2 AND runner = $3 AND state = 'running'`,
         [id, line, runner, waitMs],
       )
@@ -79,8 +80,7 @@ const openBatches = `
   SELECT ${openColumns} FROM (
     SELECT b.*, row_number() OVER (PARTITION BY b.organisation_id ORDER BY b.created_at) AS turn FROM batches b
      WHERE b.state = 'in_progress' AND b.expires_at > now() AND b.completed + b.failed < b.total
-       AND EXISTS (SELECT 1 FROM batch_lines l WHERE l.batch_id = b.id AND l.state <> 'done'
-                      AND (l.state = 'waiting' AND coalesce(l.not_before <= now(), true) OR l.state = 'running' AND l.leased_until < now()))
+       AND EXISTS (SELECT 1 FROM batch_lines l WHERE l.batch_id = b.id AND l.state <> 'done' AND l.free_at <= now())
   ) o WHERE turn <= ${mostOfOne} ORDER BY turn, created_at LIMIT 256`
 
 const open = (state: State): Promise<readonly OpenBatch[]> =>
@@ -107,17 +107,18 @@ async function fullOf(state: State, organisations: readonly string[]): Promise<R
 const claim = `
   WITH free AS (
     SELECT l.line, l.begun_ms IS NOT NULL AS doubtful FROM batch_lines l
-     WHERE l.batch_id = $1 AND EXISTS (SELECT 1 FROM batches b WHERE b.id = $1 AND b.state = 'in_progress') AND l.state <> 'done'
-       AND (l.state = 'waiting' AND coalesce(l.not_before <= now(), true) OR l.state = 'running' AND l.leased_until < now())
-     ORDER BY l.line LIMIT $3 FOR UPDATE SKIP LOCKED)
+     WHERE l.batch_id = $1 AND EXISTS (SELECT 1 FROM batches b WHERE b.id = $1 AND b.state = 'in_progress')
+       AND l.state <> 'done' AND l.free_at <= now()
+     ORDER BY l.free_at, l.line LIMIT $3 FOR UPDATE SKIP LOCKED)
   UPDATE batch_lines l
-     SET state = 'running', runner = $2, leased_until = now() + ${lease}, attempts = l.attempts + 1,
+     SET state = 'running', runner = $2, free_at = now() + ${lease}, attempts = l.attempts + 1,
          begun_ms = coalesce(l.begun_ms, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)
     FROM free WHERE l.batch_id = $1 AND l.line = free.line
-  RETURNING l.line, l.starts_at, l.bytes, l.attempts, l.failures, l.begun_ms, free.doubtful`
+  RETURNING l.line, l.custom_id, l.starts_at, l.bytes, l.attempts, l.failures, l.begun_ms, free.doubtful`
 
 interface ClaimRow {
   readonly line: number
+  readonly custom_id: Buffer
   readonly starts_at: string
   readonly bytes: number
   readonly attempts: number
@@ -126,8 +127,9 @@ interface ClaimRow {
   readonly doubtful: boolean
 }
 
-const toLine = (row: ClaimRow): ClaimedLine => ({
+const toLine = (seal: LogSeal, batch: SealedBatch, row: ClaimRow): ClaimedLine => ({
   line: row.line,
+  customId: openCustomId(seal, batch, { line: row.line, sealed: row.custom_id }),
   start: Number(row.starts_at),
   bytes: row.bytes,
   attempts: row.attempts - row.failures,
@@ -137,7 +139,7 @@ const toLine = (row: ClaimRow): ClaimedLine => ({
 })
 
 const renew = `
-  UPDATE batch_lines l SET leased_until = now() + ${lease} FROM unnest($2::text[], $3::integer[]) AS held (batch_id, line)
+  UPDATE batch_lines l SET free_at = now() + ${lease} FROM unnest($2::text[], $3::integer[]) AS held (batch_id, line)
    WHERE l.batch_id = held.batch_id AND l.line = held.line AND l.runner = $1 AND l.state = 'running'`
 
 /** Providers report any number: a sum beyond is not exact, and no reason to lose a result. */
@@ -146,7 +148,7 @@ const mostTokens = Number.MAX_SAFE_INTEGER
 /** The result and the counts of its batch change together. */
 const finish = `
   WITH done AS (
-    UPDATE batch_lines SET state = 'done', runner = NULL, leased_until = NULL, failed = $4, result = $5
+    UPDATE batch_lines SET state = 'done', runner = NULL, failed = $4, result = $5
      WHERE batch_id = $1 AND line = $2 AND runner = $3 AND state = 'running' RETURNING batch_id)
   UPDATE batches SET completed = completed + (NOT $4::boolean)::integer, failed = failed + ($4::boolean)::integer,
                      result_bytes = result_bytes + octet_length($5::bytea),
@@ -159,6 +161,6 @@ const logged = `
 
 /** A line that a former process may have begun keeps the beginning of its log. */
 const release = `
-  UPDATE batch_lines SET state = 'waiting', runner = NULL, leased_until = NULL, attempts = attempts - 1,
+  UPDATE batch_lines SET state = 'waiting', runner = NULL, free_at = '-infinity', attempts = attempts - 1,
                          begun_ms = CASE WHEN attempts - failures > 1 THEN begun_ms END
    WHERE batch_id = $1 AND line = ANY ($2::integer[]) AND runner = $3 AND state = 'running'`

@@ -1,14 +1,17 @@
 /** A file counts as so much at least: rows cost too. */
 const leastCounted = 4096
 
-/** The bytes of the files of an organisation, and the results of its batches that stand in no file yet: `$1`, of the workspace `$2` those too. */
+/** A line of a batch takes about so much until the batch has ended. */
+const bytesOfLine = 512
+
+/** The bytes of the files of an organisation, and the lines and results of its batches that stand in no file yet: `$1`, of the workspace `$2` those too. */
 export const used = `
   SELECT coalesce(sum(bytes), 0)::float8 AS organisation,
          coalesce(sum(bytes) FILTER (WHERE workspace_id IS NOT DISTINCT FROM $2), 0)::float8 AS workspace
     FROM (SELECT workspace_id, greatest(bytes, ${leastCounted}) AS bytes FROM files
            WHERE organisation_id = $1 AND (expires_at IS NULL OR expires_at > now())
           UNION ALL
-          SELECT workspace_id, result_bytes FROM batches WHERE organisation_id = $1 AND state IN ('in_progress', 'cancelling')) kept`
+          SELECT workspace_id, result_bytes + total::bigint * ${bytesOfLine} FROM batches WHERE organisation_id = $1 AND state IN ('in_progress', 'cancelling')) kept`
 
 export interface UsedBytes {
   readonly organisation: number

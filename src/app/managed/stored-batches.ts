@@ -1,10 +1,11 @@
+import { hash } from 'node:crypto'
 import type { LogSeal } from '../../gateway/ports/journal.ts'
 import { type BatchStore, type BatchTimes, newOwnId, type NewBatch, type NewLine, type StoredBatch } from '../../gateway/ports/managed.ts'
 import type { ProviderScope } from '../../gateway/ports/callers.ts'
 import type { ResponseOwner } from '../../gateway/ports/stored-responses.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { SideConnections, SidePool } from '../database/side-pool.ts'
-import { openOptions, sealOptions } from './batch-seals.ts'
+import { openOptions, sealCustomId, type SealedBatch, sealOptions } from './batch-seals.ts'
 import { inTenant, readerValues, seconds, type Statement, visibleTo } from './tenant-query.ts'
 
 export interface StoredBatchesOptions {
@@ -47,7 +48,7 @@ export function openStoredBatches({ side, seal }: StoredBatchesOptions): BatchSt
   return {
     begin: (owner, batch) => begin(connections, seal, { owner, batch }),
     async addLines(id, { organisationId }, lines) {
-      await inTenant(connections, organisationId, [insertLines(id, organisationId, lines)])
+      await inTenant(connections, organisationId, [insertLines(seal, { id, scope: { organisationId } }, lines)])
     },
     async doubles(id, { organisationId }, most) {
       const rows = await inTenant<{ line: number }>(connections, organisationId, [{ text: doubles, values: [id, most] }])
@@ -92,16 +93,17 @@ const doubles = `
   SELECT line FROM (SELECT line, row_number() OVER (PARTITION BY custom_hash ORDER BY line) AS nth FROM batch_lines WHERE batch_id = $1) l
    WHERE nth > 1 ORDER BY line LIMIT $2`
 
-const insertLines = (id: string, organisationId: string, lines: readonly NewLine[]): Statement => ({
-  text: `INSERT INTO batch_lines (batch_id, organisation_id, line, starts_at, bytes, custom_hash)
-         SELECT $1::text, $2::uuid, * FROM unnest($3::integer[], $4::bigint[], $5::integer[], $6::bytea[])`,
+const insertLines = (seal: LogSeal, batch: SealedBatch, lines: readonly NewLine[]): Statement => ({
+  text: `INSERT INTO batch_lines (batch_id, organisation_id, line, starts_at, bytes, custom_id, custom_hash)
+         SELECT $1::text, $2::uuid, * FROM unnest($3::integer[], $4::bigint[], $5::integer[], $6::bytea[], $7::bytea[])`,
   values: [
-    id,
-    organisationId,
+    batch.id,
+    batch.scope.organisationId,
     lines.map(({ line }) => line),
     lines.map(({ start }) => start),
     lines.map(({ bytes }) => bytes),
-    lines.map(({ customHash }) => customHash),
+    lines.map((line) => sealCustomId(seal, batch, line)),
+    lines.map(({ customId }) => hash('sha256', customId, 'buffer').subarray(0, 16)),
   ],
 })
 

@@ -28,7 +28,7 @@ export interface NewLine {
   readonly line: number
   readonly start: number
   readonly bytes: number
-  readonly customHash: Buffer
+  readonly customId: string
 }
 
 export interface BatchTimes {
@@ -97,6 +97,7 @@ export interface OpenBatch extends ProviderScope {
 /** A line that this process holds, under a lease. */
 export interface ClaimedLine {
   readonly line: number
+  readonly customId: string
   readonly start: number
   readonly bytes: number
   /** How often it was begun, with this time. */
@@ -128,8 +129,7 @@ export interface EndingBatch extends OpenBatch {
 /** A line of a batch that ends; `result` is null when it never ran. */
 export interface EndedLine {
   readonly line: number
-  readonly start: number
-  readonly bytes: number
+  readonly customId: string
   readonly failed: boolean
   readonly result: Buffer | null
 }
@@ -151,14 +151,18 @@ export interface LineQueue {
   release(batch: OpenBatch, lines: readonly number[]): Promise<void>
   /** Returns how the request of a line ended whose log began at this time; null: it has no log. */
   logged(logId: string, begunAt: number): Promise<'complete' | 'broken' | null>
-  /** Claims a batch whose lines have all ended; null: there is none. */
-  ending(): Promise<EndingBatch | null>
+  /** Claims a batch whose lines have all ended, of none of these organisations; null: there is none. */
+  ending(without: readonly string[]): Promise<EndingBatch | null>
   /** Returns the next lines, fewer where their results are long; none: all were returned. */
   ended(batch: EndingBatch, after: number, most: number): Promise<readonly EndedLine[]>
-  /** Holds the claim of an ending batch. Rejects when it was lost. */
-  hold(batch: EndingBatch): Promise<void>
+  /** Holds the claim of an ending batch for `endingMs` more. Resolves to false when it was lost. */
+  hold(batch: EndingBatch): Promise<boolean>
+  /** Gives up the claim of an ending batch. */
+  leave(batch: EndingBatch): Promise<void>
   /** Makes the files and the end of a batch visible in one step. */
   close(batch: EndingBatch, files: { readonly output: string | null; readonly error: string | null }): Promise<void>
 }
 
 export const leaseMs = 15_000
+/** A process that writes the files of a batch holds it for so long at a time. */
+export const endingMs = 60_000

@@ -1,8 +1,7 @@
-import type { EndedLine, EndingBatch, LineQueue } from './batch-store.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { type EndedLine, type EndingBatch, endingMs, type LineQueue } from './batch-store.ts'
 import type { FileStore, FileWriter } from './file-store.ts'
-import { type LineRequest, readLine } from './input-lines.ts'
 import { failedWithout } from './run-line.ts'
-import { workTurn } from './work-turn.ts'
 
 export interface EndMeans {
   readonly files: FileStore
@@ -19,21 +18,52 @@ const unrun = {
   cancelled: { code: 'batch_cancelled', message: 'This request was not begun before the batch was cancelled.' },
 } as const
 
-/** Writes the files of a batch whose lines have ended, and then its end. The files of a process that dies meanwhile are never seen. */
-export async function endBatch(means: EndMeans, batch: EndingBatch): Promise<void> {
+/**
+ * Writes the files of a batch whose lines have ended, and then its end. The files of a process that dies meanwhile are never seen. Rejects when the
+ * signal is aborted, and when the claim is lost: another process writes the files anew.
+ */
+export async function endBatch(means: EndMeans, batch: EndingBatch, stopping: AbortSignal): Promise<void> {
   const { queue } = means
-  const output = lazyFile(means, batch, 'output')
-  const error = lazyFile(means, batch, 'error')
-  for (let lines = await queue.ended(batch, 0, linesAtOnce); lines.length > 0;) {
-    const [succeeded, failed]: [Buffer[], Buffer[]] = [[], []]
-    for (const line of lines)
-      (line.failed || line.result === null ? failed : succeeded).push(line.result ?? (await withoutRun(means, batch, line)), newLine)
-    await output.write(succeeded)
-    await error.write(failed)
-    await queue.hold(batch)
-    lines = await queue.ended(batch, lines.at(-1)?.line ?? 0, linesAtOnce)
+  const claim = holdClaim(queue, batch)
+  const signal = AbortSignal.any([stopping, claim.lost])
+  try {
+    const output = lazyFile(means, batch, 'output')
+    const error = lazyFile(means, batch, 'error')
+    for (let lines = await queue.ended(batch, 0, linesAtOnce); lines.length > 0;) {
+      signal.throwIfAborted()
+      const [succeeded, failed]: [Buffer[], Buffer[]] = [[], []]
+      for (const line of lines)
+        (line.failed || line.result === null ? failed : succeeded).push(line.result ?? withoutRun(batch, line), newLine)
+      await output.write(succeeded)
+      await error.write(failed)
+      lines = await queue.ended(batch, lines.at(-1)?.line ?? 0, linesAtOnce)
+    }
+    const files = { output: await output.end(), error: await error.end() }
+    signal.throwIfAborted()
+    await queue.close(batch, files)
+  } catch (error) {
+    // A process that ends lets another begin at once.
+    if (stopping.aborted) await queue.leave(batch)
+    throw error
+  } finally {
+    claim.end()
   }
-  await queue.close(batch, { output: await output.end(), error: await error.end() })
+}
+
+/** Holds the claim of a batch until it is ended: by the clock, however long a page of lines takes. */
+function holdClaim(queue: LineQueue, batch: EndingBatch): { readonly lost: AbortSignal; end(): void } {
+  const lost = new AbortController()
+  let heldAt = performance.now()
+  const hold = async (): Promise<void> => {
+    const at = performance.now()
+    // A database that is away may be back before the claim is over.
+    const isHeld = await queue.hold(batch).catch(() => null)
+    if (isHeld === true) heldAt = at
+    if (isHeld === false || performance.now() - heldAt > endingMs)
+      lost.abort(new ApiError('busy', `Another process writes the files of ${batch.id}.`))
+  }
+  const holding = setInterval(() => void hold(), endingMs / 6).unref()
+  return { lost: lost.signal, end: () => clearInterval(holding) }
 }
 
 /** A file that is begun with its first line. */
@@ -55,28 +85,5 @@ function lazyFile({ files }: EndMeans, batch: EndingBatch, kind: 'output' | 'err
   }
 }
 
-async function withoutRun({ files }: EndMeans, batch: EndingBatch, line: EndedLine): Promise<Buffer> {
-  const customId = await customIdOf(files, batch, line)
-  return failedWithout({ batch, line: { line: line.line, attempts: 0, failures: 0 }, request: { customId } }, unrun[batch.outcome]).text
-}
-
-/** An input file whose time is over does not keep its batch from ending. */
-async function customIdOf(files: FileStore, batch: EndingBatch, { line, start, bytes }: EndedLine): Promise<string> {
-  try {
-    return (await readLineOf(files, batch, { start, bytes })).customId
-  } catch {
-    return `line ${line}`
-  }
-}
-
-/** Reads a line of the input file when it is the organisation's turn. Throws ApiError when it is none. */
-export async function readLineOf(
-  files: Pick<FileStore, 'read'>,
-  batch: Pick<EndingBatch, 'inputFileId' | 'organisationId' | 'workspaceId'>,
-  { start, bytes }: Pick<EndedLine, 'start' | 'bytes'>,
-): Promise<LineRequest> {
-  const pieces: Buffer[] = []
-  for await (const piece of files.read(batch.inputFileId, batch, { start, end: start + bytes })) pieces.push(piece)
-  await workTurn(batch.organisationId, bytes)
-  return readLine(Buffer.concat(pieces))
-}
+const withoutRun = (batch: EndingBatch, { line, customId }: EndedLine): Buffer =>
+  failedWithout({ batch, line: { line, customId, attempts: 0, failures: 0 } }, unrun[batch.outcome]).text

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { ByteList } from '../../lib/collections/byte-list.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { type Fields, isFields } from '../../lib/json/fields.ts'
@@ -83,20 +82,13 @@ function isBlank(bytes: Buffer): boolean {
   return true
 }
 
-/** A request that a line makes. */
-export interface LineRequest {
-  readonly customId: string
-  readonly body: Fields
-}
-
 const longestCustomId = 512
 
-/** Reads a line that was checked before. Throws ApiError when it is none. */
-export function readLine(bytes: Buffer): LineRequest {
+/** Returns the body of the request of a line that was checked before. Throws ApiError when it has none. */
+export function readLine(bytes: Buffer): Fields {
   const json = parseJson(bytes, undefined, rememberExact)
-  if (!isFields(json) || typeof json['custom_id'] !== 'string' || !isFields(json['body']))
-    throw new ApiError('invalid_request', 'The line is not a request of a batch.')
-  return { customId: json['custom_id'], body: json['body'] }
+  if (!isFields(json) || !isFields(json['body'])) throw new ApiError('invalid_request', 'The line is not a request of a batch.')
+  return json['body']
 }
 
 type LineCheck = { readonly faults: readonly LineFault[] } | { readonly request: NewLine }
@@ -116,7 +108,7 @@ export function checkLine({ line, start, bytes }: InputLine, endpoint: string, l
   if (!isFields(json)) return { faults: [{ line, code: 'invalid_json_line', param: null, message: 'The line is no JSON object.' }] }
   const faults = [...headFaults(json, endpoint), ...bodyFaults(json['body'], endpoint)]
   if (faults.length > 0) return { faults: faults.map(({ code, param, message }) => ({ line, code, param, message })) }
-  return { request: { line, start, bytes: bytes.length, customHash: hash('sha256', String(json['custom_id']), 'buffer').subarray(0, 16) } }
+  return { request: { line, start, bytes: bytes.length, customId: String(json['custom_id']) } }
 }
 
 type Fault = Omit<LineFault, 'line'>

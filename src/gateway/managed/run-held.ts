@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ApiError, toApiError } from '../../lib/errors.ts'
+import type { Fields } from '../../lib/json/fields.ts'
 import type { InnerAnswer, InnerRequest } from '../exchange/inner-exchange.ts'
 import type { ClaimedLine, LineQueue, LineResult, OpenBatch } from './batch-store.ts'
-import { readLineOf } from './end-batch.ts'
 import type { FileStore } from './file-store.ts'
-import type { LineRequest } from './input-lines.ts'
+import { readLineOf } from './read-line.ts'
 import { failedWithout, type LineEnd, logIdOf, runLine } from './run-line.ts'
 
 /** A line that this process holds. */
@@ -37,24 +37,27 @@ export async function runHeld(state: HeldMeans, held: HeldLine, signal: AbortSig
 }
 
 async function endOf(state: HeldMeans, { batch, line }: HeldLine, signal: AbortSignal): Promise<LineEnd> {
-  if (line.attempts > mostAttempts) return failure(state, { batch, line }, givenUp)
+  if (line.attempts > mostAttempts) return failure({ batch, line }, givenUp)
   const request = await requestOf(state, { batch, line })
   if ('result' in request) return { kind: 'done', ...request }
   const logged = line.isDoubtful ? await state.queue.logged(logIdOf(batch, line), line.begunAt) : null
   if (line.isDoubtful) state.counts.repeated += 1
   // By its log it has failed: the next request has one of its own.
   if (logged === 'broken') return { kind: 'again', waitMs: 0 }
-  return runLine({ batch, line, request, signal, isSettled: logged === 'complete', perform: state.perform })
+  return runLine({ batch, line, ...request, signal, isSettled: logged === 'complete', perform: state.perform })
 }
 
-/** Reads the request of a line; the result of one that cannot be read, such as of a file that is gone. */
-async function requestOf({ files }: HeldMeans, { batch, line }: HeldLine): Promise<LineRequest | { readonly result: LineResult }> {
+/** Reads the body of a line; the result of one that cannot be read, such as of a file that is gone. */
+async function requestOf(
+  { files }: HeldMeans,
+  { batch, line }: HeldLine,
+): Promise<{ readonly body: Fields } | { readonly result: LineResult }> {
   try {
-    return await readLineOf(files, batch, line)
+    return { body: await readLineOf(files, batch, line) }
   } catch (error) {
     const { code, message, status } = toApiError(error)
     if (status >= 500) throw error
-    return { result: failedWithout({ batch, line, request: { customId: `line ${line.line}` } }, { code, message }) }
+    return { result: failedWithout({ batch, line }, { code, message }) }
   }
 }
 
@@ -73,7 +76,7 @@ const mostWrites = 10
 async function written(state: HeldMeans, held: HeldLine, { end, signal }: EndOfLine): Promise<void> {
   for (let [writes, waitMs] = [1, 100]; ; writes += 1, waitMs = Math.min(waitMs * 2, 2000)) {
     try {
-      return await write(state, held, writes < mostWrites ? end : await failure(state, held, unwritten))
+      return await write(state, held, writes < mostWrites ? end : failure(held, unwritten))
     } catch (error) {
       if (signal.aborted || writes > mostWrites) throw error
       await sleep(waitMs, undefined, { ref: false })
@@ -96,11 +99,7 @@ const givenUp: Failure = {
   message: `The line was begun ${mostAttempts} times, and the processes that ran it ended without a result.`,
 }
 
-async function failure(state: HeldMeans, held: HeldLine, error: Failure): Promise<LineEnd> {
-  const request = await requestOf(state, held).catch(() => null)
-  const customId = request !== null && 'customId' in request ? request.customId : `line ${held.line.line}`
-  return { kind: 'done', result: failedWithout({ ...held, request: { customId } }, error) }
-}
+const failure = (held: HeldLine, error: Failure): LineEnd => ({ kind: 'done', result: failedWithout(held, error) })
 
 function count({ counts }: HeldMeans, { failed }: LineResult): void {
   counts[failed ? 'failed' : 'done'] += 1

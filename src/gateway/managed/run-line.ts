@@ -8,7 +8,6 @@ import { toApiError } from '../../lib/errors.ts'
 import type { InnerAnswer, InnerRequest } from '../exchange/inner-exchange.ts'
 import { headerValue } from '../wire/header-list.ts'
 import type { ClaimedLine, LineResult, OpenBatch } from './batch-store.ts'
-import type { LineRequest } from './input-lines.ts'
 import { workTurn } from './work-turn.ts'
 
 /** More of an answer is not kept. */
@@ -28,7 +27,8 @@ export type LineEnd =
 export interface LineRun {
   readonly batch: OpenBatch
   readonly line: ClaimedLine
-  readonly request: LineRequest
+  /** The body of its request. */
+  readonly body: Fields
   /** The lease of the line is lost, or the process ends. */
   readonly signal: AbortSignal
   /** True if a process that died was answered, so that the line is settled. */
@@ -47,10 +47,10 @@ export function logIdOf({ id }: Pick<OpenBatch, 'id'>, { line, failures, begunAt
 
 /** Makes the request of a line, as a caller with the key of the batch would over HTTP. */
 export async function runLine(run: LineRun): Promise<LineEnd> {
-  const { batch, line, request, signal, isSettled, perform } = run
+  const { batch, line, signal, isSettled, perform } = run
   const requestId = logIdOf(batch, line)
   await workTurn(batch.organisationId, line.bytes)
-  const body = Buffer.from(exactJson(request.body))
+  const body = Buffer.from(exactJson(run.body))
   const headers = [...traced(batch), 'content-type', 'application/json', 'idempotency-key', requestId]
   try {
     const { endpoint: url, clientAddress, apiKeyId: keyId } = batch
@@ -69,7 +69,7 @@ export async function runLine(run: LineRun): Promise<LineEnd> {
   } catch (error) {
     if (signal.aborted || line.failures + 1 < mostTries) return { kind: 'again', waitMs: waitOf(line) }
     const { code, message } = toApiError(error)
-    return { kind: 'done', result: failedWithout({ batch, line, request }, { code, message }) }
+    return { kind: 'done', result: failedWithout({ batch, line }, { code, message }) }
   }
 }
 
@@ -93,49 +93,41 @@ interface LineAnswer {
   readonly bytes: Buffer | null
 }
 
-function judged({ batch, line, request }: LineRun, { requestId, answer: { status, headers }, bytes }: LineAnswer): LineEnd {
+function judged({ batch, line }: LineRun, { requestId, answer: { status, headers }, bytes }: LineAnswer): LineEnd {
   if (passing.has(status) && line.failures + 1 < mostTries) {
     const waitMs = askedWait(headers) ?? waitOf(line)
     if (Date.now() + waitMs < batch.expiresAt) return { kind: 'again', waitMs }
   }
   if (bytes === null) {
     const message = `The answer is longer than ${longestAnswer} bytes, which is the most that a batch keeps.`
-    return { kind: 'done', result: failedWithout({ batch, line, request }, { code: 'response_too_large', message }) }
+    return { kind: 'done', result: failedWithout({ batch, line }, { code: 'response_too_large', message }) }
   }
   const json = jsonOrUndefined(bytes.toString('utf8'))
   const response = { status_code: status, request_id: requestId }
   const answered = bytes.toString('utf8')
   // Line ends in JSON stand between its parts. Written anew, large numbers would lose digits.
   const body = json === undefined ? JSON.stringify(answered) : answered.replaceAll(/[\r\n]+/g, ' ')
-  const text = `{${opening(batch, line, request)},"response":${JSON.stringify(response).slice(0, -1)},"body":${body}},"error":null}`
+  const text = `{${opening(batch, line)},"response":${JSON.stringify(response).slice(0, -1)},"body":${body}},"error":null}`
   return { kind: 'done', result: { failed: status > 299, text: Buffer.from(text), ...tokensOf(json) } }
 }
 
 /** The first fields of a line of a result. */
-const opening = (
-  { id }: Pick<OpenBatch, 'id'>,
-  { line, attempts, failures }: Pick<ClaimedLine, 'line' | 'attempts' | 'failures'>,
-  request: Pick<LineRequest, 'customId'>,
-): string =>
+const opening = ({ id }: Pick<OpenBatch, 'id'>, { line, customId, attempts, failures }: UnansweredLine['line']): string =>
   JSON.stringify({
     id: `batch_req_${id.slice('batch_gw'.length)}_${line}`,
-    custom_id: request.customId,
+    custom_id: customId,
     ...(attempts + failures > 1 && { attempts: attempts + failures }),
   }).slice(1, -1)
 
 interface UnansweredLine {
   readonly batch: Pick<OpenBatch, 'id'>
-  readonly line: Pick<ClaimedLine, 'line' | 'attempts' | 'failures'>
-  readonly request: Pick<LineRequest, 'customId'>
+  readonly line: Pick<ClaimedLine, 'line' | 'customId' | 'attempts' | 'failures'>
 }
 
 /** Returns the result of a line that has no answer. */
-export const failedWithout = (
-  { batch, line, request }: UnansweredLine,
-  error: { readonly code: string; readonly message: string },
-): LineResult => ({
+export const failedWithout = ({ batch, line }: UnansweredLine, error: { readonly code: string; readonly message: string }): LineResult => ({
   failed: true,
-  text: Buffer.from(`{${opening(batch, line, request)},"response":null,"error":${JSON.stringify(error)}}`),
+  text: Buffer.from(`{${opening(batch, line)},"response":null,"error":${JSON.stringify(error)}}`),
   inputTokens: 0,
   outputTokens: 0,
 })

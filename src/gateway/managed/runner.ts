@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toApiError } from '../../lib/errors.ts'
 import { leaseMs } from './batch-store.ts'
-import { betweenMs, claim, type ClaimState, giveBack, isClaimDue, takeNext } from './claims.ts'
-import { endBatch } from './end-batch.ts'
+import { claim, type ClaimState, giveBack, isClaimDue, takeNext } from './claims.ts'
+import { endingsOver, type EndingsState, seekEndings } from './endings.ts'
 import { type HeldLine, type HeldMeans, runHeld } from './run-held.ts'
 import { placesFor, watchLoop } from './spare-room.ts'
 
@@ -29,13 +29,10 @@ export interface BatchRunner {
   }
 }
 
-interface State extends RunnerOptions, HeldMeans, ClaimState {
+interface State extends RunnerOptions, HeldMeans, ClaimState, EndingsState {
   lost: AbortController
   renewedAt: number
   isDue: boolean
-  /** The batch whose files are written; null: none is. */
-  ending: Promise<void> | null
-  endsAt: number
   looping: Promise<void>
   alarm: (() => void) | null
   readonly loop: ReturnType<typeof watchLoop>
@@ -61,7 +58,8 @@ export function startBatchRunner(options: RunnerOptions): BatchRunner {
     claimsAt: 0,
     readyShare: options.atOnce,
     more: new Set(),
-    ending: null,
+    endings: new Map(),
+    seeking: null,
     endsAt: 0,
     looping: Promise.resolve(),
     alarm: null,
@@ -107,7 +105,7 @@ function stop(state: State): void {
 
 async function settle(state: State): Promise<void> {
   await state.looping
-  await Promise.all([...state.running.values(), state.ending])
+  await Promise.all([...state.running.values(), endingsOver(state)])
 }
 
 async function loop(state: State): Promise<void> {
@@ -141,23 +139,7 @@ async function turn(state: State): Promise<void> {
     if (held === null) break
     begin(state, held)
   }
-  if (state.ending === null && performance.now() >= state.endsAt) state.ending = endOne(state)
-}
-
-/** Writes the files of one batch that ends, beside the lines of others. Never rejects. */
-async function endOne(state: State): Promise<void> {
-  state.endsAt = performance.now() + betweenMs
-  try {
-    const ending = await state.queue.ending()
-    if (ending === null) return
-    await endBatch(state, ending)
-    state.endsAt = 0
-  } catch (error) {
-    state.report(toApiError(error), 'the files of a batch cannot be written')
-  } finally {
-    state.ending = null
-    if (state.endsAt === 0) wake(state)
-  }
+  seekEndings(state, () => wake(state))
 }
 
 function begin(state: State, held: HeldLine): void {

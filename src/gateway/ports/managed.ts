@@ -12,7 +12,7 @@ export type {
   OpenBatch,
   StoredBatch,
 } from '../managed/batch-store.ts'
-export { leaseMs } from '../managed/batch-store.ts'
+export { endingMs, leaseMs } from '../managed/batch-store.ts'
 export type { ByteRange, FileFacts, FilePage, FileStore, FileWriter, NewFile, StoredFile } from '../managed/file-store.ts'
 export { newOwnId } from '../managed/ids.ts'
 export type { ManagedMeans } from '../managed/managed.ts'

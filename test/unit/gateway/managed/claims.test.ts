@@ -14,7 +14,16 @@ const batchOf = (organisationId: string): OpenBatch => ({
   headers: [],
   expiresAt: Infinity,
 })
-const lineAt = (line: number): ClaimedLine => ({ line, start: 0, bytes: 1, attempts: 1, failures: 0, begunAt: 0, isDoubtful: false })
+const lineAt = (line: number): ClaimedLine => ({
+  line,
+  customId: `c${line}`,
+  start: 0,
+  bytes: 1,
+  attempts: 1,
+  failures: 0,
+  begunAt: 0,
+  isDoubtful: false,
+})
 const absent = () => Promise.reject(new Error('No test asks for it.'))
 
 /** A process before batches whose lines never come to an end. */
@@ -32,6 +41,7 @@ function process(atOnce: number) {
     ending: absent,
     ended: absent,
     hold: absent,
+    leave: absent,
     close: absent,
   }
   const state: ClaimState = {

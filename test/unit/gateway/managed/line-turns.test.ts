@@ -1,5 +1,5 @@
 import test from 'ava'
-import { readLineOf } from '../../../../src/gateway/managed/end-batch.ts'
+import { readLineOf } from '../../../../src/gateway/managed/read-line.ts'
 
 test('long lines of a batch are read one after the other, and other work goes on between them', async (t) => {
   const bytes = Buffer.from(JSON.stringify({ custom_id: 'a', body: { x: 'x'.repeat(1024 * 1024) } }))
@@ -17,8 +17,8 @@ test('long lines of a batch are read one after the other, and other work goes on
   const batch = { inputFileId: 'f', organisationId: 'o', workspaceId: null }
   const turns = await Promise.all(
     Array.from({ length: 4 }, async () => {
-      const { customId } = await readLineOf(files, batch, { start: 0, bytes: bytes.length })
-      return customId === 'a' ? turn : 0
+      const { x } = await readLineOf(files, batch, { start: 0, bytes: bytes.length })
+      return typeof x === 'string' ? turn : 0
     }),
   )
   isOver = true

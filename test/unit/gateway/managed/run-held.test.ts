@@ -45,6 +45,7 @@ async function outcomeOf({ attempts = 1, isOpen = true, takes = () => true }: Ca
     ending: absent,
     ended: absent,
     hold: absent,
+    leave: absent,
     close: absent,
   }
   const files: FileStore = {
@@ -67,7 +68,7 @@ async function outcomeOf({ attempts = 1, isOpen = true, takes = () => true }: Ca
     report() {},
     counts: { done: 0, failed: 0, repeated: 0 },
   }
-  const line = { line: 1, start: 0, bytes: input.length, attempts, failures: 0, begunAt: 0, isDoubtful: false }
+  const line = { line: 1, customId: 'mine', start: 0, bytes: input.length, attempts, failures: 0, begunAt: 0, isDoubtful: false }
   await runHeld(means, { batch, line }, new AbortController().signal)
   return outcome
 }
