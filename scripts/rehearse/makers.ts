@@ -20,7 +20,7 @@ import { prompts } from './makers/prompts.ts'
 import { integrations, providers, virtualKeys } from './makers/providers.ts'
 import { auth, organisations, rights, setting, users, workspaces } from './makers/tenancy.ts'
 import { scim, scimGroupMapping } from './makers/scim.ts'
-import { mcpIntegrations, mcpMetadata, mcpServers, mcpSignIns } from './makers/mcp.ts'
+import { mcpConnections, mcpIntegrations, mcpMetadata, mcpServers, mcpSignIns, mcpTokens } from './makers/mcp.ts'
 import { secrets } from './makers/secrets.ts'
 import { multiOrganisationSso, oidcCustomScopes, sso, ssoAutoProvisioning } from './makers/sso.ts'
 import { jwtAuthentication, tokenIntrospection } from './makers/tokens.ts'
@@ -79,6 +79,8 @@ export const makers: Readonly<Record<string, Maker>> = {
   'mcp-servers': mcpServers,
   'mcp-metadata': mcpMetadata,
   'mcp-sign-ins': mcpSignIns,
+  'mcp-tokens': mcpTokens,
+  'mcp-connections': mcpConnections,
   providers,
   'virtual-keys': virtualKeys,
   breakers,

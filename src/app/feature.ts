@@ -2,6 +2,7 @@ import type { EntitySchema } from '@mikro-orm/core'
 import type { FeatureFlag } from '../config/config.ts'
 import { isBuiltWith } from '../config/version.ts'
 import type { Deletion } from '../gateway/ports/batches.ts'
+import type { McpTokens } from '../gateway/ports/mcp.ts'
 import type { Authenticator } from './authenticator.ts'
 import type { Deps } from './deps.ts'
 import type { MountedApp } from './mounted-app.ts'
@@ -35,6 +36,8 @@ export interface Feature {
   readonly jobs?: readonly Job[]
   /** Reads the costs of jobs before the provider deletes them. */
   readonly settleBefore?: (deps: Deps, deletion: Deletion) => Promise<void>
+  /** Renews tokens for servers of MCP. Called once. */
+  readonly mcpTokens?: (deps: Deps) => McpTokens
   /** How callers of other kinds than keys are known. They act while the feature is on. */
   readonly authenticators?: readonly Authenticator[]
   /** The views that the gateway's snapshot reads, by the method of the port that asks for each. They exist at every level. */

@@ -18,6 +18,8 @@ import { integrations, tags } from './integrations/index.ts'
 import { mcpIntegrations } from './mcp-integrations/index.ts'
 import { mcpMetadata, mcpServers } from './mcp-servers/index.ts'
 import { mcpSignIns } from './mcp-sign-ins/index.ts'
+import { mcpConnections } from './mcp-connections/index.ts'
+import { mcpTokens } from './mcp-tokens/index.ts'
 import { labels } from './labels/index.ts'
 import { analytics, groupedAnalytics, workspaceGroupedAnalytics } from './analytics/index.ts'
 import { logExports } from './log-exports/index.ts'
@@ -71,9 +73,11 @@ export const features: readonly Feature[] = [
   providers,
   virtualKeys,
   mcpIntegrations,
+  mcpTokens,
   mcpServers,
   mcpMetadata,
   mcpSignIns,
+  mcpConnections,
   limitList,
   collections,
   labels,

@@ -32,6 +32,7 @@ import { clientDialect } from './operations/fronts.ts'
 import { rateHeaders } from './limits/rate-headers.ts'
 import { type ManagedAnswer, type ManagedMeans, managedByCall, managedByHead } from './managed/managed.ts'
 import { sendManaged } from './managed/send-managed.ts'
+import type { McpTokens } from './mcp/oauth/grants.ts'
 import type { Mirrors } from './mirrors/mirrors.ts'
 import { asksForOwnModels, ownModels } from './models/own-models.ts'
 import type { Journal, Ledger, PriceSource, Snapshot } from './ports.ts'
@@ -69,6 +70,8 @@ export interface PipelineDeps {
   readonly mirrors: Mirrors
   /** Absent: all files and batches live with providers. */
   readonly managed?: ManagedMeans
+  /** Absent: no server of MCP is reached by OAuth. */
+  readonly mcpTokens?: McpTokens
   /** Absent: no job is settled before its provider forgets it. */
   readonly settleBefore?: SettleBefore
   /** Returns the paths of both planes, for the answer to a misspelt one; absent: those of the operations. */

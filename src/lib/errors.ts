@@ -21,6 +21,7 @@ const problems = {
   expired_key: { status: 401, type: 'authentication_error' },
   second_factor_required: { status: 403, type: 'permission_error' },
   forbidden: { status: 403, type: 'permission_error' },
+  authorization_required: { status: 403, type: 'permission_error' },
   not_found: { status: 404, type: 'not_found_error' },
   feature_unavailable: { status: 404, type: 'not_found_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },

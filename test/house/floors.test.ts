@@ -22,7 +22,7 @@ const houses: Readonly<Record<string, House>> = {
   // Tables are the ground of all features.
   'src/features': {
     floors: `references organisations sessions limits workspaces logs api-keys policies parts policy-entities explain log-replay responses batches users
-      secret-references saved-filters plugins limit-list labels feedback collections cache alerts integrations mcp-integrations mcp-servers mcp-sign-ins breakers tokens providers
+      secret-references saved-filters plugins limit-list labels feedback collections cache alerts integrations mcp-integrations mcp-tokens mcp-servers mcp-sign-ins mcp-connections breakers tokens providers
       virtual-keys prompts access-settings model-configs audit scim identity-providers auth sso rights traces log-exports guardrails configs
       events costs analytics index`,
     ground: /\.entity\.ts$/,

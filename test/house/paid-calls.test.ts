@@ -52,6 +52,7 @@ const doors: Readonly<Record<string, Door>> = {
   'gateway/key-sets/jwks.ts': { what: 'the keys of an issuer', cost: identity },
   'gateway/secrets/managers/ask-manager.ts': { what: 'a secret of an external manager', cost: identity },
   'gateway/sockets/provider-socket.ts': { what: 'the handshake of a realtime session', cost: 'no model runs before its first turn' },
+  'gateway/mcp/oauth/ask-issuer.ts': { what: 'authorization servers of MCP servers', cost: identity },
   'gateway/mcp/upstream/post.ts': { what: 'calls of MCP servers, which count as requests', cost: 'no model runs' },
   'app/journal/span-exporter.ts': { what: 'spans', cost: told },
   'app/log-store/object-store.ts': { what: 'logs in a bucket of the customer', cost: told },

@@ -14,6 +14,7 @@ const operator = (what: string) => what
 /** The place where the egress of each file that sends requests out is narrowed, by its path in `src`. */
 const senders: Readonly<Record<string, string | readonly string[]>> = {
   'gateway/attempts/answer-source.ts': given('gateway/outgoing/prepare.ts'),
+  'gateway/mcp/oauth/ask-issuer.ts': given('features/mcp-tokens/ask-tokens.ts'),
   'gateway/mcp/upstream/post.ts': here,
   'gateway/sockets/provider-socket.ts': given('gateway/outgoing/prepare.ts'),
   'gateway/outgoing/renew-secrets.ts': given('gateway/outgoing/prepare.ts'),

@@ -214,6 +214,7 @@ export async function startGateway(options: GatewayBedOptions = {}): Promise<Gat
       prompt: (_, reference) => options.prompts?.[reference] ?? null,
       policies: () => null,
       mcpSignIn: () => null,
+      mcpGrant: () => null,
       mcpServer: (_, slug) => options.mcpServers?.[slug] ?? null,
       guardrail: (_, slug) => guardrails.get(slug) ?? null,
       pluginCredentials: (_, plugin) => options.plugins?.[plugin] ?? null,

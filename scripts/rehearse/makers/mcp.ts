@@ -55,3 +55,20 @@ export const mcpSignIns: Maker = async ({ admin }) => {
   await admin.list('/mcp-sign-ins', 0)
   await admin.refused(404, 'DELETE', '/mcp-sign-ins/00000000-0000-4000-8000-000000000000')
 }
+
+/** A server at which Gatehouse signs in for itself. No authorization server has to answer: the client secret alone is kept. */
+export const mcpTokens: Maker = async ({ admin, providerUrl, name }) => {
+  const oauth = { issuer: providerUrl, client_id: 'gatehouse', client_secret: 'a-secret-of-no-client' }
+  const at = { name: name('mcp-oauth'), slug: name('mcp-oauth'), url: `${providerUrl}/mcp`, transport: 'http' }
+  const { id } = await admin.post('/mcp-integrations', { ...at, auth_type: 'oauth_client_credentials', configurations: { oauth } })
+  await admin.get(`/mcp-integrations/${id}`)
+}
+
+/** A server at which people sign in. No person does, because that needs a browser. */
+export const mcpConnections: Maker = async ({ admin, providerUrl, name }) => {
+  const at = { name: name('mcp-people'), slug: name('mcp-people'), url: `${providerUrl}/mcp`, transport: 'http', auth_type: 'oauth_auto' }
+  const integration = await admin.post('/mcp-integrations', at)
+  const { id } = await admin.post('/mcp-servers', { mcp_integration_id: integration.id, name: 'people', slug: name('people-server') })
+  await admin.get(`/mcp-servers/${id}/connections`)
+  await admin.remove(`/mcp-servers/${id}/connections`)
+}

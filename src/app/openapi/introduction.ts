@@ -29,6 +29,7 @@ export const groups: Readonly<Record<string, string>> = {
   integrations: 'Provider accounts, their models and the workspaces that may use them.',
   'model-catalog': 'Models, their prices and abilities.',
   'mcp-integrations': 'Servers of MCP, how one signs in there, and the workspaces that may use them.',
+  'mcp-connections': 'The sign-ins of people at MCP servers, which Gatehouse then calls as them.',
   'mcp-sign-ins': 'The programs that people let use MCP servers as themselves.',
   'mcp-servers': 'The MCP servers that a workspace calls, and the rights on each of their tools.',
   'mcp-metadata': 'The facts about MCP servers, as syncs found them.',

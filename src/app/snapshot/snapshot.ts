@@ -143,12 +143,14 @@ function answerWith(
     policies,
     mcpServer,
     mcpSignIn,
+    mcpGrant,
     tokenIssuer,
     tokenHolder,
   } = complete(views)
   const list = readerOf(providers)
   const readPolicies = readerOf(policies)
   const readKey = readerOf(keyById)
+  const readGrant = readerOf(mcpGrant)
   return {
     key: readerOf(key),
     keyById: (id) => readKey(id, undefined),
@@ -163,6 +165,7 @@ function answerWith(
     policies: (scope) => readPolicies(scope, undefined),
     mcpServer: readerOf(mcpServer),
     mcpSignIn: readerOf(mcpSignIn),
+    mcpGrant: (owner) => readGrant(owner, undefined),
     tokenIssuer: readerOf(tokenIssuer),
     tokenHolder: readerOf(tokenHolder),
   }

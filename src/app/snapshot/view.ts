@@ -85,7 +85,7 @@ const needed = ['key', 'provider', 'providers', 'config', 'guardrail', 'pluginCr
 
 /** All views. Throws when no feature gives one of them. Policies come with a later release, and a process of tests may be without MCP and without batches. */
 export function complete(views: Partial<Views>): Views {
-  const all: Partial<Views> = { keyById: nothing, policies: nothing, mcpServer: nothing, mcpSignIn: nothing, ...views }
+  const all: Partial<Views> = { keyById: nothing, policies: nothing, mcpServer: nothing, mcpSignIn: nothing, mcpGrant: nothing, ...views }
   if (!isWhole(all)) throw new Error(`The features give only these views: ${Object.keys(views).join(', ')}.`)
   return all
 }

@@ -28,6 +28,7 @@ import { createEmbed, createAnswerCache, type SimilaritySearch } from '../../gat
 import { openSharedBreakers, type SharedBreakers } from '../breakers/shared-breakers.ts'
 import { type Answers, createAnswers } from '../cache/answers.ts'
 import { openStoredAnswers } from '../cache/stored-answers.ts'
+import type { McpTokens } from '../../gateway/ports/mcp.ts'
 import { openManaged, type OpenManaged } from '../managed/open-managed.ts'
 import { openStoredResponses } from '../stored-responses/stored-responses.ts'
 import { dimensionsOf } from '../cache/dimensions.ts'
@@ -266,6 +267,7 @@ function openGateway(options: PlanesOptions, doors: Doors): Gateway {
     signing: deps.signing,
     responses,
     managed: managed.managed,
+    ...mcpTokensOf(options),
     answers: createAnswerCache({ store: answers, near, now: () => deps.clock.now() }),
     metrics: deps.metrics,
     settings: {
@@ -298,6 +300,11 @@ function openGateway(options: PlanesOptions, doors: Doors): Gateway {
       }),
   })
   return gateway
+}
+
+function mcpTokensOf({ features, deps }: PlanesOptions): { readonly mcpTokens?: McpTokens } {
+  const tokens = features.find(({ mcpTokens }) => mcpTokens !== undefined)?.mcpTokens?.(deps)
+  return tokens === undefined ? {} : { mcpTokens: tokens }
 }
 
 /** Finds similar requests by embeddings that the gateway asks for itself. */

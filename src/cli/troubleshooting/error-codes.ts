@@ -80,6 +80,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     means: 'The key may not call models, or the feature, provider or model is not allowed for its workspace.',
     fix: 'Use a workspace key with the scope that the message names, or change the models that the workspace may use.',
   },
+  authorization_required: {
+    means: 'The person of the key has not signed in at the MCP server, or their sign-in there is over.',
+    fix: 'Open the address in `url` in a browser, sign in at the server, and call again.',
+  },
   not_found: {
     means: 'There is no operation at this path.',
     fix: 'Check the path: everything except health, metrics and documents is below `/v1`.',

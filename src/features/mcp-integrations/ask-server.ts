@@ -9,6 +9,7 @@ import {
   McpFault,
   type ServerFacts,
   type UpstreamServer,
+  type UpstreamSignIn,
 } from '../../gateway/ports/mcp.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { Fields } from '../../lib/json/fields.ts'
@@ -21,6 +22,8 @@ import type { McpIntegration, ServerInfo } from './mcp-integration.entity.ts'
 export interface AskedServer {
   readonly integration: Pick<McpIntegration, 'id' | 'organisationId' | 'url' | 'transport'>
   readonly headers: Readonly<Record<string, string>>
+  /** Null: the server needs no sign-in by OAuth. */
+  readonly signIn: UpstreamSignIn | null
   /** `settings.allowed_custom_hosts` of the organisation, as it is stored. */
   readonly allowedHosts: unknown
 }
@@ -58,9 +61,7 @@ const bounds = { idleMs: 15_000, totalMs: timeoutMs, resultBytes: 16 * 1024 * 10
 
 /** Asks a server for its facts. Never rejects. */
 export const askFacts = (deps: Deps, asked: AskedServer): Promise<ServerOutcome<SeenFacts>> =>
-  ask(deps, asked, async (upstream, { server, signal }) =>
-    factsOf(await upstream.discover(server, signal), hidingSecrets(secretsOf(asked))),
-  )
+  ask(deps, asked, async (upstream, { server, signal }) => factsOf(await upstream.discover(server, signal), hidingAll(asked)))
 
 /** Asks a server for its facts and all its lists. Never rejects. */
 export const askAll = (
@@ -68,7 +69,7 @@ export const askAll = (
   asked: AskedServer,
 ): Promise<ServerOutcome<SeenFacts & { readonly capabilities: readonly SeenCapability[] }>> =>
   ask(deps, asked, async (upstream, { server, signal }) => {
-    const hide = hidingSecrets(secretsOf(asked))
+    const hide = hidingAll(asked)
     const facts = factsOf(await upstream.discover(server, signal), hide)
     const capabilities: SeenCapability[] = []
     for (const kind of listKinds)
@@ -79,6 +80,12 @@ export const askAll = (
 const secretsOf = ({ headers }: AskedServer): readonly string[] =>
   Object.values(headers).flatMap((value) => [value].concat(value.split(' ').slice(1)))
 
+/** Returns what takes the credentials out of a text: tokens also that came meanwhile. */
+function hidingAll(asked: AskedServer): Hide {
+  const hide = hidingSecrets(secretsOf(asked))
+  return (text) => hide(asked.signIn === null ? text : asked.signIn.hide(text))
+}
+
 interface Exchange {
   readonly server: UpstreamServer
   readonly signal: AbortSignal
@@ -86,7 +93,7 @@ interface Exchange {
 
 async function ask<Found>(
   deps: Deps,
-  { integration, headers, allowedHosts }: AskedServer,
+  { integration, headers, signIn, allowedHosts }: AskedServer,
   work: (upstream: ReturnType<typeof createUpstream>, exchange: Exchange) => Promise<Found>,
 ): Promise<ServerOutcome<Found>> {
   const { id, organisationId, url, transport } = integration
@@ -94,7 +101,7 @@ async function ask<Found>(
   const upstream = createUpstream({ egress, bounds, sessions: { most: mostPlaces, idleMs: timeoutMs }, now: () => deps.clock.now() })
   const began = performance.now()
   const durationMs = (): number => Math.round(performance.now() - began)
-  const server = { id, organisationId, url, transport, headers: Object.entries(headers).flat() }
+  const server = { id, organisationId, url, transport, headers: Object.entries(headers).flat(), ...(signIn !== null && { signIn }) }
   try {
     return { found: await work(upstream, { server, signal: AbortSignal.timeout(timeoutMs) }), durationMs: durationMs() }
   } catch (error) {

@@ -36,10 +36,11 @@ export {
   readKnown,
   settingsByKey,
 } from './capabilities.ts'
+export { openClientSecret } from './oauth.ts'
 export { mcpIntegrationParams, mcpReference } from './mcp-integration.schema.ts'
 export { presentMetadata, presentTold, readMcpMetadata } from './metadata.routes.ts'
 export { metadataFields, toldFields } from './metadata.schema.ts'
-export { askForSync, storeSync, toAsked } from './sync.ts'
+export { askForSync, type SignInFinder, storeSync, toAsked } from './sync.ts'
 export { openHeaders } from './mcp-integrations.ts'
 
 /** Servers of MCP: where they are, how one signs in there, and which workspaces may use them. */

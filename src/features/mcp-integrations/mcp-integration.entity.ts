@@ -14,6 +14,14 @@ export interface ServerInfo {
   readonly icons: readonly unknown[] | null
 }
 
+/** The settings of a sign-in by OAuth, without the secret. */
+export interface OAuthFields {
+  readonly issuer: string | null
+  readonly clientId: string | null
+  readonly scopes: readonly string[] | null
+  readonly sendsResource: boolean
+}
+
 /** A server of MCP: where it is, and how one signs in there. */
 export const McpIntegration = defineEntity({
   name: 'McpIntegration',
@@ -36,6 +44,10 @@ export const McpIntegration = defineEntity({
     customHeaderNames: p.array().default([]),
     /** The header of the server, and the header of the caller from which its value comes. */
     passthroughHeaders: p.json<Readonly<Record<string, string>>>().default('{}'),
+    /** Null: as the server states it. */
+    oauth: p.json<OAuthFields>().nullable(),
+    /** Sealed; read it with `openClientSecret`. */
+    oauthClientSecret: p.blob().nullable(),
     globalWorkspaceAccess: p.json<{ readonly enabled: boolean }>().nullable(),
     /** Null: no sync has asked the server. */
     serverInfo: p.json<ServerInfo>().nullable(),

@@ -26,8 +26,48 @@ const customHeaders = secretField(few(z.record(serverHeader, headerValue))).meta
   description: 'Headers that each call of the server carries. They are stored encrypted and never shown again.',
 })
 
+const issuer = z
+  .string()
+  .min(1)
+  .max(2048)
+  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'This is not an http or https URL.')
+  .refine(namesNoUser, userFault)
+  .refine((text) => !/[?#]/.test(text), 'The name of an authorization server has no query and no fragment.')
+
+/** In the form of RFC 6749, section 3.3. */
+const scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/, 'A scope has no spaces, quotes and backslashes.')
+const visible = /^[\x20-\x7e]+$/
+
+const oauth = z
+  .strictObject({
+    issuer: issuer.nullable().optional().meta({
+      description: 'The authorization server, as it names itself. Needed with `client_id`; else the one that the server of MCP names.',
+    }),
+    client_id: z.string().min(1).max(2048).regex(visible).nullable().optional().meta({
+      description: 'The client that was registered for Gatehouse. Without it, people sign in by a client that Gatehouse registers.',
+    }),
+    client_secret: secretField(z.string().min(1).max(4096).regex(visible)).nullable().optional(),
+    scopes: z.array(scope).max(50).nullable().optional().meta({ description: 'Null: those that the server asks for.' }),
+    sends_resource: z.boolean().default(true).meta({
+      description:
+        'False for an authorization server that refuses `resource` (RFC 8707), such as Microsoft Entra: it knows the server by its scopes.',
+    }),
+  })
+  .refine(({ client_id: id, issuer: named }) => !id || Boolean(named), {
+    path: ['issuer'],
+    message: 'issuer is needed with client_id: a client is for one authorization server.',
+  })
+  .refine(({ client_id: id, client_secret: secret }) => !secret || Boolean(id), {
+    path: ['client_id'],
+    message: 'client_id is needed with client_secret.',
+  })
+  .meta({ description: 'How Gatehouse signs in at the server by OAuth. The secret is stored encrypted and never shown again.' })
+
+export type GivenOAuth = z.output<typeof oauth>
+
 const configurations = z.strictObject({
   custom_headers: customHeaders.nullable().optional(),
+  oauth: oauth.nullable().optional(),
   passthrough_header: few(z.record(serverHeader, callerHeader))
     .nullable()
     .optional()
@@ -46,8 +86,9 @@ const url = z
   .refine((text) => !/[?#]/.test(text), 'An address has no query and no fragment here: secrets belong into configurations.custom_headers.')
   .meta({ description: 'The endpoint of the server, such as `https://mcp.example.com/mcp`.' })
 
-/** Client credentials are set where OAuth is, and not by these bodies. */
-const authType = z.enum(['oauth_auto', 'headers', 'none'])
+const authType = z.enum(['oauth_auto', 'oauth_client_credentials', 'headers', 'none']).meta({
+  description: '`oauth_auto`: each person signs in; `oauth_client_credentials`: Gatehouse signs in for itself (`configurations.oauth`).',
+})
 
 const transport = z.enum(transports).meta({ description: '`http`: streamable HTTP; `sse`: the transport of 2024-11-05.' })
 
@@ -113,6 +154,14 @@ const shown = {
   configurations: z.object({
     custom_header_names: z.array(z.string()).meta({ description: 'The names of the headers whose values are never shown.' }),
     passthrough_header: z.record(z.string(), z.string()),
+    oauth: z
+      .object({
+        issuer: z.string().nullable(),
+        client_id: z.string().nullable(),
+        scopes: z.array(z.string()).nullable(),
+        sends_resource: z.boolean(),
+      })
+      .nullable(),
   }),
   secret_fields: z.array(z.string()).meta({ description: 'The configurations that are set and never shown.' }),
   created_at: z.iso.datetime(),

@@ -100,7 +100,7 @@ export const updateMcpIntegration = route({
   response: empty,
 })(async ({ em, actor, deps, params, body, audit }) => {
   const row = await findMcpIntegration(em, actor, { reference: params.mcpIntegrationId, verb: 'update' })
-  await changeMcpIntegration(row, { body, ...deps })
+  await changeMcpIntegration(em, row, { body, ...deps })
   audit({ id: row.id, workspaceId: row.workspaceId ?? null })
   return {}
 })

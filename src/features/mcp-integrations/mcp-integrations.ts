@@ -10,6 +10,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { freeSlug, toSlug } from '../../lib/text/slug.ts'
 import { uuidv7 } from '../../lib/uuid.ts'
 import { McpIntegration } from './mcp-integration.entity.ts'
+import { changeOAuth, demandOAuth, endGrants, presentOAuth, sealOAuth } from './oauth.ts'
 import type { CreateMcpIntegration, UpdateMcpIntegration } from './mcp-integration.schema.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -44,6 +45,7 @@ export async function addMcpIntegration(
   const { custom_headers: headers, passthrough_header: passthrough } = body.configurations ?? {}
   demandHeaders(body.auth_type, Object.keys(headers ?? {}))
   await egress.origin(body.url, 'url')
+  await demandOAuth(body.auth_type, body.configurations?.oauth ?? null, egress)
   const owner = { id: uuidv7(), organisationId: actor.organisationId }
   const slug = await chooseSlug(em, actor, body)
   const row = em.create(McpIntegration, {
@@ -58,6 +60,7 @@ export async function addMcpIntegration(
     passthroughHeaders: passthrough ?? {},
     createdBy: actor.userId ?? actor.id,
     ...(await sealHeaders(owner, headers ?? {}, vault)),
+    ...(await sealOAuth(owner, body.configurations?.oauth ?? null, vault)),
   })
   await flushUnique(em, `There is already an MCP integration with the slug "${slug}".`, 'slug')
   return row
@@ -80,6 +83,7 @@ function demandHeaders(authType: McpIntegration['authType'], names: readonly str
 
 /** Changes the fields of the body. Headers that stay are never carried over to another host. */
 export async function changeMcpIntegration(
+  em: EntityManager,
   row: McpIntegration,
   { body, vault, egress }: Guards & { readonly body: UpdateMcpIntegration },
 ): Promise<void> {
@@ -92,6 +96,7 @@ export async function changeMcpIntegration(
   const passthrough = given === null ? null : given?.passthrough_header
   const names = headers === undefined ? row.customHeaderNames : Object.keys(headers ?? {})
   demandHeaders(body.auth_type ?? row.authType, names)
+  await changeOAuth(em, row, { body, vault, egress })
   assignDefined(row, {
     name: body.name,
     description: body.description,
@@ -125,7 +130,8 @@ export const mcpDependants = (
 /** Deletes an integration, and with it the only copy of its headers. AB07 naming its servers. */
 export async function archiveMcpIntegration(em: EntityManager, row: McpIntegration): Promise<void> {
   demandNoDependants('MCP integration', await mcpDependants(em, row, null))
-  assignDefined(row, { status: 'archived', customHeaders: null })
+  assignDefined(row, { status: 'archived', customHeaders: null, oauthClientSecret: null })
+  await endGrants(em, row.id)
 }
 
 const counts = `
@@ -157,8 +163,15 @@ export const presentMcpIntegration = (row: McpIntegration) => ({
   url: row.url,
   auth_type: row.authType,
   transport: row.transport,
-  configurations: { custom_header_names: [...row.customHeaderNames], passthrough_header: { ...row.passthroughHeaders } },
-  secret_fields: row.customHeaderNames.length > 0 ? ['custom_headers'] : [],
+  configurations: {
+    custom_header_names: [...row.customHeaderNames],
+    passthrough_header: { ...row.passthroughHeaders },
+    oauth: presentOAuth(row),
+  },
+  secret_fields: [
+    ...(row.customHeaderNames.length > 0 ? ['custom_headers'] : []),
+    ...(row.oauthClientSecret ? ['oauth.client_secret'] : []),
+  ],
   created_at: row.createdAt.toISOString(),
   last_updated_at: row.lastUpdatedAt.toISOString(),
   object: 'mcp_integration' as const,

@@ -4,6 +4,7 @@ import { inTenant } from '../../app/database/orm.ts'
 import type { Actor } from '../../app/route.ts'
 import { inTrial } from '../../app/trial-limit.ts'
 import { assignDefined } from '../../lib/assign-defined.ts'
+import type { UpstreamSignIn } from '../../gateway/ports/mcp.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { Organisation } from '../organisations/organisation.entity.ts'
 import { findMcpIntegration } from './access.ts'
@@ -12,11 +13,18 @@ import { keyOf, readKnown } from './capabilities.ts'
 import type { McpIntegration } from './mcp-integration.entity.ts'
 import { openHeaders } from './mcp-integrations.ts'
 
+/** Finds the sign-in by OAuth with which a server is asked; null: it needs none. */
+export type SignInFinder = (em: EntityManager, integration: McpIntegration) => Promise<UpstreamSignIn | null>
+
+interface AskingMeans extends Pick<Deps, 'vault'> {
+  readonly signIn: SignInFinder
+}
+
 /** Reads how a server is asked. */
-export async function toAsked(em: EntityManager, integration: McpIntegration, { vault }: Pick<Deps, 'vault'>): Promise<AskedServer> {
+export async function toAsked(em: EntityManager, integration: McpIntegration, { vault, signIn }: AskingMeans): Promise<AskedServer> {
   const { settings } = await em.findOneOrFail(Organisation, { id: integration.organisationId })
   const { allowed_custom_hosts: allowedHosts = null }: { readonly allowed_custom_hosts?: unknown } = Object(settings)
-  return { integration, headers: await openHeaders(integration, vault), allowedHosts }
+  return { integration, headers: await openHeaders(integration, vault), signIn: await signIn(em, integration), allowedHosts }
 }
 
 /** The answer of a server, and the address that was asked. */
@@ -26,7 +34,7 @@ export interface SyncAnswer {
 }
 
 /** Asks the server of an integration that the caller may change; no transaction is open meanwhile. */
-export async function askForSync(actor: Actor, reference: string, deps: Deps): Promise<SyncAnswer> {
+export async function askForSync(actor: Actor, reference: string, deps: Deps & { readonly signIn: SignInFinder }): Promise<SyncAnswer> {
   const asked = await inTenant(deps.orm, actor.organisationId, async (em) =>
     toAsked(em, await findMcpIntegration(em, actor, { reference, verb: 'update' }), deps),
   )

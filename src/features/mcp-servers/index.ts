@@ -11,12 +11,14 @@ import { syncMcpIntegration, testMcpServer } from './sync.routes.ts'
 import { deleteConnections, listConnections, listUserAccess, putUserAccess } from './user-access.routes.ts'
 
 export { usableTools } from './capabilities.ts'
+export { inWorkspace, mcpServerParams } from './mcp-server.schema.ts'
+export { findMcpServer } from './mcp-servers.ts'
 
 /** MCP servers give a workspace the use of MCP integrations, with rights on each of their tools. */
 export const mcpServers = feature({
   id: 'mcp-servers',
   since: '1.3.0',
-  requires: ['mcp-integrations', 'users', 'alerts'],
+  requires: ['mcp-integrations', 'mcp-tokens', 'users', 'alerts'],
   permissions: [...['create', 'read', 'update', 'delete', 'list'].map((verb) => `mcp_servers.${verb}`), ...mcpScopes('update')],
   entities: [McpServerEntity, McpServerCapability, McpServerUser],
   routes: [

@@ -9,6 +9,7 @@ import { mcpReference } from '../mcp-integrations/index.ts'
 import { demandGuardrails } from '../references/index.ts'
 import { workspaceFilter } from '../workspaces/index.ts'
 import { deciderOf } from './capabilities.routes.ts'
+import { McpGrant } from '../mcp-tokens/mcp-grant.entity.ts'
 import { approve } from './capabilities.ts'
 import { McpServerEntity } from './mcp-server.entity.ts'
 import {
@@ -112,6 +113,7 @@ export const deleteMcpServer = route({
 })(async ({ em, actor, params, query, audit }) => {
   const row = await findMcpServer(em, actor, { reference: params.mcpServerId, workspace: query.workspace_id, forWrite: true })
   row.status = 'archived'
+  await em.nativeDelete(McpGrant, { serverId: row.id })
   audit({ id: row.id, workspaceId: row.workspaceId })
   return {}
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listFields, pageView, searchField } from '../../lib/paging.ts'
+import { listFields, pageView, searchField, type Sorts } from '../../lib/paging.ts'
 import {
   capabilityName,
   capabilityPage,
@@ -109,8 +109,10 @@ export const userAccessList = z
   })
   .meta({ id: 'McpServerUserAccess', description: 'The members of the workspace, and whether they may use the server.' })
 
+export const connectionSorts = { user_id: 'userId' } as const satisfies Sorts
+
 export const connectionFilter = inWorkspace.extend({
-  ...listFields({ sorts: { user_id: 'userId' }, sort: 'user_id', defaultSize: 100 }),
+  ...listFields({ sorts: connectionSorts, sort: 'user_id', defaultSize: 100 }),
   user_id: z.string().max(255).optional(),
 })
 

@@ -14,6 +14,7 @@ import {
   storeSync,
   toAsked,
 } from '../mcp-integrations/index.ts'
+import { signInFinder } from '../mcp-tokens/index.ts'
 import { inWorkspace, mcpServerParams } from './mcp-server.schema.ts'
 import { findMcpServer, readContexts } from './mcp-servers.ts'
 import { tellChanges } from './tell-changes.ts'
@@ -40,7 +41,7 @@ export const syncMcpIntegration = route({
   action: 'sync',
   params: mcpIntegrationParams,
   before: ({ actor, params }: EarlyCall<z.output<typeof mcpIntegrationParams>, unknown, unknown>, deps) =>
-    askForSync(actor, params.mcpIntegrationId, deps),
+    askForSync(actor, params.mcpIntegrationId, { ...deps, signIn: signInFinder(deps, actor, null) }),
   response: synced,
 })(async ({ em, actor, deps, params, found, audit }) => {
   const integration = await findMcpIntegration(em, actor, { reference: params.mcpIntegrationId, verb: 'update' })
@@ -84,7 +85,7 @@ export const testMcpServer = route({
 async function tryServer({ actor, params, query }: ServerCall, deps: Deps): Promise<z.output<typeof tested>> {
   const asked = await inTenant(deps.orm, actor.organisationId, async (em) => {
     const row = await findMcpServer(em, actor, { reference: params.mcpServerId, workspace: query.workspace_id })
-    return toAsked(em, (await readContexts(em, [row]))(row).integration, deps)
+    return toAsked(em, (await readContexts(em, [row]))(row).integration, { ...deps, signIn: signInFinder(deps, actor, row.id) })
   })
   const outcome = await inTrial(deps.egress, actor.organisationId, () => askFacts(deps, asked))
   const common = { response_time_ms: outcome.durationMs, url: asked.integration.url }

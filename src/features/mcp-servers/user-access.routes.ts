@@ -1,7 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { route } from '../../app/route.ts'
+import { findPage } from '../../app/database/list.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { isUuid } from '../../lib/is-uuid.ts'
 import { pageOf, toList } from '../../lib/paging.ts'
+import { McpGrant } from '../mcp-tokens/mcp-grant.entity.ts'
+import { demandScope } from '../workspaces/index.ts'
 import { pageQuery, success } from '../mcp-integrations/index.ts'
 import { WorkspaceMember } from '../workspaces/workspace-member.entity.ts'
 import { User } from '../users/user.entity.ts'
@@ -9,7 +13,15 @@ import type { McpServerEntity } from './mcp-server.entity.ts'
 import { McpServerUser } from './mcp-server-rights.entity.ts'
 import { inWorkspace, mcpServerParams } from './mcp-server.schema.ts'
 import { findMcpServer } from './mcp-servers.ts'
-import { connectionFilter, connectionList, connectionQuery, updateUserAccessBody, userAccessList, userAccessPage } from './rights.schema.ts'
+import {
+  connectionFilter,
+  connectionList,
+  connectionQuery,
+  connectionSorts,
+  updateUserAccessBody,
+  userAccessList,
+  userAccessPage,
+} from './rights.schema.ts'
 
 const resource = 'mcp-server'
 
@@ -23,6 +35,7 @@ export const listUserAccess = route({
   response: userAccessList,
 })(async ({ em, actor, params, query }) => {
   const server = await findMcpServer(em, actor, { reference: params.mcpServerId, workspace: query.workspace_id })
+  const connected = await connectedUsers(em, server.id)
   const own = new Map((await em.find(McpServerUser, { serverId: server.id })).map(({ userId, enabled }) => [userId, enabled]))
   const wanted = query.search?.toLowerCase() ?? ''
   const people = (await membersOf(em, server)).filter(({ email, firstName, lastName }) =>
@@ -36,10 +49,13 @@ export const listUserAccess = route({
     last_name: lastName ?? null,
     enabled: own.get(id) ?? server.defaultUserAccess === 'allow',
     has_override: own.has(id),
-    connection_status: 'not_connected' as const,
+    connection_status: connected.has(id) ? ('connected' as const) : ('not_connected' as const),
   }))
   return { ...toList(data, page), default_user_access: server.defaultUserAccess }
 })
+
+const connectedUsers = async (em: EntityManager, serverId: string): Promise<ReadonlySet<string>> =>
+  new Set((await em.find(McpGrant, { serverId }, { fields: ['userId'] })).flatMap(({ userId }) => (userId ? [userId] : [])))
 
 /** Returns the members of the workspace, and the owners and admins of the organisation, since these act in every one. */
 async function membersOf(em: EntityManager, { organisationId, workspaceId }: McpServerEntity): Promise<readonly User[]> {
@@ -88,16 +104,28 @@ export const listConnections = route({
   query: connectionFilter,
   response: connectionList,
 })(async ({ em, actor, params, query }) => {
-  await findMcpServer(em, actor, { reference: params.mcpServerId, workspace: query.workspace_id })
-  const page = pageOf<never>([], query, String)
-  return toList(page.rows, page)
+  const { id: serverId } = await findMcpServer(em, actor, { reference: params.mcpServerId, workspace: query.workspace_id })
+  const where = { serverId, ...(query.user_id !== undefined && { userId: asUuid(query.user_id) }) }
+  const page = await findPage(em, McpGrant, { where, query, sorts: connectionSorts })
+  return toList(page.rows.map(presentConnection), page)
+})
+
+/** No user has the nil UUID, so that none is found for a text that is no id. */
+const asUuid = (text: string): string => (isUuid(text) ? text.toLowerCase() : '00000000-0000-0000-0000-000000000000')
+
+const presentConnection = ({ userId, createdAt, lastUpdatedAt }: McpGrant) => ({
+  user_id: userId ?? '',
+  connected: true,
+  created_at: createdAt.toISOString(),
+  last_updated_at: lastUpdatedAt.toISOString(),
 })
 
 export const deleteConnections = route({
   method: 'DELETE',
   path: '/mcp-servers/:mcpServerId/connections',
-  summary: 'Forget what people have signed in with at an MCP server',
-  permission: 'mcp_servers.update',
+  summary: 'End the sign-ins of people at an MCP server: of all, of one, or your own',
+  // People end their own; the first scope is that of every member.
+  permission: ['mcp_servers.read', 'mcp_servers.update'],
   resource,
   action: 'disconnect',
   params: mcpServerParams,
@@ -105,6 +133,16 @@ export const deleteConnections = route({
   response: success,
 })(async ({ em, actor, params, query, audit }) => {
   const server = await findMcpServer(em, actor, { reference: params.mcpServerId, workspace: query.workspace_id, forWrite: true })
-  audit({ id: server.id, workspaceId: server.workspaceId })
+  const userId = query.user_id?.toLowerCase()
+  if (userId === undefined || userId !== actor.userId) demandScope(actor, 'mcp_servers.update')
+  const rows = await em.find(McpGrant, { serverId: server.id, userId: userId ?? { $ne: null } })
+  for (const row of rows) em.remove(row)
+  const changes = rows.map(({ id, userId: whose, issuer }) => ({
+    table: 'mcp_grants',
+    id,
+    before: { server_id: server.id, user_id: whose ?? null, issuer: issuer ?? null },
+    after: null,
+  }))
+  audit({ id: server.id, workspaceId: server.workspaceId, changes })
   return { success: true as const }
 })

@@ -8,6 +8,10 @@ import { deleteSignIn, listSignIns } from './mcp-sign-ins.routes.ts'
 import { pruneSignIns } from './prune.jobs.ts'
 import { decide, readRequest } from './requests.routes.ts'
 
+export { mayReach } from './offered-servers.ts'
+export { comeBackPage } from './pages.ts'
+export { readForm } from './programs.ts'
+
 /** People let clients of MCP use MCP servers as themselves: the authorization server of these clients. */
 export const mcpSignIns = feature({
   id: 'mcp-sign-ins',

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Deps } from '../../app/deps.ts'
+import { ownOrigin } from '../../app/own-origin.ts'
 import { invokeScope } from '../../gateway/ports/mcp.ts'
 import { roleIn, type OrganisationRole, type WorkspaceRole } from '../../lib/access/roles.ts'
 import { type PersonPlace, programScopes, signInLife } from './program-rights.ts'
@@ -60,6 +61,17 @@ export const offeredServers = async (
 export async function letsNoneIn(em: EntityManager, deps: Pick<Deps, 'config'>, asked: ServerRequest): Promise<boolean> {
   const reached = await reachedServers(em, deps, asked)
   return reached.some(({ place: { role } }) => role !== null) && reached.every(({ place }) => !programScopes(place).has(invokeScope))
+}
+
+/** Returns whether a person may use a server, whatever keys they may make. */
+export async function mayReach(
+  em: EntityManager,
+  deps: Pick<Deps, 'config'>,
+  { organisationId, userId, serverId }: Omit<ServerRequest, 'resource'> & { readonly serverId: string },
+): Promise<boolean> {
+  const resource = `${ownOrigin(deps.config).replace(/\/$/, '')}/${serverId}/mcp`
+  const reached = await reachedServers(em, deps, { organisationId, userId, resource })
+  return reached.some(({ id, place: { role } }) => id === serverId && role !== null)
 }
 
 interface ReachedServer extends OfferedServer {

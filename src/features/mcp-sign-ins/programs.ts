@@ -64,6 +64,10 @@ async function ownerOf({ orm, vault }: Deps, secret: string): Promise<string | n
   return row?.organisationId ?? null
 }
 
+/** Reads the fields of a form. */
+export const readForm = async (request: MountedRequest): Promise<URLSearchParams> =>
+  new URLSearchParams((await readBody(request)).toString())
+
 async function readBody({ req }: MountedRequest): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0

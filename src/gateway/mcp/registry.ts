@@ -2,6 +2,7 @@ import type { Fields } from '../../lib/json/fields.ts'
 import type { MaybePromise } from '../../lib/maybe-promise.ts'
 import { type CapabilityKind, capabilityName, type DefinitionHashes, hashesOf } from '../../lib/mcp-definition.ts'
 import type { KeyView } from '../callers/key.ts'
+import type { McpGrants } from './oauth/grants.ts'
 import { longestName } from '../../lib/text/likenesses.ts'
 import { fitsTemplate, readTemplate, type UriTemplate } from '../../lib/text/uri-template.ts'
 import { countedNameFinder } from './counted-names.ts'
@@ -88,7 +89,7 @@ export interface McpSignInView {
 }
 
 /** The port to the stored servers, and to the programs that people let in. See `Snapshot` for the synchronous methods, and for errors. */
-export interface McpRegistry {
+export interface McpRegistry extends McpGrants {
   /** The server with this slug or id. Null: there is none, or its workspace may not use its integration any more. */
   mcpServer(scope: McpScope, reference: string): MaybePromise<McpServer | null>
   /** The program with this token. Null: there is none, its sign-in has ended, or as with unknown keys. */

@@ -18,7 +18,7 @@ const isList = ({ method, response }: Route) => {
 
 /**
  * Logs are paged by time, and groups by their size; both have filters and bounds of their own. Sessions and passkeys are listed whole, for the
- * signed-in person. Nobody signs in at MCP servers yet.
+ * signed-in person. People connect MCP servers by a browser (`mcp-connections.test.ts`).
  */
 const elsewhere: ReadonlySet<string> = new Set([
   '/logs',

@@ -78,3 +78,16 @@ export async function begin(url: string, headers: Record<string, string> = {}, c
   if (id === null) throw new Error(`no session: ${answer.status} ${answer.text}`)
   return { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25', ...headers }
 }
+
+/** Begins as a legacy client of 2025-11-25. */
+export const legacyInitialize = (url: string, key: string, capabilities: object): Promise<RawAnswer> =>
+  post(
+    url,
+    {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'test', version: '1' } },
+    },
+    { authorization: `Bearer ${key}` },
+  )

@@ -10,7 +10,8 @@ export const issuer = 'https://gate.example'
 export interface TestBrowser {
   readonly cookies: Map<string, string>
   get(location: string, headers?: Readonly<Record<string, string>>): Promise<RawAnswer>
-  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<RawAnswer>
+  /** `text`: a body as it is, in place of JSON. */
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>, text?: string): Promise<RawAnswer>
 }
 
 export function openBrowser(origin: string, signedIn: Pick<Browser, 'cookie' | 'csrf'> | null): TestBrowser {
@@ -29,7 +30,7 @@ export function openBrowser(origin: string, signedIn: Pick<Browser, 'cookie' | '
   return {
     cookies,
     get: (location, headers = {}) => ask(location, { headers }),
-    post: (path, body, headers = {}) =>
+    post: (path, body, headers = {}, text) =>
       ask(path, {
         method: 'POST',
         headers: {
@@ -40,7 +41,7 @@ export function openBrowser(origin: string, signedIn: Pick<Browser, 'cookie' | '
           'x-csrf-token': signedIn?.csrf ?? '',
           ...headers,
         },
-        body: JSON.stringify(body),
+        body: text ?? JSON.stringify(body ?? {}),
       }),
   }
 }

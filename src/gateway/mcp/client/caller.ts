@@ -15,6 +15,7 @@ import { invokeScope, type McpServer, type McpSignInView } from '../registry.ts'
 import { redactionOfHeaders } from '../../ending/redact.ts'
 import type { UpstreamServer } from '../upstream/upstream-request.ts'
 import type { McpPath } from './paths.ts'
+import { signInOf } from './sign-in.ts'
 
 /** One request of a client, with its caller and its server. */
 export interface McpHead {
@@ -103,7 +104,8 @@ export async function readMcpHead(deps: PipelineDeps, exchange: Exchange, path: 
   demandOwnServer(caller, server)
   if (!server.admits(key))
     throw new ApiError('forbidden', 'Your user has no access to this MCP server. A manager of its workspace gives it.')
-  const upstream = toUpstream(server, { headers, caller })
+  const signIn = await signInOf(deps, server, key)
+  const upstream = { ...toUpstream(server, { headers, caller }), ...(signIn !== null && { signIn }) }
   const redaction = redactionOfHeaders(upstream.headers)
   return {
     exchange,
@@ -115,7 +117,7 @@ export async function readMcpHead(deps: PipelineDeps, exchange: Exchange, path: 
     server,
     upstream,
     principal: principalOf(caller),
-    hide: (text) => redaction.text(text),
+    hide: (text) => redaction.text(signIn === null ? text : signIn.hide(text)),
   }
 }
 
@@ -128,8 +130,6 @@ function toUpstream(
   { id, organisationId, url, transport, auth, headers: stored, passthroughHeaders }: McpServer,
   { headers, caller }: Pick<McpHead, 'headers' | 'caller'>,
 ): UpstreamServer {
-  if (auth.type === 'oauth_auto' || auth.type === 'oauth_client_credentials')
-    throw new ApiError('credential_failed', 'This MCP server needs a sign-in by OAuth, which this installation does not have yet.')
   const passed = Object.entries(passthroughHeaders).flatMap(([name, from]) => {
     const value = headerValue(headers.forward, from.toLowerCase())
     return value === undefined || caller.holdsOwnKey(value) ? [] : [name, value]

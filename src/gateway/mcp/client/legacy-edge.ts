@@ -6,6 +6,7 @@ import { callText, type RpcAnswer, type RpcCall, type RpcId, type RpcMessage } f
 import { anyLevel, type UpstreamLink } from '../upstream/upstream-request.ts'
 import type { LegacyEar, LegacyTalk } from './legacy-talk.ts'
 import { askLegacy } from './ask-legacy.ts'
+import { legacyFault } from './ask-to-connect.ts'
 import { beginSession, type LegacyClient, unknownSession } from './legacy-session-id.ts'
 import { type CallNotes, noteSent } from './call-notes.ts'
 import { type LocalSession, watchBounds } from './local-sessions.ts'
@@ -53,11 +54,15 @@ export async function serveLegacy(talk: LegacyTalk, asked: LegacyRequest): Promi
     revision: client.revision,
     isFirst,
     work: async (noted) => {
-      if (call.method !== 'initialize') return work(talk, { ...asked, ...call, signal, noted })
-      began = beginSession(parts.sealer, head, call.params)
-      const link = await openLink(parts, head, { ...began, signal, noted })
-      noted.serverRevision = link.facts.revision
-      return { result: greeting(link, began) }
+      try {
+        if (call.method !== 'initialize') return await work(talk, { ...asked, ...call, signal, noted })
+        began = beginSession(parts.sealer, head, call.params)
+        const link = await openLink(parts, head, { ...began, signal, noted })
+        noted.serverRevision = link.facts.revision
+        return { result: greeting(link, began) }
+      } catch (thrown) {
+        throw legacyFault(thrown, began ?? client)
+      }
     },
     statusOf,
     isLeft: () => ear.isLeft(),

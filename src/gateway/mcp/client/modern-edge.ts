@@ -10,6 +10,7 @@ import { paramHeadersOf } from '../protocol/named-headers.ts'
 import { modernRevisions } from '../protocol/revisions.ts'
 import type { QuestionResults, UpstreamLink, UpstreamRequest } from '../upstream/upstream-request.ts'
 import type { ModernRequest, ModernWork } from './modern-work.ts'
+import { askingToConnect, withoutConnected } from './ask-to-connect.ts'
 import { demandCapability } from './ask-legacy.ts'
 import type { McpHead } from './caller.ts'
 import { listenAsModern } from './modern-listen.ts'
@@ -31,7 +32,8 @@ export async function serveModern(parts: McpParts, head: McpHead, asked: ModernR
   const reply = new Reply({ exchange, headers: [], takesStream, hide: head.hide })
   const leaving = new AbortController()
   exchange.onceClosed(() => leaving.abort())
-  const call = meantCall(head, { method, params: withoutEnvelope(asked.params) })
+  const asking = { method, params: withoutEnvelope(asked.params) }
+  const call = meantCall(head, withoutConnected(asking))
   await runCall(parts, head, {
     id,
     call,
@@ -39,7 +41,8 @@ export async function serveModern(parts: McpParts, head: McpHead, asked: ModernR
     revision: envelope.version,
     isFirst: true,
     isPaid: isOfHeld(parts, head, call),
-    work: (noted) => work({ parts, head, asked, call, reply, signal: leaving.signal, noted }),
+    work: (noted) =>
+      askingToConnect(asking, envelope.capabilities, () => work({ parts, head, asked, call, reply, signal: leaving.signal, noted })),
     statusOf,
     isLeft: () => exchange.closed,
     isStream: () => reply.isStream,

@@ -59,8 +59,8 @@ export function mcpFault(kind: keyof typeof named, message: string, data?: unkno
 
 /** Returns one of our own errors as JSON-RPC has it, with our code in its data. */
 export function rpcErrorOf(error: ApiError): RpcError {
-  const code = error.code === 'upstream_timeout' ? rpcCodes.timeout : rpcCodes.refused
   const { code: reason, param, details } = error
+  const code = reason === 'upstream_timeout' ? rpcCodes.timeout : rpcCodes.refused
   return { code, message: error.message, data: { code: reason, ...(param !== null && { param }), ...details } }
 }
 
@@ -68,7 +68,9 @@ export function rpcErrorOf(error: ApiError): RpcError {
 export function toFault(thrown: unknown): McpFault {
   if (thrown instanceof McpFault) return thrown
   const error = toApiError(thrown)
-  return new McpFault({ status: error.status, error: rpcErrorOf(error), code: error.code, cause: error })
+  // The sign-in that is missing is one at the server, and no fault of the request.
+  const status = error.code === 'authorization_required' ? 200 : error.status
+  return new McpFault({ status, error: rpcErrorOf(error), code: error.code, cause: error })
 }
 
 /** The code of the log for an error that the other side gave. */

@@ -70,6 +70,8 @@ export const rpcCodes = {
   resourceNotFound: -32002,
   headerMismatch: -32020,
   missingCapability: -32021,
+  /** From 2025-11-25 to before 2026-07-28: the person has to open an address first. */
+  urlNeeded: -32042,
   unsupportedVersion: -32022,
 } as const
 

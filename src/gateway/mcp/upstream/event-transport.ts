@@ -1,7 +1,8 @@
 import { ApiError, toApiError } from '../../../lib/errors.ts'
 import { callText, readMessage, requestText, type RpcAnswer } from '../protocol/messages.ts'
 import { createLegacySession, factsOfInitialize, initializeCall, type LegacySession, type PendingCall } from './legacy-session.ts'
-import { exchangeWith, type HttpDeps, statusFault } from './post.ts'
+import { type HttpDeps, statusFault } from './post.ts'
+import { exchangeWith } from './signed-in.ts'
 import type { UpstreamPeer } from './upstream-request.ts'
 
 /** Opens a session by the transport of 2024-11-05: one stream with all messages of the server, and an address that takes messages. */

@@ -8,7 +8,8 @@ import { type RpcAnswer, type RpcCall, rpcCodes, type RpcMessage, readMessage, r
 import { checkParamHeaders, namedHeaders, writeParamHeaders } from '../protocol/named-headers.ts'
 import { boundFacts } from './facts.ts'
 import type { KnownParams } from './known-params.ts'
-import { exchangeWith, type HttpDeps, statusFault } from './post.ts'
+import { type HttpDeps, statusFault } from './post.ts'
+import { exchangeWith } from './signed-in.ts'
 import {
   anyLevel,
   type ChangeFilter,

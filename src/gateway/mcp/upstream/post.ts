@@ -54,7 +54,7 @@ const standingIdleMs = 60 * 60 * 1000
 const userAgent = 'gatehouse'
 
 /** Sends a request to a server and reads its answer, message by message. Rejects with `upstream_*` and `client_closed`. */
-export async function exchangeWith(deps: HttpDeps, ask: HttpAsk, ears: HttpEars): Promise<HttpEnd> {
+export async function exchangeOnce(deps: HttpDeps, ask: HttpAsk, ears: HttpEars): Promise<HttpEnd> {
   const { server, signal } = ask
   const url = new URL(ask.url ?? server.url)
   const origin = await egressFor(deps.egress, { allowedHosts: null, ...server }).origin(url.origin, 'url')

@@ -3,7 +3,8 @@ import { ApiError } from '../../../lib/errors.ts'
 import { type HeaderList, headerValue } from '../../wire/header-list.ts'
 import { callText, readMessage, requestText, type RpcAnswer } from '../protocol/messages.ts'
 import { createLegacySession, factsOfInitialize, initializeCall, type LegacySession, type PendingCall } from './legacy-session.ts'
-import { exchangeWith, type HttpAsk, type HttpDeps, type HttpEnd, statusFault } from './post.ts'
+import { type HttpAsk, type HttpDeps, type HttpEnd, statusFault } from './post.ts'
+import { exchangeWith } from './signed-in.ts'
 import type { UpstreamPeer } from './upstream-request.ts'
 
 /** A server may end a stream early and have it asked for again so often in one call. */

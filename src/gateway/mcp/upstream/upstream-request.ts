@@ -15,6 +15,18 @@ export interface UpstreamServer {
   readonly transport: 'http' | 'sse'
   /** The credential and all else that every request to it carries. */
   readonly headers: HeaderList
+  /** Absent: the gateway does not sign in by OAuth. */
+  readonly signIn?: UpstreamSignIn
+}
+
+/** A sign-in of the gateway by OAuth, whose tokens come and go. */
+export interface UpstreamSignIn {
+  /** Stands for its holder, who stays the same. */
+  readonly name: string
+  /** Returns the header that shows the token of now. `refused`: the one that the server has just refused; null: none. */
+  authorization(refused: string | null): Promise<string>
+  /** Takes the tokens that were shown out of a text. */
+  hide(text: string): string
 }
 
 /** A server, and the principal of its caller: state that it keeps belongs to both together. */

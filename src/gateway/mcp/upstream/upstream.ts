@@ -67,7 +67,8 @@ interface UpstreamState extends UpstreamOptions {
 }
 
 /** Names a server with its credential. */
-const credentialOf = ({ id, url, headers }: UpstreamServer): string => hash('sha256', JSON.stringify([id, url, headers]))
+const credentialOf = ({ id, url, headers, signIn }: UpstreamServer): string =>
+  hash('sha256', JSON.stringify([id, url, headers, ...(signIn === undefined ? [] : [signIn.name])]))
 
 const ownerOf = (server: UpstreamServer): CredentialOwner => ({ organisationId: server.organisationId, credential: credentialOf(server) })
 
