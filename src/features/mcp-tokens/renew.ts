@@ -35,6 +35,10 @@ export function createTokens(deps: Deps): McpTokens {
       flights.set(key, flight)
       return flight
     },
+    refusal: ({ person }) =>
+      person === null
+        ? signInFailed('the server refuses the token that it was just given')
+        : authorizationRequired(deps.config, person.serverId),
   }
 }
 

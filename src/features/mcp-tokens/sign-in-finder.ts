@@ -19,6 +19,7 @@ export const signInFinder =
       return {
         name: 'none',
         authorization: () => Promise.reject(notConnected(userId)),
+        refusal: () => notConnected(userId),
         hide: (text) => text,
       }
     const person = grant?.serverId && grant.userId ? { serverId: grant.serverId, userId: grant.userId } : null

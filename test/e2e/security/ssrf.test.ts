@@ -265,6 +265,8 @@ test('every field of the documents that sounds like an address is among the surf
     'client_address',
     // The url of an MCP integration, in its servers.
     'mcp_integration_url',
+    // Where a person signs in at an MCP server, by the browser; it was checked before.
+    'authorize_url',
     // The name of a group of resources at an MCP server.
     'uri_template',
     // The kind of a path of ours.

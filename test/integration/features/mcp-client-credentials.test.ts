@@ -260,6 +260,15 @@ for (const [what, script] of Object.entries(refusals))
     t.false(tested.text.includes(secret))
   })
 
+test.serial('an authorization server that does not answer is not waited for without end', async (t) => {
+  const server = await guarded(t)
+  const slug = await store(server)
+  issuer.answers.set('/token', (_, res) => void res.writeHead(200, { 'content-type': 'application/json' }).write('{'))
+  const { messages, text } = await echo(slug)
+  t.is(messages[0]?.error?.data?.['code'], 'credential_failed', text)
+  t.is(server.shown.length, 0)
+})
+
 test.serial('a sync and a test ask with the token', async (t) => {
   const server = await guarded(t)
   const slug = await store(server)

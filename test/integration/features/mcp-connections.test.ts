@@ -333,6 +333,28 @@ test.serial('a renewal that loses a race does not end the connection', async (t)
   t.is(await textOf(call(ana, slug)), said)
 })
 
+test.serial('a renewal of a process that has died is taken over', async (t) => {
+  const [{ id, slug }, ana] = await Promise.all([store(t), newPerson()])
+  await connect(ana, id)
+  await spend(id)
+  await control.sql.query(`UPDATE mcp_grants SET claimed_until = now() + interval '1 second' WHERE server_id = $1`, [id])
+  t.is(await textOf(call(ana, slug)), said)
+})
+
+test.serial('a person whose renewed token is refused too is asked to sign in again', async (t) => {
+  const [{ id, slug }, ana] = await Promise.all([store(t), newPerson()])
+  await connect(ana, id)
+  await control.refresh()
+  issuer.valid.clear()
+  issuer.answers.set(
+    '/token',
+    (_, res) => void res.end(JSON.stringify({ access_token: 'not-good-at-all', token_type: 'Bearer', refresh_token: 'r' })),
+  )
+  const { messages, text } = await call(ana, slug)
+  t.is(messages[0]?.error?.data?.['code'], 'authorization_required')
+  t.false(text.includes('not-good-at-all'))
+})
+
 test.serial('a connection that is not renewed any more is over: the trail says so, and the person is asked again', async (t) => {
   const [{ id, slug }, ana] = await Promise.all([store(t), newPerson()])
   await connect(ana, id)

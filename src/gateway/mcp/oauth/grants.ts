@@ -1,3 +1,4 @@
+import type { ApiError } from '../../../lib/errors.ts'
 import type { MaybePromise } from '../../../lib/maybe-promise.ts'
 
 /** The holder of tokens for a server: the gateway itself, or one person. */
@@ -33,4 +34,6 @@ export interface McpGrants {
 export interface McpTokens {
   /** Renews tokens once for all processes, or returns those that came meanwhile. Rejects with `authorization_required` and `credential_failed`. */
   renew(owner: GrantOwner, used: UsedTokens | null): Promise<McpGrantView>
+  /** Returns the error of a call whose server refuses a token that was just renewed. */
+  refusal(owner: GrantOwner): ApiError
 }

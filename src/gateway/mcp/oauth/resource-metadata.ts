@@ -1,3 +1,4 @@
+import { ApiError } from '../../../lib/errors.ts'
 import type { Fields } from '../../../lib/json/fields.ts'
 import { eachHeader } from '../../wire/header-list.ts'
 import { modernRevisions } from '../protocol/revisions.ts'
@@ -22,27 +23,33 @@ export interface BearerChallenge {
   readonly scopes: readonly string[] | null
 }
 
+const noChallenge: BearerChallenge = { metadataUrl: null, scopes: null }
+
 const parameter = (header: string, name: string): string | null =>
   new RegExp(`(?:^|[\\s,])${name}\\s*=\\s*(?:"([^"]{0,2048})"|([^\\s",]{1,2048}))`, 'i').exec(header)?.slice(1).find(Boolean) ?? null
 
 /** Reads the header `WWW-Authenticate` of a refusal. */
 export function readChallenge(header: string | undefined): BearerChallenge {
   const text = (header ?? '').slice(0, 8192)
-  if (!/(?:^|,)\s*bearer(?:\s|$)/i.test(text)) return { metadataUrl: null, scopes: null }
+  if (!/(?:^|,)\s*bearer(?:\s|$)/i.test(text)) return noChallenge
   const scopes = parameter(text, 'scope')?.split(' ').filter(Boolean) ?? null
   return { metadataUrl: parameter(text, 'resource_metadata'), scopes }
 }
 
-/** Asks a server without a credential, so that it refuses and names its metadata. */
+/** Asks a server without a credential, so that it refuses and names its metadata. One that does something else may have them all the same. */
 async function challengeOf(line: IssuerLine, url: string): Promise<BearerChallenge> {
   const [revision] = modernRevisions
   const params = withEnvelope({}, { capabilities: {}, info: { name: 'gatehouse', version: '1' }, version: revision, logLevel: null })
   const call = { method: 'server/discover', params }
   const headers: Record<string, string> = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
   eachHeader(namedHeaders(call, revision), (name, value) => void (headers[name] = value))
-  const answer = await askIssuer(line, { url, method: 'POST', headers, body: requestText(1, call) })
-  const given = answer.headers['www-authenticate']
-  return answer.status === 401 || answer.status === 403 ? readChallenge(given) : { metadataUrl: null, scopes: null }
+  try {
+    const answer = await askIssuer(line, { url, method: 'POST', headers, body: requestText(1, call) })
+    return answer.status === 401 || answer.status === 403 ? readChallenge(answer.headers['www-authenticate']) : noChallenge
+  } catch (thrown) {
+    if (thrown instanceof ApiError && thrown.code === 'blocked_host') throw thrown
+    return noChallenge
+  }
 }
 
 /** Returns the address of a well-known document with the path of its owner behind it. */

@@ -46,6 +46,7 @@ export function createSignIn({ tokens, owner, grant: known, now, report }: SignI
       given.add(header)
       return header
     },
+    refusal: () => tokens.refusal(owner),
     hide: (text) => (given.size === 0 ? text : redactionOfHeaders([...given].flatMap((value) => ['authorization', value])).text(text)),
   }
 }

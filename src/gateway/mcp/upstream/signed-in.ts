@@ -1,4 +1,4 @@
-import { exchangeOnce, type HttpAsk, type HttpDeps, type HttpEars, type HttpEnd, statusFault } from './post.ts'
+import { exchangeOnce, type HttpAsk, type HttpDeps, type HttpEars, type HttpEnd } from './post.ts'
 
 /**
  * Sends a request to a server and reads its answer, message by message. Where the gateway signs in by OAuth, a token that the server refuses is renewed
@@ -11,7 +11,7 @@ export async function exchangeWith(deps: HttpDeps, ask: HttpAsk, ears: HttpEars)
   const end = await exchangeOnce(deps, signed(ask, first), unlessRefused(ears))
   if (end.status !== 401) return end
   const again = await exchangeOnce(deps, signed(ask, await signIn.authorization(first)), unlessRefused(ears))
-  if (again.status === 401) throw statusFault(401)
+  if (again.status === 401) throw signIn.refusal()
   return again
 }
 

@@ -1,3 +1,4 @@
+import type { ApiError } from '../../../lib/errors.ts'
 import type { Fields } from '../../../lib/json/fields.ts'
 import type { AllowedHosts } from '../../egress/allowed-hosts.ts'
 import type { HeaderList } from '../../wire/header-list.ts'
@@ -25,6 +26,8 @@ export interface UpstreamSignIn {
   readonly name: string
   /** Returns the header that shows the token of now. `refused`: the one that the server has just refused; null: none. */
   authorization(refused: string | null): Promise<string>
+  /** Returns the error of a call whose server refuses a renewed token too. */
+  refusal(): ApiError
   /** Takes the tokens that were shown out of a text. */
   hide(text: string): string
 }
