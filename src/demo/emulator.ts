@@ -13,6 +13,7 @@ export interface DemoEmulator {
 
 /** The longest body that it reads. */
 const mostBytes = 16 * 1024 * 1024
+const mostInputs = 256
 /** A stream has one word in so many milliseconds. */
 const wordMs = 15
 
@@ -35,7 +36,11 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const status = wantedStatus(body['model'])
   if (status !== null) return send(response, status, failure(`The demo provider was asked to fail with ${status}.`))
   const path = request.url?.split('?')[0]
-  if (path === '/v1/embeddings') return send(response, 200, embeddings(body))
+  if (path === '/v1/embeddings') {
+    const inputs = Array.isArray(body['input']) ? body['input'] : [body['input']]
+    if (inputs.length > mostInputs) return send(response, 400, failure(`The demo provider takes at most ${mostInputs} inputs.`))
+    return send(response, 200, embeddings(body, inputs))
+  }
   if (path !== '/v1/chat/completions') return send(response, 404, failure(`The demo provider has no ${path ?? ''}.`))
   return body['stream'] === true ? stream(response, body) : send(response, 200, completion(body))
 }
@@ -105,8 +110,7 @@ async function stream(response: ServerResponse, body: Fields): Promise<void> {
   response.end('data: [DONE]\n\n')
 }
 
-function embeddings(body: Fields) {
-  const inputs = Array.isArray(body['input']) ? body['input'] : [body['input']]
+function embeddings(body: Fields, inputs: readonly unknown[]) {
   const data = inputs.map((input, index) => ({ object: 'embedding', index, embedding: embedding(String(input)) }))
   const tokens = tokensIn(JSON.stringify(inputs))
   return { object: 'list', data, model: body['model'], usage: { prompt_tokens: tokens, total_tokens: tokens } }

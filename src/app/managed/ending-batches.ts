@@ -69,7 +69,7 @@ async function ending({ connections, seal, runner }: State, without: readonly st
   const { rows } = await connections.query<EndingRow>(claimEnding, [runner, without])
   const [row] = rows
   if (row === undefined) return null
-  // Of a process that died while it wrote them.
+  // The files of a process that died while it wrote them.
   await connections.query('DELETE FROM files WHERE batch_id = $1', [row.id])
   // A process that comes back late writes no result any more.
   await connections.query(`UPDATE batch_lines SET state = 'waiting', runner = NULL WHERE batch_id = $1 AND state = 'running'`, [row.id])

@@ -1,5 +1,5 @@
-/** A file counts as so much at least: rows cost too. */
-const leastCounted = 4096
+/** A file counts as so much at least: rows cost too, and their sum is looked at while others wait. */
+const leastCounted = 65_536
 
 /** A line of a batch takes about so much until the batch has ended. */
 const bytesOfLine = 512

@@ -135,7 +135,8 @@ export const checkEntry = containingSecrets(
 export type CheckEntry = z.output<typeof checkEntry>
 
 /** The checks of a guardrail. */
-export const checkList = z.array(checkEntry).min(1).max(50)
+const mostChecks = 50
+export const checkList = z.array(checkEntry).min(1).max(mostChecks)
 
 const guardrailType = z.enum(['guardrail', 'mutator']).optional()
 
@@ -154,6 +155,7 @@ export const inlineGuardrail = containingSecrets(
   (given) => (isFields(given) ? Object.keys(given).flatMap((id) => secretPaths(id, given[id], [id])) : []),
 ).superRefine((given, context) => {
   const ids = Object.keys(given).filter((name) => !optionNames.has(name))
+  if (ids.length > mostChecks) return context.addIssue({ code: 'custom', path: [], message: `At most ${mostChecks} checks are allowed.` })
   if (ids.length === 0 && given.checks === undefined) context.addIssue({ code: 'custom', path: [], message: 'The guardrail has no check.' })
   for (const id of ids)
     for (const { path, message: text } of parameterIssues(id, given[id], [id]))

@@ -5,7 +5,7 @@ import { type EndMeans, endBatch } from './end-batch.ts'
 
 /** The batches whose files a process writes. */
 export interface EndingsState extends EndMeans {
-  /** By organisation: one batch of each at a time, so that none waits for another. */
+  /** One batch of each organisation at a time, so that none waits for another. */
   readonly endings: Map<string, Promise<void>>
   /** The look for the next; null: there is none. */
   seeking: Promise<void> | null
