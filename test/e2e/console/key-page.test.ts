@@ -214,3 +214,30 @@ test('a new key can have rights chosen one by one, rates, and be of another memb
   await page.getByRole('tree', { name: 'Scopes' }).waitFor()
   t.deepEqual(faults, [])
 })
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`a key says how it is used: its address, and a request for each client that a program can send, in ${colorScheme}`, async (t) => {
+    const { path } = await makeKey(`use-${colorScheme}`)
+    const { page, faults } = await bed.open(owner, { path: `${path}?tab=use`, colorScheme })
+    const text = (await page.getByLabel('A request by curl').textContent()) ?? ''
+    const [, base = ''] = /^curl (http\S+)\/v1\/chat\/completions /.exec(text) ?? []
+    t.regex(text, /Bearer \$GATEHOUSE_KEY"/)
+    await page.getByText(`${base}/v1`, { exact: true }).waitFor()
+    await page.getByRole('tab', { name: 'curl' }).focus()
+    for (const [client, sign] of [
+      ['OpenAI, Python', `base_url="${base}/v1"`],
+      ['OpenAI, JavaScript', `baseURL: '${base}/v1'`],
+      ['Anthropic, Python', `base_url="${base}"`],
+      ['Anthropic, JavaScript', `baseURL: '${base}'`],
+    ] as const) {
+      await page.keyboard.press('ArrowRight')
+      await page.keyboard.press('Enter')
+      t.true(((await page.getByLabel(`A request by ${client}`).textContent()) ?? '').includes(sign), client)
+      await assertAccessible(t, page, client)
+    }
+    t.is(await page.getByText('This key may not call models').count(), 0)
+    const { path: other } = await makeKey(`read-${colorScheme}`, { scopes: ['logs.list'] })
+    await page.goto(`${bed.app.baseUrl}${other}?tab=use`)
+    await page.getByText('This key may not call models: it lacks completions.write.').waitFor()
+    t.deepEqual(faults, [])
+  })

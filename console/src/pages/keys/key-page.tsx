@@ -13,6 +13,7 @@ import { may, useScope, type Scope } from '../../shell/scope.ts'
 import { KeyActions, type NewSecret } from './key-actions.tsx'
 import { BoundFields, DefaultFields, DescriptionField, NameField, RotationFields, ScopeFields } from './key-fields.tsx'
 import { KeySummary } from './key-summary.tsx'
+import { KeyUse } from './key-use.tsx'
 import { bodyOf, valuesOf, type KeyValues } from './key-values.ts'
 import { families } from './kinds.ts'
 import { NewSecretDialog } from './new-secret.tsx'
@@ -46,6 +47,7 @@ function KeyOf({ id, scope }: KeyOfProps) {
         label="Key"
         tabs={[
           ['summary', 'Summary', () => <KeySummary apiKey={key} />],
+          ['use', 'Use', () => <KeyUse apiKey={key} />],
           ['change', 'Change', () => <Change read={data} scope={scope} />],
           ['replace', 'Rotate or stop', () => <KeyActions apiKey={key} scope={scope} onRotated={setFresh} onStopped={stopped} />],
         ]}
