@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { useState, type KeyboardEvent, type ReactNode } from 'react'
+import { useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react'
 
 /** A series of figures over time. */
 export interface Series {
@@ -19,27 +19,60 @@ interface ChartProps {
   readonly series: readonly Series[]
   /** A link to the parts of a moment, in the table. */
   readonly linkOf?: (at: number, text: string) => ReactNode
+  /** Called with the first and the last of the moments that a person has chosen: by a click, by drawing over bars, or by Enter. */
+  readonly onChoose?: (first: number, last: number) => void
+}
+
+/** The moments from one to another, in their order. */
+interface Span {
+  readonly first: number
+  readonly last: number
+}
+const spanOf = (one: number, other: number): Span => ({ first: Math.min(one, other), last: Math.max(one, other) })
+
+/** Moves a mark over the moments by keys, and a second one to the place where the mark began. */
+function usePoint(last: number, onChoose: ChartProps['onChoose']) {
+  const [at, setAt] = useState<number | null>(null)
+  const [from, setFrom] = useState<number | null>(null)
+  const choose = () => {
+    if (at !== null) onChoose?.(Math.min(from ?? at, at), Math.max(from ?? at, at))
+    setFrom(null)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const moves: Readonly<Record<string, number>> = {
+      ArrowRight: Math.min(last, (at ?? -1) + 1),
+      ArrowLeft: Math.max(0, (at ?? last + 1) - 1),
+      Home: 0,
+      End: last,
+    }
+    const to = moves[event.key]
+    if (to !== undefined) {
+      setFrom(onChoose !== undefined && event.shiftKey ? (from ?? at ?? to) : null)
+      setAt(to)
+    } else if (event.key === 'Enter' && onChoose !== undefined) choose()
+    else return
+    event.preventDefault()
+  }
+  const pointer = {
+    onPointerDown: () => setFrom(onChoose === undefined ? null : at),
+    onPointerUp: ({ button }: PointerEvent) => {
+      if (button === 0) choose()
+    },
+    onMouseLeave: () => {
+      setAt(null)
+      setFrom(null)
+    },
+  }
+  return { at, span: at === null ? null : spanOf(from ?? at, at), setAt, onKeyDown, pointer }
 }
 
 const [width, height] = [600, 120]
 
 /** Bars over time with a sentence for those who do not see them, a table of the same, and arrow keys to read point by point. */
-export function Chart({ title, sentence, moments, series, linkOf = (_, text) => text }: ChartProps) {
+export function Chart({ title, sentence, moments, series, linkOf = (_, text) => text, onChoose }: ChartProps) {
   const [isTable, setTable] = useState(false)
-  const [at, setAt] = useState<number | null>(null)
   const last = moments.length - 1
-  const moves: Readonly<Record<string, number>> = {
-    ArrowRight: Math.min(last, (at ?? -1) + 1),
-    ArrowLeft: Math.max(0, (at ?? last + 1) - 1),
-    Home: 0,
-    End: last,
-  }
-  const onKeyDown = (event: KeyboardEvent) => {
-    const to = moves[event.key]
-    if (to === undefined) return
-    setAt(to)
-    event.preventDefault()
-  }
+  const { span, setAt, onKeyDown, pointer } = usePoint(last, onChoose)
   return (
     <section className="chart stack" aria-label={title}>
       <div className="row">
@@ -53,11 +86,19 @@ export function Chart({ title, sentence, moments, series, linkOf = (_, text) => 
         <Table title={title} moments={moments} series={series} linkOf={linkOf} />
       ) : (
         <>
-          <div role="img" aria-label={`${title}. ${sentence}`} tabIndex={0} onKeyDown={onKeyDown} onMouseLeave={() => setAt(null)}>
-            <Bars series={series} count={moments.length} at={at} onPoint={setAt} />
+          <div
+            role="img"
+            className={onChoose === undefined ? undefined : 'choosable'}
+            aria-label={`${title}. ${sentence}`}
+            tabIndex={0}
+            onKeyDown={onKeyDown}
+            {...pointer}
+          >
+            <Bars series={series} count={moments.length} span={span} onPoint={setAt} />
           </div>
           <p className="hint" role="status">
-            {at === null ? `${moments[0] ?? ''} to ${moments[last] ?? ''}` : pointWords({ moments, series }, at)}
+            {span === null ? `${moments[0] ?? ''} to ${moments[last] ?? ''}` : spanWords({ moments, series }, span)}
+            {span !== null && onChoose !== undefined && '. Enter or a click narrows the range to it.'}
           </p>
         </>
       )}
@@ -70,8 +111,11 @@ const figure = ({ values, format }: Series, at: number): string => {
   return value === null || value === undefined ? '–' : format(value)
 }
 
-const pointWords = ({ moments, series }: Pick<ChartProps, 'moments' | 'series'>, at: number): string =>
-  `${moments[at] ?? ''}: ${series.map((one) => `${one.name} ${figure(one, at)}`).join(', ')}`
+/** Returns the figures of a moment, and of several moments only their ends: not all figures can be summed. */
+const spanWords = ({ moments, series }: Pick<ChartProps, 'moments' | 'series'>, { first, last }: Span): string =>
+  first === last
+    ? `${moments[first] ?? ''}: ${series.map((one) => `${one.name} ${figure(one, first)}`).join(', ')}`
+    : `${moments[first] ?? ''} to the end of ${moments[last] ?? ''}`
 
 const Legend = ({ series }: Pick<ChartProps, 'series'>) => (
   <ul className="legend" aria-label="Legend">
@@ -86,11 +130,13 @@ const Legend = ({ series }: Pick<ChartProps, 'series'>) => (
 interface BarsProps {
   readonly series: readonly Series[]
   readonly count: number
-  readonly at: number | null
+  readonly span: Span | null
   readonly onPoint: (at: number) => void
 }
 
-function Bars({ series, count, at, onPoint }: BarsProps) {
+const isIn = (span: Span | null, at: number): boolean => span !== null && at >= span.first && at <= span.last
+
+function Bars({ series, count, span, onPoint }: BarsProps) {
   const highest = Math.max(...series.flatMap(({ values }) => values.map((value) => value ?? 0)), 0)
   const step = width / Math.max(count, 1)
   const tall = (value: number | null | undefined) => (highest === 0 ? 0 : ((value ?? 0) / highest) * (height - 4))
@@ -98,7 +144,7 @@ function Bars({ series, count, at, onPoint }: BarsProps) {
     <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true" className="bars">
       {Array.from({ length: count }, (_, index) => (
         <g key={index} onMouseEnter={() => onPoint(index)}>
-          <rect x={index * step} y={0} width={step} height={height} className={index === at ? 'reach current' : 'reach'} />
+          <rect x={index * step} y={0} width={step} height={height} className={isIn(span, index) ? 'reach current' : 'reach'} />
           {series.map(({ name, values }, order) => (
             <rect
               key={name}
@@ -116,7 +162,7 @@ function Bars({ series, count, at, onPoint }: BarsProps) {
   )
 }
 
-const Table = ({ title, moments, series, linkOf }: Required<Omit<ChartProps, 'sentence'>>) => (
+const Table = ({ title, moments, series, linkOf }: Required<Omit<ChartProps, 'sentence' | 'onChoose'>>) => (
   <table className="plain" aria-label={title}>
     <thead>
       <tr>

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
+import { useEffect, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode, type RefObject } from 'react'
 import { useSetting } from '../shell/settings.ts'
 
 export interface Column<Row> {
@@ -18,10 +18,23 @@ export interface DataGridProps<Row> {
   readonly rowHeight?: number
   readonly selected?: string | null
   readonly onOpen?: (row: Row) => void
+  /** Called for a cell: with `menu` by the menu key, Shift+F10 or the second button of the mouse, with `filter` by the key f. */
+  readonly onCell?: (wish: CellWish, cell: GridCell<Row>) => void
+  /** Called when a person has drawn the edge of a column. */
+  readonly onWidth?: (column: string, width: number) => void
   /** Called when the last rows come near. */
   readonly onEnd?: () => void
   /** True if there may be more rows than these. */
   readonly more?: boolean
+}
+
+export type CellWish = 'menu' | 'filter'
+
+/** A cell of a table, and its place in the document. */
+export interface GridCell<Row> {
+  readonly row: Row
+  readonly column: string
+  readonly element: HTMLElement
 }
 
 interface RowsInView {
@@ -65,10 +78,23 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     virtual.scrollToIndex(to.row)
     requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-at="${to.row}/${to.column}"]`)?.focus())
   }
+  const onCell = (wish: CellWish, { row: atRow, column: atColumn }: Spot) => {
+    const [row, column] = [rows[atRow], columns[atColumn]]
+    const element = box.current?.querySelector<HTMLElement>(`[data-at="${atRow}/${atColumn}"]`)
+    if (row !== undefined && column !== undefined && element) props.onCell?.(wish, { row, column: column.id, element })
+  }
   const onKeyDown = (event: KeyboardEvent) => {
-    const to = spotAfter(event, at, { rows: rows.length, columns: columns.length })
-    const row = rows[at.row]
-    if (to !== null) goTo(to)
+    // The focus can have come to another cell by other means than keys.
+    const spot = spotIn(event.target) ?? at
+    const to = spotAfter(event, spot, { rows: rows.length, columns: columns.length })
+    const row = rows[spot.row]
+    const wish = props.onCell === undefined ? null : wishOf(event)
+    if (wish !== null) {
+      setAt(spot)
+      onCell(wish, spot)
+      // What it opens closes by keys, of which this is none.
+      event.stopPropagation()
+    } else if (to !== null) goTo(to)
     else if (isOpening(event) && row !== undefined) onOpen?.(row)
     else return
     event.preventDefault()
@@ -84,8 +110,15 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
       tabIndex={items.some(({ index }) => index === at.row) ? -1 : 0}
       style={{ height: Math.min(rows.length, 1000) * rowHeight + 34 }}
       onKeyDown={onKeyDown}
+      onContextMenu={(event) => {
+        const spot = props.onCell === undefined ? null : spotIn(event.target)
+        if (spot === null) return
+        event.preventDefault()
+        setAt(spot)
+        onCell('menu', spot)
+      }}
     >
-      <Head columns={columns} />
+      <Head columns={columns} onWidth={props.onWidth} />
       <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         {items.map(({ index, start }) => {
           const row = rows[index]
@@ -112,13 +145,34 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   )
 }
 
-function Head<Row>({ columns }: Pick<DataGridProps<Row>, 'columns'>) {
+interface HeadProps<Row> extends Pick<DataGridProps<Row>, 'columns'> {
+  readonly onWidth: DataGridProps<Row>['onWidth']
+}
+
+const [narrowest, widest] = [48, 800]
+const boundWidth = (width: number): number => Math.max(narrowest, Math.min(widest, Math.round(width)))
+
+/** Follows the pointer from the edge of a column until it is let go. */
+function draw(event: PointerEvent<HTMLElement>, width: number, onWidth: (width: number) => void): void {
+  const edge: HTMLElement = event.currentTarget
+  const { clientX: from, pointerId } = event
+  edge.setPointerCapture(pointerId)
+  edge.onpointerup = ({ clientX: to }) => {
+    edge.onpointerup = null
+    onWidth(boundWidth(width + to - from))
+  }
+}
+
+function Head<Row>({ columns, onWidth }: HeadProps<Row>) {
   return (
     <div role="rowgroup" className="grid-head">
       <div role="row" aria-rowindex={1} className="grid-head">
         {columns.map(({ id, label, width, end }) => (
           <div key={id} role="columnheader" className={end === true ? 'cell end' : 'cell'} style={{ width, height: 32 }}>
             {label}
+            {onWidth !== undefined && (
+              <span className="edge" aria-hidden="true" onPointerDown={(event) => draw(event, width, (to) => onWidth(id, to))} />
+            )}
           </div>
         ))}
       </div>
@@ -185,6 +239,18 @@ const clamp = (value: number, length: number): number => Math.max(0, Math.min(le
 /** Keys with Ctrl or Alt belong to the browser, and those on a control in a cell to the control. */
 const isOurs = ({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean =>
   !(ctrlKey || metaKey || altKey || (target instanceof Element && target.closest('button, input, select') !== null))
+
+/** Returns what a key asks for a cell; null: nothing. */
+function wishOf(event: KeyboardEvent): CellWish | null {
+  if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) return 'menu'
+  return event.key === 'f' && isOurs(event) ? 'filter' : null
+}
+
+/** Returns the cell that an element is in; null: it is in none. */
+function spotIn(target: EventTarget): Spot | null {
+  const [row, column] = ((target instanceof Element ? target.closest<HTMLElement>('[data-at]')?.dataset['at'] : null) ?? '').split('/')
+  return row === undefined || column === undefined ? null : { row: Number(row), column: Number(column) }
+}
 
 const isOpening = (event: KeyboardEvent): boolean => event.key === 'Enter' && isOurs(event)
 

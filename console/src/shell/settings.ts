@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 const settings = {
   density: ['usual', 'compact', 'comfortable'],
   shortcuts: ['on', 'off'],
+  facets: ['on', 'off'],
 } as const
 
 type Name = keyof typeof settings

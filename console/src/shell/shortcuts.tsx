@@ -50,6 +50,8 @@ const shortcuts: readonly Shortcut[] = [
   { keys: 'y', words: 'Copy the link of the page' },
   { keys: 'j k', words: 'Rows' },
   { keys: 'Enter', words: 'Open a row' },
+  { keys: 'f', words: 'Filter the logs for the value of a cell' },
+  { keys: 'Shift+F10', words: 'The menu of a cell of the logs' },
   { keys: 'Esc', words: 'Close' },
   { keys: 'Ctrl+K', words: 'Search and commands' },
   { keys: '?', words: 'This list' },

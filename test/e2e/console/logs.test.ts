@@ -74,7 +74,7 @@ test('texts from outside stay texts, and no credential comes into the page, its 
   const { page, faults } = await bed.open(owner, { path: logsPath })
   await page.getByRole('grid', { name: 'Logs' }).getByText('200 OK').first().click()
   const panel = page.getByRole('complementary', { name: 'Log' })
-  for (const tab of ['Summary', 'Conversation', 'Request', 'Response', 'Attempts', 'Cost']) {
+  for (const tab of ['Summary', 'Conversation', 'Request', 'Response', 'Attempts', 'Why', 'Cost', 'Guardrails', 'Trace']) {
     await panel.getByRole('tab', { name: tab }).click()
     await panel.getByRole('tabpanel').waitFor()
     if (tab === 'Conversation') await panel.getByText('\\u202egnp.exe').first().waitFor()
@@ -104,6 +104,10 @@ test('new requests come by themselves, and wait behind a button while the list i
   // The pointer stays in the list: the rows come by themselves when it leaves.
   await waiting.press('Enter')
   await untilCount(grid.getByRole('row'), before + 2)
+  await page
+    .getByRole('status')
+    .getByText(/^\d new requests?$/)
+    .waitFor({ state: 'attached' })
   t.deepEqual(faults, [])
 })
 
@@ -119,7 +123,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     await panel.getByRole('tab', { name: 'Summary' }).waitFor()
     await assertAccessible(t, page, 'the summary')
     await panel.getByRole('tab', { name: 'Summary' }).focus()
-    for (const tab of ['Conversation', 'Request', 'Response', 'Attempts', 'Cost']) {
+    for (const tab of ['Conversation', 'Request', 'Response', 'Attempts', 'Why', 'Cost', 'Guardrails', 'Trace']) {
       await page.keyboard.press('ArrowRight')
       await page.keyboard.press('Enter')
       await panel.getByRole('tabpanel', { name: tab }).waitFor()

@@ -31,7 +31,7 @@ test.before(async () => {
 })
 test.after.always(() => bed?.stop())
 
-test('a page of logs takes one call beside that of the session; home takes three, and reads its lists of keys and models afterwards', async (t) => {
+test('a page of logs takes two calls beside that of the session, and counts its facets afterwards; home takes three, and reads its lists of keys and models afterwards', async (t) => {
   const { page } = await bed.open(owner, { path: '/console/me' })
   const asked: string[] = []
   page.on('request', (request) => {
@@ -40,7 +40,9 @@ test('a page of logs takes one call beside that of the session; home takes three
   })
   await page.goto(bed.app.baseUrl + logsPath)
   await page.getByRole('grid', { name: 'Logs' }).getByText('200 OK').first().waitFor()
-  t.deepEqual(asked.splice(0).toSorted(), ['/auth/me', '/v1/logs'])
+  await page.getByRole('complementary', { name: 'Facets' }).getByRole('region', { name: 'Status' }).waitFor()
+  t.deepEqual(asked.slice(0, 3).toSorted(), ['/auth/me', '/v1/analytics/overview', '/v1/logs'])
+  t.deepEqual(asked.splice(0).slice(3), ['/v1/logs/facets'])
   await page.goto(`${bed.app.baseUrl}/console/w/default-workspace`)
   await page.getByRole('heading', { name: 'Latest failures' }).waitFor()
   await page.getByText('No request failed in this range.').waitFor()

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { readFilter, withoutTerm, withTerm } from '../../../console/src/pages/logs/filter.ts'
 import { rangeQuery } from '../../../console/src/pages/logs/range.ts'
+import { restored, storedOf } from '../../../console/src/pages/logs/stored-filter.ts'
 
 /** The text of the bar, and the query of the API. */
 const meant: readonly (readonly [text: string, query: Readonly<Record<string, string>>])[] = [
@@ -62,4 +63,24 @@ test('a range that cannot be read is that of the last day', (t) => {
   t.deepEqual(rangeQuery({ t: '1h' }, now), { time_of_generation_min: '2026-11-29T11:00:00.000Z' })
   t.deepEqual(rangeQuery({ t: 'often' }, now), { time_of_generation_min: '2026-11-28T12:00:00.000Z' })
   t.deepEqual(rangeQuery({ from: '2026-11-01T00:00:00Z', to: 'never' }, now), { time_of_generation_min: '2026-11-01T00:00:00Z' })
+})
+
+for (const [text, query] of meant.filter(([, { q }]) => q === undefined))
+  test(`the filter ${text || '(none)'} means the same once it was stored`, (t) => {
+    const { q, unknown } = restored(storedOf(query))
+    t.deepEqual(readFilter(q).query, query)
+    t.deepEqual(unknown, [])
+  })
+
+test('a stored filter has values of JSON, the range with its end excluded, and names what the bar does not have', (t) => {
+  const stored = storedOf(readFilter('cost:>0.1 success:no metadata.team:search status:5xx "words"').query)
+  t.deepEqual(Object.keys(stored).toSorted(), ['cost_min', 'is_success', 'metadata', 'status_code'])
+  t.is(stored['is_success'], false)
+  t.deepEqual(stored['metadata'], { team: 'search' })
+  t.true(restored(stored).q.includes('status:5xx'))
+  const range = rangeQuery({ from: '2026-11-01T00:00:00.000Z', to: '2026-12-01T00:00:00.000Z' })
+  t.is(range['time_of_generation_max'], '2026-11-30T23:59:59.999Z')
+  const { from, to, unknown } = restored({ ...storedOf(range), weighted_feedback_min: 1 })
+  t.deepEqual([from, to], ['2026-11-01T00:00:00.000Z', '2026-12-01T00:00:00.000Z'])
+  t.deepEqual(unknown, ['weighted_feedback_min'])
 })

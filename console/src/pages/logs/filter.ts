@@ -18,7 +18,7 @@ export interface Filter {
 }
 
 /** Fields with values of their own: the parameter of the API, which takes `_not` too unless `only`. */
-const listed: Readonly<Record<string, { readonly parameter: string; readonly only?: true }>> = {
+export const listed: Readonly<Record<string, { readonly parameter: string; readonly only?: true }>> = {
   status: { parameter: 'status_code' },
   model: { parameter: 'ai_model' },
   provider: { parameter: 'ai_org' },
@@ -37,20 +37,20 @@ const listed: Readonly<Record<string, { readonly parameter: string; readonly onl
 }
 
 /** Numbers with bounds: the parameters' first words, and the factor from the unit of the bar to that of the API. */
-const ranged: Readonly<Record<string, { readonly parameter: string; readonly factor: number }>> = {
+export const ranged: Readonly<Record<string, { readonly parameter: string; readonly factor: number }>> = {
   cost: { parameter: 'cost', factor: 100 },
   ms: { parameter: 'response_time', factor: 1 },
   tokens: { parameter: 'total_units', factor: 1 },
 }
 
-const switches: Readonly<Record<string, string>> = { success: 'is_success', stream: 'stream' }
+export const switches: Readonly<Record<string, string>> = { success: 'is_success', stream: 'stream' }
 
 /** The fields of the filter bar, for its help. */
 export const fieldNames: readonly string[] = [...Object.keys(listed), ...Object.keys(ranged), ...Object.keys(switches), 'metadata.<key>']
 
 const numbers = (from: number, to: number): readonly number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at)
 /** The API takes at most 50 statuses, so that a class means those that are in use. */
-const classes: Readonly<Record<string, readonly number[]>> = {
+export const classes: Readonly<Record<string, readonly number[]>> = {
   '2xx': [...numbers(200, 208), 226, 246],
   '4xx': [...numbers(400, 431), 446, 451, 499],
   '5xx': [...numbers(500, 511), ...numbers(520, 530), 598, 599],
@@ -88,7 +88,11 @@ export const withoutTerm = (text: string, at: number): string =>
 /** Returns the text with one more term. */
 export const withTerm = (text: string, field: string, value: string): string => `${text} ${field}:${quoted(value)}`.trim()
 
-const quoted = (value: string): string => (/^[^\s",]+$/.test(value) ? value : `"${value.replaceAll('"', '')}"`)
+/** Returns the place of a term that asks for one value of a field and no other; -1: there is none. */
+export const placeOf = (text: string, field: string, value: string): number =>
+  termsOf(text).findIndex((term) => `${term.negated ? '-' : ''}${term.field}` === field && term.value === value)
+
+export const quoted = (value: string): string => (/^[^\s",]+$/.test(value) ? value : `"${value.replaceAll('"', '')}"`)
 
 function termsOf(text: string): readonly Term[] {
   return [...text.matchAll(/(-?)(?:([a-z]+(?:\.[\w.-]+)?):)?("[^"]*"|[^\s"]+)/g)].map(([whole, minus, field, value = '']) => ({

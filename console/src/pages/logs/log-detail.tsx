@@ -1,18 +1,23 @@
 import { Tabs } from '@mantine/core'
 import { bytes, count, costWords, duration, exactMoney, moment, type Zone } from '../../api/figures.ts'
-import type { Answer } from '../../api/client.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Status, statusOf } from '../../parts/status.tsx'
 import { TextOfData, visible } from '../../parts/text-of-data.tsx'
 import { useAddress } from '../../shell/address.ts'
+import type { Scope } from '../../shell/scope.ts'
+import { attemptsOf, type Log } from './attempts.ts'
 import { conversationOf } from './conversation.ts'
+import { Guardrails } from './log-guardrails.tsx'
+import { Trace } from './log-trace.tsx'
+import { Why } from './log-why.tsx'
 
-export type Log = Answer<'GET /logs/{logId}'>
-
-interface LogProps {
+export interface LogProps {
   readonly log: Log
   readonly zone: Zone
+  readonly scope: Scope
+  /** Opens another log. */
+  readonly onOpen: (id: string) => void
 }
 
 const tabs = [
@@ -21,11 +26,14 @@ const tabs = [
   ['request', 'Request', Request],
   ['response', 'Response', Response],
   ['attempts', 'Attempts', Attempts],
+  ['why', 'Why', Why],
   ['cost', 'Cost', Cost],
+  ['guardrails', 'Guardrails', Guardrails],
+  ['trace', 'Trace', Trace],
 ] as const
 
 /** One exchange: what came in, what went out, which attempts were made, what it cost. */
-export function LogDetail({ log, zone }: LogProps) {
+export function LogDetail({ log, zone, scope, onOpen }: LogProps) {
   const [search, change] = useAddress()
   const tab = tabs.some(([id]) => id === search['tab']) ? (search['tab'] ?? 'summary') : 'summary'
   const { metrics } = log
@@ -52,7 +60,7 @@ export function LogDetail({ log, zone }: LogProps) {
         {tabs.map(([id, , Panel]) => (
           <Tabs.Panel key={id} value={id} pt="sm">
             <div className="stack">
-              <Panel log={log} zone={zone} />
+              <Panel log={log} zone={zone} scope={scope} onOpen={onOpen} />
             </div>
           </Tabs.Panel>
         ))}
@@ -62,6 +70,16 @@ export function LogDetail({ log, zone }: LogProps) {
 }
 
 function Summary({ log: { metrics, translation }, zone }: LogProps) {
+  return <SummaryOf metrics={metrics} translation={translation} zone={zone} />
+}
+
+interface SummaryProps extends Pick<LogProps, 'zone'> {
+  readonly metrics: Log['metrics']
+  readonly translation?: Log['translation']
+}
+
+/** What is known of an exchange without its bodies. */
+export function SummaryOf({ metrics, translation, zone }: SummaryProps) {
   return (
     <Facts
       facts={[
@@ -152,23 +170,9 @@ function Response({ log: { response } }: LogProps) {
   return <Body side={response} label="Body of the response" />
 }
 
-type Attempt = Pick<
-  NonNullable<Log['attempts']>[number],
-  'provider' | 'provider_slug' | 'model' | 'status' | 'failure' | 'error' | 'start_ms' | 'duration_ms'
->
-
-/** Returns the attempts of an exchange. The log lists them when there were several; the only one is described by the log itself. */
-function attemptsOf({ attempts, metrics }: Log): readonly Attempt[] {
-  if (attempts !== null || metrics.attempts.count === 0) return attempts ?? []
-  const { ai_org: provider, virtual_key, ai_model: model, response_status_code: status, upstream_response_time: took } = metrics
-  return [
-    { provider, provider_slug: virtual_key, model, status, failure: null, error: metrics.error_code, start_ms: null, duration_ms: took },
-  ]
-}
-
 function Attempts({ log }: LogProps) {
   const attempts = attemptsOf(log)
-  if (attempts.length === 0) return <p className="muted">No provider was asked.</p>
+  if (attempts.length === 0) return <p className="muted">No provider was reached.</p>
   return (
     <table className="plain" aria-label="Attempts">
       <thead>

@@ -1,4 +1,4 @@
-import { Link, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Page } from '../../parts/page.tsx'
 import { scopePath } from '../../shell/places.ts'
 import { useScope } from '../../shell/scope.ts'
@@ -10,10 +10,12 @@ export function LogPage() {
   const scope = useScope()
   const [zone] = useZone()
   const { logId = '' } = useParams({ strict: false }) as { logId?: string }
+  const navigate = useNavigate()
   if (scope === null) return null
+  const open = (id: string) => void navigate({ to: `${scopePath(scope)}/logs/${id}` as never, search: { tab: 'trace' } as never })
   return (
     <Page title="Log" tools={<Link to={`${scopePath(scope)}/logs` as never}>All logs</Link>}>
-      <LogContents id={logId} scope={scope} zone={zone} />
+      <LogContents id={logId} scope={scope} zone={zone} row={undefined} onOpen={open} />
     </Page>
   )
 }

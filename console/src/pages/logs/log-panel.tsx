@@ -5,16 +5,20 @@ import type { Zone } from '../../api/figures.ts'
 import { useRead } from '../../api/query.ts'
 import { Aside } from '../../parts/aside.tsx'
 import { Copy } from '../../parts/copy.tsx'
-import { Failed, Loading } from '../../parts/state.tsx'
-import { consolePath } from '../../api/client.ts'
+import { Failed, Forbidden, Loading, State } from '../../parts/state.tsx'
+import { consolePath, type ApiFailure } from '../../api/client.ts'
 import { scopePath } from '../../shell/places.ts'
-import type { Scope } from '../../shell/scope.ts'
-import { LogDetail } from './log-detail.tsx'
+import { may, type Scope } from '../../shell/scope.ts'
+import { LogDetail, SummaryOf } from './log-detail.tsx'
+import type { Row } from './use-tail.ts'
 
 interface LogPanelProps {
   readonly id: string
   readonly scope: Scope
   readonly zone: Zone
+  /** What the list has of it, which stands when the rest cannot be read. */
+  readonly row: Row | undefined
+  readonly onOpen: (id: string) => void
   readonly onClose: () => void
   readonly onStep: (by: number) => void
 }
@@ -23,7 +27,7 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.closest('input, textarea, select, [role="grid"]') !== null
 
 /** One log beside the list; `j` and `k` go on within the filtered rows. */
-export function LogPanel({ id, scope, zone, onClose, onStep }: LogPanelProps) {
+export function LogPanel({ id, scope, zone, row, onOpen, onClose, onStep }: LogPanelProps) {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
@@ -52,18 +56,38 @@ export function LogPanel({ id, scope, zone, onClose, onStep }: LogPanelProps) {
       }
       onClose={onClose}
     >
-      <LogContents id={id} scope={scope} zone={zone} />
+      <LogContents id={id} scope={scope} zone={zone} row={row} onOpen={onOpen} />
     </Aside>
   )
 }
 
 /** Reads a log and shows it. */
-export function LogContents({ id, scope, zone }: Pick<LogPanelProps, 'id' | 'scope' | 'zone'>) {
+export function LogContents({ id, scope, zone, row, onOpen }: Pick<LogPanelProps, 'id' | 'scope' | 'zone' | 'row' | 'onOpen'>) {
+  const mayRead = may(scope, 'logs.view')
   const { data, error, refetch } = useRead(
     'GET /logs/{logId}',
     { path: { logId: id }, workspace: scope.workspace },
-    { staleTime: Number.POSITIVE_INFINITY },
+    { staleTime: Number.POSITIVE_INFINITY, enabled: mayRead },
   )
-  if (data === undefined) return error === null ? <Loading rows={8} /> : <Failed what="log" error={error} onRetry={() => void refetch()} />
-  return <LogDetail log={data} zone={zone} />
+  if (data !== undefined) return <LogDetail log={data} zone={zone} scope={scope} onOpen={onOpen} />
+  if (mayRead && error === null) return <Loading rows={8} />
+  return (
+    <>
+      {row !== undefined && error?.status !== 404 && <SummaryOf metrics={row} zone={zone} />}
+      {error === null ? <Forbidden right="logs.view" /> : <Unread error={error} onRetry={() => void refetch()} />}
+    </>
+  )
 }
+
+/** The beginning of the API's sentence when the figures of a log are there, and its bodies are not. */
+const ofBodies = 'The bodies and headers of this log'
+
+const Unread = ({ error, onRetry }: { readonly error: ApiFailure; readonly onRetry: () => void }) =>
+  error.message.startsWith(ofBodies) ? (
+    <State title="The bodies cannot be read." alert>
+      <p>{error.message}</p>
+      <Button onClick={onRetry}>Try again</Button>
+    </State>
+  ) : (
+    <Failed what="log" error={error} onRetry={onRetry} />
+  )

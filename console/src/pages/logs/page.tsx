@@ -1,20 +1,28 @@
-import { Button, NativeSelect, Switch } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { call, type Answer, type ApiFailure } from '../../api/client.ts'
-import type { Zone } from '../../api/figures.ts'
+import { forget } from '../../api/query.ts'
 import { Page } from '../../parts/page.tsx'
 import { PagedGrid } from '../../parts/paged-grid.tsx'
 import { Failed, Loading } from '../../parts/state.tsx'
 import { useAddress, type Search } from '../../shell/address.ts'
 import { useScope, type Scope } from '../../shell/scope.ts'
 import { useZone } from '../../shell/zone.ts'
-import { columnsOf } from './columns.tsx'
+import { useCellMenu } from './cell-menu.tsx'
+import { ColumnChooser } from './column-chooser.tsx'
+import { ExportLogs } from './export-logs.tsx'
+import { SavedViews } from './saved-views.tsx'
+import { Facets } from './facets.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { readFilter } from './filter.ts'
 import { LogPanel } from './log-panel.tsx'
 import { Nothing } from './nothing.tsx'
-import { defaultRange, ranges } from './range.ts'
+import { OverTime } from './over-time.tsx'
+import { endsOf } from './range.ts'
+import { TailState } from './tail-state.tsx'
+import { Tools } from './tools.tsx'
+import { useColumns, type Columns } from './use-columns.ts'
 import { useRange } from './use-range.ts'
 import { useTail, type Row, type Tail } from './use-tail.ts'
 
@@ -50,8 +58,11 @@ function Logs({ scope }: { readonly scope: Scope }) {
   const list = useLogs(scope, { ...place, ...range.query, ...filter.query })
   const refresh = () => {
     range.renew()
-    void list.refetch()
+    void forget('GET /logs', 'GET /analytics/overview', 'GET /logs/facets')
   }
+  const columns = useColumns({ zone, withWorkspace: scope.kind === 'organisation' }, [search, change])
+  const setText = (q: string) => change({ q, log: '' })
+  const { menu, onCell } = useCellMenu({ columns: columns.shown, text, onChange: setText })
   const isLive = search['live'] === '1'
   const tail = useTail(isLive, scope, filter.query)
   const fresh = useFreshRows(tail)
@@ -71,19 +82,35 @@ function Logs({ scope }: { readonly scope: Scope }) {
       <Rows
         list={list}
         rows={rows}
-        scope={scope}
-        zone={zone}
+        columns={columns}
+        onCell={onCell}
         opened={opened}
         onOpen={({ id }) => change({ log: id }, { replace: opened !== null })}
       />
     )
   return (
-    <Page title="Logs" tools={<Tools search={search} change={change} zone={zone} setZone={setZone} onRefresh={refresh} />}>
-      <FilterBar
-        text={text}
-        onChange={(q) => change({ q, log: '' })}
-        faults={filter.faults}
-        terms={filter.terms.map((term) => term.text)}
+    <Page
+      title="Logs"
+      tools={
+        <Tools search={search} change={change} zone={zone} setZone={setZone} onRefresh={refresh}>
+          <SavedViews
+            scope={scope}
+            query={{ ...range.query, ...filter.query }}
+            isNamedRange={endsOf(search) === null}
+            columns={columns.shown.map(({ id }) => id)}
+            onOpen={change}
+          />
+          <ColumnChooser columns={columns} />
+          <ExportLogs scope={scope} query={{ ...range.query, ...filter.query }} />
+        </Tools>
+      }
+    >
+      <FilterBar text={text} onChange={setText} faults={filter.faults} terms={filter.terms.map((term) => term.text)} />
+      <OverTime
+        scope={scope}
+        zone={zone}
+        query={{ ...range.query, ...filter.query }}
+        onRange={({ from, to }) => change({ from, to, t: '', log: '', live: '' })}
       />
       {isLive && <TailState tail={tail} />}
       {fresh.waiting > 0 && (
@@ -93,9 +120,28 @@ function Logs({ scope }: { readonly scope: Scope }) {
           </Button>
         </div>
       )}
-      <div className={opened === null ? 'beside single' : 'beside'}>
+      <div className={`beside with-facets${opened === null ? ' single' : ''}`}>
+        <Facets
+          scope={scope}
+          query={{ ...place, ...range.query, ...filter.query }}
+          text={text}
+          rows={rows}
+          isWaiting={list.data === undefined}
+          onChange={setText}
+        />
         <div {...fresh.reading}>{contents}</div>
-        {opened !== null && <LogPanel id={opened} scope={scope} zone={zone} onClose={() => change({ log: '' })} onStep={step} />}
+        {menu}
+        {opened !== null && (
+          <LogPanel
+            id={opened}
+            scope={scope}
+            zone={zone}
+            row={rows.find(({ id }) => id === opened)}
+            onOpen={(id) => change({ log: id })}
+            onClose={() => change({ log: '' })}
+            onStep={step}
+          />
+        )}
       </div>
     </Page>
   )
@@ -121,66 +167,22 @@ function useFreshRows({ rows }: Tail) {
   return { shown, waiting, show: () => setShown(rows), reading: { onMouseEnter: begin, onMouseLeave: end, onFocus: begin, onBlur: end } }
 }
 
-const TailState = ({ tail }: { readonly tail: Tail }) => (
-  <p className="hint" role="status">
-    {tail.isOpen ? 'Listening for requests…' : 'The stream is being opened.'}
-    {tail.dropped > 0 && ` ${tail.dropped} more came than are shown.`}
-  </p>
-)
-
-interface ToolsProps {
-  readonly search: Search
-  readonly change: ReturnType<typeof useAddress>[1]
-  readonly zone: Zone
-  readonly setZone: (zone: Zone) => void
-  readonly onRefresh: () => void
-}
-
-const zones = [
-  { value: 'utc', label: 'UTC' },
-  { value: 'local', label: 'Local' },
-]
-
-const Tools = ({ search, change, zone, setZone, onRefresh }: ToolsProps) => (
-  <>
-    <Switch
-      label="Live"
-      checked={search['live'] === '1'}
-      onChange={(event) => change({ live: event.currentTarget.checked ? '1' : '' }, { replace: true })}
-    />
-    <NativeSelect
-      aria-label="Time range"
-      value={search['t'] ?? defaultRange}
-      data={Object.entries(ranges).map(([value, { label }]) => ({ value, label }))}
-      onChange={({ currentTarget: { value } }) => change({ t: value === defaultRange ? '' : value, from: '', to: '' })}
-    />
-    <NativeSelect
-      aria-label="Time zone"
-      value={zone}
-      data={zones}
-      onChange={(event) => setZone(event.currentTarget.value === 'utc' ? 'utc' : 'local')}
-    />
-    <Button variant="default" onClick={onRefresh}>
-      Refresh
-    </Button>
-  </>
-)
-
 interface RowsProps {
   readonly list: ReturnType<typeof useLogs>
   readonly rows: readonly Row[]
-  readonly scope: Scope
-  readonly zone: Zone
+  readonly columns: Columns
+  readonly onCell: ReturnType<typeof useCellMenu>['onCell']
   readonly opened: string | null
   readonly onOpen: (row: Row) => void
 }
 
-function Rows({ list: { hasNextPage, isFetchingNextPage, fetchNextPage }, rows, scope, zone, opened, onOpen }: RowsProps) {
-  const columns = useMemo(() => columnsOf(zone, scope.kind === 'organisation'), [zone, scope.kind])
+function Rows({ list: { hasNextPage, isFetchingNextPage, fetchNextPage }, rows, columns, onCell, opened, onOpen }: RowsProps) {
   return (
     <PagedGrid
       label="Logs"
-      columns={columns}
+      columns={columns.shown}
+      onWidth={columns.setWidth}
+      onCell={onCell}
       rows={rows}
       idOf={(row) => row.id}
       selected={opened}

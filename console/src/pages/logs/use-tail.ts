@@ -10,16 +10,18 @@ export interface Tail {
   readonly rows: readonly Row[]
   /** How many more came than are shown, because they came too fast. */
   readonly dropped: number
+  /** How many came in all. */
+  readonly came: number
   readonly isOpen: boolean
   clear(): void
 }
 
 const most = 500
-const nothing: Pick<Tail, 'rows' | 'dropped'> = { rows: [], dropped: 0 }
+const nothing: Pick<Tail, 'rows' | 'dropped' | 'came'> = { rows: [], dropped: 0, came: 0 }
 
 /** Follows new logs while `on`; a hidden window rests. */
 export function useTail(on: boolean, scope: Scope, query: Readonly<Record<string, string>>): Tail {
-  const [{ rows, dropped }, setTail] = useState(nothing)
+  const [{ rows, dropped, came }, setTail] = useState(nothing)
   const [isOpen, setOpen] = useState(false)
   const asked = JSON.stringify(query)
   const latest = useRef(asked)
@@ -40,10 +42,14 @@ export function useTail(on: boolean, scope: Scope, query: Readonly<Record<string
       onEvent({ type, data }) {
         if (type !== 'logs.tail') return
         const { data: fresh, dropped: more } = data as { data: readonly Row[]; dropped: number | null }
-        setTail((former) => ({ rows: [...fresh.toReversed(), ...former.rows].slice(0, most), dropped: former.dropped + (more ?? 0) }))
+        setTail((former) => ({
+          rows: [...fresh.toReversed(), ...former.rows].slice(0, most),
+          dropped: former.dropped + (more ?? 0),
+          came: former.came + fresh.length + (more ?? 0),
+        }))
       },
     })
     return () => stop.abort()
   }, [on, scope.workspace, asked])
-  return { rows, dropped, isOpen, clear: () => setTail(nothing) }
+  return { rows, dropped, came, isOpen, clear: () => setTail(nothing) }
 }
