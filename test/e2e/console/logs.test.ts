@@ -63,7 +63,7 @@ test('a failed request is found by its filter, opened, and stays open after a re
   await panel.getByRole('table', { name: 'Attempts' }).getByText('@scripted').waitFor()
   await page.reload()
   await panel.getByRole('table', { name: 'Attempts' }).getByText('@scripted').waitFor()
-  t.is(await grid.getByRole('row').count(), 2)
+  await untilCount(grid.getByRole('row'), 2)
   await page.getByRole('textbox', { name: 'Filter' }).fill('colour:red status:400')
   await page.keyboard.press('Enter')
   await page.getByText('There is no field colour').waitFor()

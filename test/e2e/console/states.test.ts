@@ -24,6 +24,10 @@ async function failLogs(page: Page, status: number, error: Readonly<Record<strin
   return () => page.unroute(place)
 }
 
+/** Presses the button of a failure at once, unless the page has tried again by itself by now. */
+const tryAgain = (page: Page): Promise<void> =>
+  page.evaluate("[...document.querySelectorAll('button')].find((one) => one.textContent.trim() === 'Try again')?.click()")
+
 /** The error of the API, and the words of the page. */
 const failures: readonly (readonly [status: number, error: Readonly<Record<string, unknown>>, words: readonly (string | RegExp)[]])[] = [
   [
@@ -44,11 +48,11 @@ test('a list that fails says why in the words of its cause, and works again when
     await page.goto(bed.app.baseUrl + logsPath)
     for (const text of words) await page.getByText(text).first().waitFor()
     await assertAccessible(t, page, what)
+    const canTry = !['sealed', 'AB03'].includes(String(error['code']))
+    t.is(await page.getByRole('button', { name: 'Try again' }).count(), canTry ? 1 : 0, what)
     await mend()
-    const again = page.getByRole('button', { name: 'Try again' })
-    t.is(await again.count(), ['sealed', 'AB03'].includes(String(error['code'])) ? 0 : 1, what)
-    if ((await again.count()) === 0) continue
-    await again.click()
+    if (!canTry) continue
+    await tryAgain(page)
     await page.getByRole('heading', { name: 'No requests in this range.' }).waitFor()
   }
   t.deepEqual(faults, [])
@@ -90,7 +94,7 @@ test('while the database is away at the start, the page shows the reason and the
   await page.getByRole('table', { name: 'Checks' }).getByText('Encryption key').waitFor()
   await assertAccessible(t, page, 'without the database')
   await page.unroute('**/auth/me')
-  await page.getByRole('button', { name: 'Try again' }).click()
+  await tryAgain(page)
   await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor()
 })
 
